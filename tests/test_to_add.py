@@ -145,78 +145,51 @@ MISCONCEPTIONS = (
     "problems/mixing": '''
 """Fast weights by hand."""
 
-from symattn.teaching.problems.variety import Asked, variety
+from symattn.teaching.problems.full import Exercise, variety
 
 TYPE = variety("mixing", "Weights without a softmax", {
-    "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),
+    "plain": Exercise("weighted_values", "The weights are given. Work out the weighted sums of the values."),
 })
 ''',
     "problems/largest": '''
 """Which key gets the largest weight, told by the scores alone."""
 
-
-from dataclasses import dataclass
-from typing import ClassVar, Literal
-
 from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import sample
-from symattn.page.document import Words
-from symattn.teaching.problems.asking import Offer, choice_part, prose
-from symattn.teaching.problems.base import ProblemType, up_to
-from symattn.teaching.problems.items import Item, prove, question
+from symattn.teaching.problems.asking import Offer, choice_part
+from symattn.teaching.problems.base import up_to
+from symattn.teaching.problems.draws import Item, named_draws, question
 
 
-@dataclass(frozen=True)
-class Largest(Item):
-    kind: Literal["largest"]
-    scores: tuple[int, ...]
+def largest(draw, say):
+    scores = draw("scores", lambda rng: sample(rng, range(-4, 9), 4))
 
-    load: ClassVar = 1
+    def check(part):
+        weights = Softmax().apply(Matrix([scores])).rows[0]
+        [ticked] = part.answer.right
+        return "" if all(compare(weights[ticked], w) >= 0 for w in weights) else "another weight is larger"
 
-    def part(self, say):
-        text = "A query has the scores $row$. Which key gets the largest weight?"
-        offers = [
-            Offer(say("$k_{key}$", key=j), say("its score is {score}.", score=s), s == max(self.scores))
-            for j, s in enumerate(self.scores, 1)
-        ]
-        ask = [say.paragraph(text, row=say.row(self.scores))]
-        return choice_part("", (Words("The largest weight"),), ask, offers)
-
-    def trouble(self, part):
-        weights = Softmax().apply(Matrix([self.scores])).rows[0]
-        ticked = weights[min(part.answer.right)]
-        return "" if all(compare(ticked, w) >= 0 for w in weights) else "another weight is larger"
+    text = say("A query has the scores $row$. Which key gets the largest weight?", row=say.row(scores))
+    offers = [
+        Offer(say.formula(f"k_{j}"), say("its score is {score}.", score=s), s == max(scores))
+        for j, s in enumerate(scores, 1)
+    ]
+    return Item(choice_part("The largest weight", [text], offers), check, load=1)
 
 
-@dataclass(frozen=True)
-class Content:
-    type: str
-    notation: str
-    items: tuple[Largest, ...]
-
-
-def draw(spec, rng, number, family):
-    rows = (tuple(sample(rng, range(-4, 9), 4)) for _ in range(TYPE.option(spec, "items")))
-    return Content(spec.type, spec.notation, tuple(Largest("largest", row) for row in rows))
-
-
-def make(content):
-    say = prose(content.notation)
-    parts = [item.part(say) for item in content.items]
+def ask(draw):
+    say, items = draw.prose(), draw.each("items", lambda: [{} for _ in range(draw.option("items"))])
     introduction = say.paragraph("Answer without working out any weight.")
-    return question(TYPE, content, parts, introduction, (say("Softmax is taken along each row."),))
+    along = say("Softmax is taken along each row.")
+    return question(draw, [largest(item, say) for item in items], introduction, [along])
 
 
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="largest",
     title="The largest weight",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
     options={"items": (4, "how many rows of scores, from 1 to 6", up_to(6))},
-    draws=("sizes", "given"),
     rows_only=True,
 )
 ''',
@@ -410,10 +383,10 @@ def test_a_problem_type_keeps_what_it_promises():
     (sheet,) = sheets(make_recipe(problem="largest", seed=5), 1)
     chosen, asked = problem_types()["largest"], sheet.question
     chosen.prove(asked)
-    for part, item in zip(asked.parts, asked.content.items, strict=True):
+    for part, item in zip(asked.parts, asked.content["items"], strict=True):
         (right,) = part.answer.right
-        assert right == numpy.argmax(item.scores)
-    wrong = replace(asked, content=replace(asked.content, items=asked.content.items[::-1]))
+        assert right == numpy.argmax(item["scores"])
+    wrong = replace(asked, content={**asked.content, "items": asked.content["items"][::-1]})
     with pytest.raises(SelfCheckError, match=r"Part a of largest, .*: another weight is larger"):
         chosen.prove(wrong)
 

@@ -112,7 +112,7 @@ def extracted() -> Mapping[Template, str]:
         if path.name in SILENT:
             continue
         with path.open("rb") as file:
-            for text in _texts(tomllib.load(file), "problems" in path.parts):
+            for text in _texts(tomllib.load(file), "problems" in where.split("/")):
                 found.setdefault(Template("", text), where)
     for path in sorted(templates().rglob("*.j2")):
         for text in re.findall(r"""\bsay\((["'])(.+?)\1""", path.read_text(encoding="utf-8")):
@@ -202,6 +202,10 @@ def _written(node: ast.AST) -> Iterator[Template]:
             yield from _written(value) if value else ()
             return
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in ERRORS | PATTERNS | {"counted"}:
+            return
+        case ast.Call(func=ast.Attribute(attr="several"), args=[_, *others]):  # what is drawn together, by its names
+            for other in others:
+                yield from _written(other)
             return
         case ast.keyword(arg="options" | "defaults" | "levels"):
             return

@@ -94,6 +94,10 @@ class Grid:
     def __getitem__(self, place: tuple[int, int]) -> Entry:
         return self.rows[place[0]][place[1]]
 
+    def get(self, i: int, j: int) -> Entry:
+        """An entry; a blank one beside what was written."""
+        return self[i, j] if i < self.shape[0] and j < self.shape[1] else BLANK
+
     def cells(self) -> Iterator[tuple[int, int, Entry]]:
         """Every entry with its place, from 0, row by row."""
         for i, row in enumerate(self.rows):
@@ -259,23 +263,3 @@ class Submission:
     name: str = ""
     student: str = ""
     remarks: tuple[Remark, ...] = ()
-
-
-__all__ = [
-    "BLANK",
-    "Attempt",
-    "Doubt",
-    "Entry",
-    "Grid",
-    "Grids",
-    "Ordered",
-    "Remark",
-    "Said",
-    "Shaded",
-    "Shaped",
-    "Submission",
-    "Text",
-    "Ticked",
-    "Unreadable",
-    "cannot_be_read",
-]

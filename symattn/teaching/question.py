@@ -1,7 +1,7 @@
 """A question: what is printed, what is asked in it, what the answers are, and what they are worth.
 
-Problem types make questions from their *content*: everything that was drawn, a frozen dataclass that can be written
-as plain JSON, so that an exam can be frozen and made again without a random number.
+Problem types make questions from their *content*: everything that was drawn, as plain JSON or as a frozen dataclass
+that can be written as such, so that an exam can be frozen and made again without a random number.
 """
 
 from __future__ import annotations
@@ -333,6 +333,16 @@ class Question:
     def notation(self) -> Notation:
         """Its signs: those of its derivation, or what its content was made with."""
         return self.problem.notation if self.problem else load_notation(str(self.frozen.get("notation", "standard")))
+
+    @property
+    def exact(self) -> bool:
+        """Whether its answers are exact values."""
+        return self.problem.exact if self.problem else bool(self.frozen.get("exact", True))
+
+    @property
+    def places(self) -> int:
+        """Of its answers in decimals."""
+        return self.problem.places if self.problem else int(str(self.frozen.get("places", 4)))
 
     @property
     def orientation(self) -> Orientation:

@@ -24,7 +24,7 @@ import symattn
 from symattn.api import make_recipe
 from symattn.teaching.bank.items import make_bank
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.problems.counts import ITEMS, polynomial
 from symattn.teaching.question import FormulaAnswer
 from symattn.teaching.sheets import Setting, sheets, write_sheets
 

@@ -37,7 +37,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Words
 from symattn.teaching.problems import counts
-from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.problems.counts import ITEMS, polynomial
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -73,7 +73,8 @@ def question_of(*parts):
 
 def marked(answer, said, *marks, policy=ECF, method=False):
     part = part_of(answer, *marks)
-    return mark_answer(part, said, question_of(part), policy, 0, method)
+    ticked = Attempt({}, methods=frozenset({part.name} if method else ()))
+    return mark_answer(part, said, question_of(part), policy, attempt=ticked)
 
 
 def given_marks(found):
@@ -341,7 +342,7 @@ def test_formulas_in_letters_are_right_however_they_are_written(name):
 @cache
 def counts_in_letters():
     """The answer of every item, from a worksheet that asks for all of them."""
-    asked = counts.make(replace(drawn("counts").content, polynomials=tuple(ITEMS)))
+    asked = counts.TYPE.make({**drawn("counts").content, "polynomials": [*ITEMS]})
     return dict(zip(ITEMS, [part.answer for part in asked.parts if part.name.startswith("letters")], strict=True))
 
 
@@ -486,7 +487,8 @@ def test_answers_of_every_problem_type(problem):
         for mark, earned in zip(part.marks, found.marks, strict=True):
             assert earned.pending == (mark.rule == "reason")
             assert earned.given == (0 if earned.pending else mark.number)
-        assert sum(given_marks(mark_answer(part, said, question, ECF, method=True))) == total(part.marks)
+        ticked = mark_answer(part, said, question, ECF, attempt=Attempt({}, methods=frozenset({part.name})))
+        assert sum(given_marks(ticked)) == total(part.marks)
         blank = mark_answer(part, None, question, ECF)
         assert (set(states(blank)), set(given_marks(blank))) == ({"missing"}, {0})
         assert blank.events == () == blank.notices

@@ -27,7 +27,6 @@ from waiting import until
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.crew import crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
@@ -61,19 +60,6 @@ scale = "sqrt(d_k)"
 RUBRIC = '[[question]]\ntype = "prove"\n'
 NAMES = ["=HYPERLINK(1)", "Łukasz Żółć", '"quoted", and more', "-1+1", "@here", "O'Brien"]
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x01\x02\xff"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_processes():
-    """A class is marked here, without processes, which take a second to start; tests of these ask for them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "crew", here)
-        yield
-
-
-@pytest.fixture
-def processes(monkeypatch):
-    monkeypatch.setattr(run_module, "crew", crew)
 
 
 # ------------------------------------------------------------------------------------------------ answers by SymPy

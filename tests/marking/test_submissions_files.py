@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from filling import fill
@@ -123,20 +124,17 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what):
     assert "\n" not in message.strip()
 
 
-WORKSHEET = fill(
-    markdown.write(question_document(FULL, SHEET, "symattn x")),
-    [FULL],
-    [Attempt({})],
-    name="Ada",
-    student="17",
-)
+@cache
+def worksheet():
+    blank = markdown.write(question_document(FULL, SHEET, "symattn x"))
+    return fill(blank, [FULL], [Attempt({})], name="Ada", student="17")
 
 
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        (WORKSHEET, "markdown"),
-        (WORKSHEET.split("---\n", 2)[2], "markdown"),
+        (worksheet, "markdown"),
+        (lambda: worksheet().split("---\n", 2)[2], "markdown"),
         (f"sheet = '{SHEET}'\nname = 'Ada'\nstudent = 17\n[answers]\nQ = [[1]]", "toml"),
         (json.dumps({"sheet": SHEET, "name": "Ada", "student": "17", "answers": {"Q": [[1]]}}), "json"),
         (f"sheet,{SHEET}\nname,Ada\nstudent,17\n\nQ\n1\n", "csv"),
@@ -144,6 +142,7 @@ WORKSHEET = fill(
     ],
 )  # fmt: skip
 def test_whose_it_is(text, form):
+    text = text() if callable(text) else text
     assert sheet_of(text, form) == (SHEET, "Ada", "17")
     assert form_of(text) == form
     assert sheet_of(text.encode()) == (SHEET, "Ada", "17")

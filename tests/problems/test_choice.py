@@ -108,7 +108,7 @@ def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
     d = derivation(mask)
     keep = np.tril(np.ones((3, 3), bool)) if mask else None
     right = sympy_attention(*(d.value(name).sympy() for name in "QKV"), scale=2, keep=keep)
-    suiting = [way for way in WAYS if way.suits(d)]
+    suiting = [way for way in WAYS.values() if way.suits(d)]
     assert {way.step for way in suiting} == {"S", "S'", "A", "Z"}
     for way in suiting:
         result = carried_out(way, d)

@@ -13,9 +13,18 @@ from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import InputError
 from symattn.exact.reading import decide_reading, read
 from symattn.teaching.problems import counts
-from symattn.teaching.problems.asking import prose
-from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
-from symattn.teaching.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
+from symattn.teaching.problems.counts import (
+    CROSSOVERS,
+    ITEMS,
+    LEVEL_ITEMS,
+    MODELS,
+    TYPE,
+    language_model,
+    operation_lines,
+    parameter_offers,
+    polynomial,
+    signs,
+)
 
 TABLES = tables_beside(__file__)
 
@@ -114,10 +123,10 @@ def test_published_sizes_and_what_is_known_of_them():
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_options_stand_in_order_and_the_right_one_where_it_is_wanted(bias):
-    say = prose("standard")
+    say = signs("standard")
     for at in range(1 if bias else 0, 4 if bias else 3):
         offers = parameter_offers(512, 8, 100, bias, at, say)
-        counts = [int("".join(c for c in offer.text[0].text if c.isdigit())) for offer in offers]
+        counts = [int("".join(c for c in offer.text if c.isdigit())) for offer in offers]
         assert counts == sorted(set(counts))
         assert len(counts) == 4
         assert [offer.right for offer in offers] == [k == at for k in range(4)]
@@ -128,21 +137,20 @@ def test_options_stand_in_order_and_the_right_one_where_it_is_wanted(bias):
 def test_every_answer(level):
     for number in range(1, 9):
         q = question(number, level=level)
-        toy = q.content.toy
-        n, h, width = toy.n, toy.h, toy.width
+        n, h, width = (q.content["toy"][name] for name in ("n", "h", "width"))
         d, one = h * width, products(*[(n, width, n)] * h)
         expected = [3 * n * d * d, one, one, n * d * d, 4 * n * d * d + 2 * one]
         assert list(answer(q, "operations").value) == expected
         for _, how, count in operation_lines(Attention(h * width, h, width, n, h))[:-1]:
             assert sympy.Integer(sympy.prod(int(x) for x in how.split("·"))) == count
-        drawn = q.content.scores
-        assert answer(q, "scores").value == drawn.h * drawn.n**2
+        drawn = q.content["scores"]
+        assert answer(q, "scores").value == drawn["h"] * drawn["n"] ** 2
         right = answer(q, "parameters")
         assert right.right == {(number - 1) % 4}
         if level == "starter":
             continue
-        model = MODELS[q.content.cache.model]
-        tokens, size = q.content.cache.n, q.content.cache.bytes
+        model = MODELS[q.content["cache"]["model"]]
+        tokens, size = q.content["cache"]["n"], q.content["cache"]["bytes"]
         numbers = sum(1 for _ in "KV" for _ in range(model.layers) for _ in range(model.shared))
         numbers *= tokens * (model.d // model.h)
         assert list(answer(q, "cache").value) == [numbers, numbers * size]
@@ -171,7 +179,7 @@ def test_a_content_frozen_before_there_were_whole_models_comes_out_as_it_was():
 
 def test_every_diagnosis_is_in_the_catalogue():
     told = {id for item in ITEMS.values() for id, _, _ in item.wrong}
-    say = prose("standard")
+    say = signs("standard")
     told |= {
         o.diagnosis for bias in (False, True) for at in range(4) for o in parameter_offers(64, 4, 10, bias, at, say)
     }
@@ -195,8 +203,8 @@ def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
     sizes = {name: size for name, size in sizes.items() if name != "level"}
     (sheet,) = symattn.worksheet(problem="counts", sizes=sizes, level=level)
     content, (n, h, width) = sheet.question.content, toy
-    assert [content.toy.n, content.toy.h, content.toy.width] == toy
-    assert (content.scores.n, content.scores.h) == (n, h)
+    assert content["toy"] == {"n": n, "h": h, "width": width}
+    assert content["scores"] == {"n": n, "h": h}
     table = next(part for part in sheet.question.parts if part.name == "operations")
     d = h * width
     assert [int(x) for x in table.answer.value] == [
@@ -212,7 +220,7 @@ def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
 )
 def test_options_differ_for_all_sizes_that_are_taken(sizes, at):
     try:
-        toy = counts.as_stated(counts.Toy(3, 4, 2), sizes)
+        toy = counts.layer_of(counts.as_stated({"n": 3, "h": 4, "width": 2}, sizes))
     except InputError:
         return
     own = {"n": toy.n, "h": toy.h, "d_k": toy.width, "d_model": toy.h * toy.width}

@@ -12,8 +12,7 @@ from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.page.document import AnswerGrid
-from symattn.teaching.problems.determined import undetermined
-from symattn.teaching.problems.faded import TYPE
+from symattn.teaching.problems.faded import TYPE, undetermined
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer
 
 

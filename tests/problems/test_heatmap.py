@@ -5,8 +5,7 @@ from oracles import softmax
 from problem_laws import questions
 
 from symattn.page.document import HeatMap
-from symattn.teaching.problems.heatmap import PATTERNS, TYPE, WRONG
-from symattn.teaching.problems.pictures import MASKS, RANGES
+from symattn.teaching.problems.heatmap import MASKS, PATTERNS, RANGES, TYPE
 
 KEEP = {
     "none": np.ones((4, 4)),
@@ -36,6 +35,10 @@ def items(kind, count=20, level="standard"):
                 yield item, part, [list(row) for row in shown.levels]
 
 
+WRONG = {"right": "", "transposed": "O1", "columns": "X1", "unmasked": "M1", "triangle": "M2"}
+"""The misconception that each matrix comes of."""
+
+
 def test_one_of_four_matrices_is_shown_and_the_others_are_what_misconceptions_give():
     keep = np.tril(np.ones((3, 3)))
     used = set()
@@ -56,7 +59,7 @@ def test_one_of_four_matrices_is_shown_and_the_others_are_what_misconceptions_gi
             assert np.allclose(printed, found[name], atol=0.00501)
             outside = sum(not _within(w, shown[i][j]) for (i, j), w in np.ndenumerate(found[name]))
             assert option.right == (outside == 0)
-            assert option.diagnosis == ("" if name == "right" else WRONG[name][0])
+            assert option.diagnosis == WRONG[name]
             used.add(name)
     assert used == set(found)
 

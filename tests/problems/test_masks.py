@@ -61,19 +61,22 @@ def test_every_answer_by_numpy(stated):
     for number in range(1, 13):
         q = question(number, **stated)
         content = q.content
-        scores = np.array([[score(x) for x in row] for row in content.scores])
+        scores = np.array([[score(x) for x in row] for row in content["scores"]])
         n, m = scores.shape
         keep = np.array(
-            [[sees(content.kind, content.parameters, n, m, i, j) for j in range(1, m + 1)] for i in range(1, n + 1)]
+            [
+                [sees(content["kind"], content["parameters"], n, m, i, j) for j in range(1, m + 1)]
+                for i in range(1, n + 1)
+            ]
         )
         shade, matrix, weights = (part.answer for part in q.parts[:3])
         assert shade.shape == (n, m)
         assert shade.cells == {(i, j) for i in range(n) for j in range(m) if not keep[i, j]}
-        marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}[content.style]
+        marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}[content["style"]]
         assert [list(row) for row in matrix.value.rows] == [[marks[not x] for x in row] for row in keep]
-        base = math.e if content.base == "e" else float(content.base)
+        base = math.e if content["base"] == "e" else float(content["base"])
         expected = softmax(np.where(keep, scores, -np.inf), base)
-        assert {i for i, _ in weights.cells} == set(content.asked)
+        assert {i for i, _ in weights.cells} == set(content["asked"])
         for i, j in weights.cells:
             assert float(decimal_text(q.problem["A"].result[i, j], 12)) == pytest.approx(expected[i, j], abs=1e-11)
 
@@ -84,10 +87,10 @@ def test_usual_mistakes_show_in_every_row_asked(stated):
     for number in range(1, 13):
         q = question(number, **stated)
         content, hidden = q.content, q.parts[0].answer.cells
-        base = math.e if content.base == "e" else float(content.base)
+        base = math.e if content["base"] == "e" else float(content["base"])
         signs = set()
-        for i in content.asked:
-            row = np.array([score(x) for x in content.scores[i]])
+        for i in content["asked"]:
+            row = np.array([score(x) for x in content["scores"][i]])
             seen = np.array([(i, j) not in hidden for j in range(len(row))])
             right = np.where(seen, base**row, 0)
             right = right / right.sum()
@@ -102,14 +105,14 @@ def test_usual_mistakes_show_in_every_row_asked(stated):
 def test_what_is_read_off_a_mask_is_what_the_numbers_say():
     for number in range(1, 25):
         q = question(number)
-        drawn, part = q.content.read, q.parts[3]
-        n = len(q.content.tokens)
-        i = drawn.query + 1
-        seen = [j for j in range(1, n + 1) if sees(drawn.kind, drawn.parameters, n, n, i, j)]
+        drawn, part = q.content["read"], q.parts[3]
+        n = len(q.content["tokens"])
+        i = drawn["query"] + 1
+        seen = [j for j in range(1, n + 1) if sees(drawn["kind"], drawn["parameters"], n, n, i, j)]
         said = {k: option.text[0].text for k, option in enumerate(part.answer.options)}
         assert len(set(said.values())) == 4
         (right,) = part.answer.right
-        assert right == drawn.at == (number - 1) % 4
+        assert right == drawn["at"] == (number - 1) % 4
         assert [int(x) for x in said[right].replace("and", ",").replace(",", " ").split()[1:]] == seen
         assert all(option.right or option.diagnosis in ("M2", "M3", "M6", "M9") for option in part.answer.options)
 
@@ -147,20 +150,20 @@ def test_cached_queries_are_the_last_rows_of_the_whole_mask(rows, extra):
 
 def test_kinds_and_styles_come_in_turn():
     contents = [question(number).content for number in range(1, 37)]
-    assert [content.kind for content in contents[:6]] == list(KINDS)
-    assert {(content.kind, content.style) for content in contents} == {(k, s) for k in KINDS for s in STYLES}
+    assert [content["kind"] for content in contents[:6]] == list(KINDS)
+    assert {(content["kind"], content["style"]) for content in contents} == {(k, s) for k in KINDS for s in STYLES}
 
 
 def test_words_are_as_many_as_tokens():
     assert all(len(text.split()) == size for size, texts in TEXTS.items() for text in texts)
     for number in range(1, 31):
         content = question(number).content
-        assert len(content.tokens) == len(content.scores[0])
+        assert len(content["tokens"]) == len(content["scores"][0])
 
 
 def test_a_key_that_contradicts_its_shading_is_found():
     q = question(1)
-    broken = replace(q.content, kind="window", parameters=(2,))
+    broken = {**q.content, "kind": "window", "parameters": [2]}
     mixed = TYPE.make(broken)
     wrong = replace(q, parts=(mixed.parts[0], *q.parts[1:]))
     with pytest.raises(SelfCheckError, match="shaded, written and weighted"):
@@ -170,7 +173,7 @@ def test_a_key_that_contradicts_its_shading_is_found():
 def test_stated_kind_style_and_sizes():
     q = question(3, options={"kind": "cross", "style": "block"}, sizes={"n": 2, "m": 5})
     assert q.parts[0].answer.shape == (2, 5)
-    assert q.content.style == "block"
+    assert q.content["style"] == "block"
 
 
 def test_decimals_where_they_are_asked_for():

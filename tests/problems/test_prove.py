@@ -9,9 +9,11 @@ from oracles import softmax
 from problem_laws import contents, is_written, questions
 
 from symattn.errors import SelfCheckError
-from symattn.teaching.problems.instances_of_outputs import Rounded
-from symattn.teaching.problems.prove import TYPE
-from symattn.teaching.problems.theorems import THEOREMS
+from symattn.page.notation import load_notation
+from symattn.teaching.problems.asking import Prose
+from symattn.teaching.problems.draws import Draw
+from symattn.teaching.problems.instances import INSTANCES
+from symattn.teaching.problems.prove import THEOREMS, TYPE
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, RubricAnswer
 
 
@@ -170,13 +172,14 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     _, change = WITNESSES["rounding"]({"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]})
     assert abs(change).max() == pytest.approx(0.317, abs=5e-4)
     assert int(abs(change).argmax()) == 1
-    exact = Rounded(((1, 2, 3), (2, 8, 0), (2, 6, 3)), (2, 4, 4), (0, 1, 2, 3)).direct()[1]
+    handout = {"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]}
+    exact = INSTANCES["rounding"](Draw(TYPE, handout), Prose(load_notation("standard"), True)).direct()[1]
     assert np.allclose(floats(exact), change)
 
 
 def test_all_theorems_come_in_turn_for_the_same_marks():
     made = list(questions(TYPE, 2 * len(THEOREMS)))
-    assert [q.content.theorem for q in made] == [*THEOREMS, *THEOREMS]
+    assert [q.content["theorem"] for q in made] == [*THEOREMS, *THEOREMS]
     assert {q.marks for q in made} == {7}
 
 
@@ -196,7 +199,7 @@ def test_lines_put_in_order_are_the_proof_and_written_ones_have_three_points(nam
 def test_a_wrong_key_does_not_survive():
     (content,) = contents(TYPE, 1, options={"theorem": "copies"})
     question = TYPE.make(content)
-    first, *others = content.instance.parts
-    other = replace(content, instance=replace(content.instance, parts=(first + 1, *others)))
+    first, *others = content["instance"]["parts"]
+    other = {**content, "instance": {**content["instance"], "parts": [first + 1, *others]}}
     with pytest.raises(SelfCheckError):
         TYPE.prove(replace(question, content=other))

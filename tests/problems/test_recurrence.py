@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_laws import variant_of
 
-from symattn.teaching.problems.layers import (
+from symattn.teaching.problems.recurrence import (
+    CLAIMS,
+    STATEMENTS,
+    TYPE,
+    WORK,
     attention_pairs,
     attention_products,
     convolution_operations,
@@ -16,7 +20,6 @@ from symattn.teaching.problems.layers import (
     recurrent_operations,
     stacked_layers,
 )
-from symattn.teaching.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
 
 question = variant_of(TYPE, 13)
 

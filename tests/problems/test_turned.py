@@ -1,7 +1,5 @@
 """Where tokens are columns, a question asks for what it asks for where they are rows, transposed."""
 
-from dataclasses import replace
-
 import pytest
 import sympy
 from tables import tables_beside
@@ -14,7 +12,7 @@ from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.asking import for_columns
-from symattn.teaching.problems.theorems import THEOREMS
+from symattn.teaching.problems.prove import THEOREMS
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -33,7 +31,7 @@ TABLES = tables_beside(__file__)
 def both(problem, seed, level):
     """One question with tokens as rows and with tokens as columns: the same content in two notations."""
     rows = symattn.worksheet(problem=problem, seed=seed, level=level)[0].question
-    columns = problem_type(problem).make(replace(rows.content, notation="columns"))
+    columns = problem_type(problem).make({**rows.content, "notation": "columns"})
     problem_type(problem).prove(columns)
     return rows, columns
 
@@ -136,7 +134,7 @@ def test_every_theorem_has_its_numbers_transposed(name):
     chosen = problem_type("prove")
     spec = chosen.spec({"type": "prove", "options": {"theorem": name}})
     content = chosen.draw(spec, Dice.seeded(7).rng(1), 1, {})
-    rows, columns = (chosen.make(replace(content, notation=notation)) for notation in ("standard", "columns"))
+    rows, columns = (chosen.make({**content, "notation": notation}) for notation in ("standard", "columns"))
     chosen.prove(columns)
     check(rows, columns)
 
@@ -158,13 +156,13 @@ def mask(kind, number=1):
 def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie():
     """The upper triangle is what a causal mask leaves where a column is a query; marks are for whole columns."""
     question = mask("causal")
-    n = len(question.content.tokens)
+    n = len(question.content["tokens"])
     later = frozenset((i, j) for i in range(n) for j in range(n) if i > j)
     assert question.parts[0].answer == CellsAnswer((n, n), later, True)
     report = mark(question, Attempt({"shade": Shaded(frozenset((j, i) for i, j in later))}))
     assert [c.id for c in report.events[0].candidates][:1] == ["M2"]
     weights = said(question, question.parts[2].answer)
-    wrong = question.content.asked[0]
+    wrong = question.content["asked"][0]
     spoilt = grid([["7/9" if j == wrong and x.value else x.text for j, x in enumerate(row)] for row in weights.rows])
     report = mark(question, Attempt({"weights": spoilt}))
     (accurate,) = [given for given in report.marks if given.parts == ("weights",) and given.code == "A"]
@@ -184,7 +182,7 @@ def test_weights_follow_from_the_own_mask_as_it_lies():
         for i in range(rows)
     ]
     weights = [[sympy.simplify(x / sum(row[j] for row in powers)) for j, x in enumerate(line)] for line in powers]
-    asked = question.content.asked
+    asked = question.content["asked"]
     shown = grid([[str(x) if j in asked else "" for j, x in enumerate(line)] for line in weights])
     report = mark(question, Attempt({"shade": Shaded(own), "weights": shown}))
     assert {v.state for v in report.verdicts if v.part == "weights"} <= {"correct", "follows"}

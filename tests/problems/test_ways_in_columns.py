@@ -127,7 +127,8 @@ MASKED, UNMASKED = {"A masked after", "A M5", "A M4"}, {"A X5", "A X9"}
 def with_all_ways(question):
     """The same question with every way that has a place in it among its options."""
     items = tuple(
-        replace(item, options=tuple(w.id for w in WAYS if w.step == item.step)) for item in question.content.items
+        replace(item, options=tuple(w.id for w in WAYS.values() if w.step == item.step))
+        for item in question.content.items
     )
     return TYPE.make(replace(question.content, items=items))
 
@@ -152,7 +153,7 @@ DIRECTION = re.compile(r"\b(rows?|columns?|left(?! of its)|right)\b")
 TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows", "left": "right", "right": "left"}
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.id)
+@pytest.mark.parametrize("way", WAYS.values(), ids=lambda way: way.id)
 def test_what_names_a_direction_is_said_anew_of_columns(way):
     for text, turned in ((way.text, way.turned), (way.why, way.turned_why)):
         if words := DIRECTION.findall(text):

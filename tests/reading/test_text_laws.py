@@ -141,16 +141,13 @@ def test_no_table_holds_the_reader_up():
 
 # ------------------------------------------------------------------------------------------------ names
 
-UNSEEN = [
-    c for c in map(chr, range(sys.maxunicode + 1))
-    if unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc", "Cf") or c.isspace()
-]  # fmt: skip
-
 
 def test_a_matrix_whose_name_cannot_be_seen_is_told():
     """Whatever else was written is read; a bare carriage return once ended in an IndexError."""
-    assert {"\u3000", "\u2028", "\r", "\u200b", "\x00"} <= set(UNSEEN)
-    for character in sorted({*UNSEEN} - {"\x00"}):  # with which no file is a text
+    every = map(chr, range(sys.maxunicode + 1))
+    unseen = {c for c in every if unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc", "Cf") or c.isspace()}
+    assert {"\u3000", "\u2028", "\r", "\u200b", "\x00"} <= unseen
+    for character in sorted(unseen - {"\x00"}):  # with which no file is a text
         text = "".join(rf"\[ {name} = \begin{{bmatrix}} {cells} \end{{bmatrix}} \]"
                        for name, cells in (("S", r"2 & 1 \\ 0 & 1"), (character, r"7 & 2 \\ 3 & 4")))  # fmt: skip
         attempt = read(rf"\begin{{document}}{text}\end{{document}}", question(), form="latex")

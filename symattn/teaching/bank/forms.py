@@ -251,16 +251,3 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _small(base: str, e: int) -> str:
     return base if e == 1 else base + str(e).translate(_SUPERSCRIPTS)
-
-
-__all__ = [
-    "EXPANDED",
-    "FEWEST_PLACES",
-    "HIDDEN",
-    "MOST_PLACES",
-    "decimals_near",
-    "few",
-    "in_any_order",
-    "is_listed",
-    "typed",
-]

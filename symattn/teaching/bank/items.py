@@ -608,24 +608,3 @@ def _order(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     joints = ("", " ", ",", ", ", "<", " < ", "-", ";", "; ")
     equal = "<".join("=".join(group) for group in groups)
     return (*(joint.join(order) for order in orders for joint in joints), equal)
-
-
-__all__ = [
-    "Bank",
-    "BankItem",
-    "Chosen",
-    "Measured",
-    "Offered",
-    "Pool",
-    "Shaded",
-    "Spot",
-    "Typed",
-    "Wants",
-    "WrongNumber",
-    "WrongText",
-    "how_to_type",
-    "left_out",
-    "make_bank",
-    "needs_a_person",
-    "tolerance",
-]

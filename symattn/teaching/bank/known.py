@@ -214,6 +214,3 @@ def _alike(a: Value, b: Value | None) -> bool:
     if has_symbols(a) or has_symbols(b):
         return bool(a == b)
     return abs(approximate(a)) > LARGEST or abs(approximate(a) - approximate(b)) < 1e-9
-
-
-__all__ = ["Known", "KnownWrong"]

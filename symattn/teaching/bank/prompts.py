@@ -272,18 +272,3 @@ def _heat_map(picture: HeatMap) -> str:
         rows.append(f"<tr>{''.join(cells)}</tr>\n")
     heads = "".join(_head("col", label) for label in (*corner, *map(formula, picture.column_labels)))
     return f"{_opened(heads if picture.column_labels else '')}{''.join(rows)}{_CLOSED}"
-
-
-__all__ = [
-    "MATHML",
-    "STYLES",
-    "Piece",
-    "Slot",
-    "formula",
-    "formulas_as_tex",
-    "grid",
-    "inlines",
-    "plain",
-    "prompt",
-    "styled",
-]

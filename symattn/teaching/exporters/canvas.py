@@ -185,6 +185,3 @@ def _texts(place: Spot, dropdown: bool) -> tuple[str, ...]:
 
 def _others(place: Spot) -> tuple[str, ...]:
     return ("□",) if isinstance(place, Shaded) and place.right else ("■",)
-
-
-__all__ = ["LOST", "SUFFIX", "write"]

@@ -196,5 +196,3 @@ def _escaped(text: str) -> str:
 
 
 _ENTITIES = {"&": "&amp;"} | {c: f"&#{ord(c)};" for c in "}~#\\{"}
-
-__all__ = ["LOST", "SUFFIX", "write"]

@@ -208,6 +208,3 @@ def _folded(texts: tuple[str, ...]) -> list[str]:
 def _in_python(data: object) -> str:
     """JSON for a raw string of Python: without quotation marks in threes, and ASCII."""
     return json.dumps(data).replace('"""', r'\u0022""')
-
-
-__all__ = ["LOST", "SUFFIX", "WANTS", "write"]

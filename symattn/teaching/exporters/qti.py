@@ -339,6 +339,3 @@ def _chain(branches: Iterable[tuple[str, str]], d: Dialect) -> str:
         e("responseElseIf" if k else "responseIf", condition, action) for k, (condition, action) in enumerate(branches)
     ]
     return e("responseCondition", *parts) if parts else ""
-
-
-__all__ = ["LOST", "Dialect", "element", "hyphened", "package"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from symattn.teaching.bank.items import Bank
-from symattn.teaching.exporters.qti import LOST, Dialect, element, package
+from symattn.teaching.exporters import qti
+from symattn.teaching.exporters.qti import Dialect, element, package
 
+LOST = qti.LOST
 SUFFIX = ".qti21.zip"
 
 
@@ -21,6 +23,3 @@ DIALECT = Dialect(
 
 def write(bank: Bank) -> bytes:
     return package(bank, DIALECT)
-
-
-__all__ = ["LOST", "SUFFIX", "write"]

@@ -248,6 +248,3 @@ class _Markdown(HTMLParser):
             return  # between cells
         else:
             self.written.append(_MATHS.sub(lambda sign: f"${_IN_TEX[sign[0]]}$", _SIGNS.sub(r"\\\1", data)))
-
-
-__all__ = ["LOST", "SUFFIX", "WANTS", "markdown", "write"]

@@ -11,7 +11,7 @@ from functools import reduce
 from importlib import resources
 from typing import Literal, TypeVar
 
-from symattn.derivation.derivation import Derivation, Orientation
+from symattn.derivation.derivation import Derivation
 from symattn.errors import SelfCheckError
 from symattn.exact import AnyMatrix, Matrix, Value
 from symattn.formula import (
@@ -48,16 +48,18 @@ from symattn.page.document import (
     Paragraph,
     Sentence,
     Table,
+    Words,
     WorkingSpace,
     listing,
     places_of,
     sentence,
 )
-from symattn.page.notation import Notation, load_notation
+from symattn.page.notation import Notation
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import (
     LETTERS,
+    Answer,
     ChoiceAnswer,
     FormulaAnswer,
     KnownError,
@@ -69,8 +71,30 @@ from symattn.teaching.question import (
 )
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
+NO_SIGNS: Mapping[str, Formula] = {}
 _ROW = re.compile(r"([xqkvaz])_(\w)")
 _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
+
+
+TextLike = Inlines | Formula | str | int
+"""Text of a page; a text without formulas, and a number, as they are."""
+
+
+def as_text(content: TextLike) -> Inlines:
+    """As text of a page: nothing of no text."""
+    if isinstance(content, tuple):
+        return content
+    if isinstance(content, str | int):
+        return (Words(str(content) if isinstance(content, int) else content),) if content != "" else ()
+    return (Math(content),)
+
+
+BlockLike = Block | Inlines | str
+
+
+def blocks(shown: Sequence[BlockLike]) -> tuple[Block, ...]:
+    """Blocks of a page; a text is a paragraph."""
+    return tuple(Paragraph(as_text(x)) if isinstance(x, tuple | str) else x for x in shown)
 
 
 class Prose:
@@ -78,23 +102,42 @@ class Prose:
 
     `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
     and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
-    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.
+    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.  A second text is said
+    where tokens are columns.
+
+    One that `turns` is said for tokens as rows, and its formulas and matrices lie as the notation's do.  `orientation`
+    is that of a derivation, whose settings may say it in the notation's place; `signs` are further ones by name.
     """
 
-    def __init__(self, notation: Notation) -> None:
-        self.notation = notation
-        self.columns = notation.settings.get("orientation") == "columns"
+    def __init__(
+        self, notation: Notation, turns: bool = False, orientation: str = "", signs: Mapping[str, Formula] = NO_SIGNS
+    ) -> None:
+        self.notation, self.signs = notation, signs
+        self.columns = (orientation or notation.settings.get("orientation")) == "columns"
+        self.turns = turns and self.columns
         self.wording = Wording(Derivation({}), notation)
         self.number = self.wording.number
-        self.values = self.wording.values
 
-    def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
+    def __call__(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Inlines:
+        text = self.either(text, in_columns or text)
         words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
         formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
         written = {
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
         return (Sentence(text, (*written.items(), *places_of(words))),)
+
+    def either(self, rows: str, columns: str) -> str:
+        """A text that is another one where tokens are columns."""
+        return columns if self.columns else rows
+
+    def values(self, matrix: AnyMatrix) -> Formula:
+        return self.wording.values(matrix.T if self.turns else matrix)
+
+    def boxes(self, name: str, shape: tuple[int, int], kind: CellKind) -> AnswerGrid:
+        """Boxes for a matrix of this shape where tokens are rows."""
+        rows, columns = shape[::-1] if self.columns else shape
+        return AnswerGrid(self.formula(name), rows, columns, kind)
 
     def turned(self, m: Matrix) -> Matrix:
         """A matrix that belongs to tokens as rows, as it lies in this notation."""
@@ -108,10 +151,10 @@ class Prose:
     def formula(self, text: str | Formula, **shown: Formula) -> Formula:
         if isinstance(text, str):
             text = read_formula(text, Scope(first=self.notation.first_index))
-        return self._in_signs(text, shown)
+        return self._in_signs(for_columns(text) if self.turns else text, {**self.signs, **shown})
 
-    def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
-        return Paragraph(self(text, **shown))
+    def paragraph(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Paragraph:
+        return Paragraph(self(text, in_columns, **shown))
 
     def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
         """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
@@ -150,44 +193,6 @@ class Prose:
         numbers = {letter: int(x) for letter, x in given.items() if x.isdigit()}
         letters: dict[str, Formula] = {letter: Name(x) for letter, x in given.items() if x and not x.isdigit()}
         return read_formula(text, Scope(numbers, {"n": "n"}, letters, first=self.notation.first_index))
-
-
-def prose(spec_notation: str) -> Prose:
-    return Prose(load_notation(spec_notation))
-
-
-class TurningProse(Prose):
-    """Sentences that are said for tokens as rows, whose formulas and matrices lie as the notation's do.
-
-    `orientation` is that of a derivation that they are about, whose settings may say it in the notation's place.
-    """
-
-    def __init__(self, notation: Notation, orientation: Orientation | None = None) -> None:
-        super().__init__(notation)
-        if orientation is not None:
-            self.columns = orientation == "columns"
-        self.values = self._as_they_lie
-
-    def _as_they_lie(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
-        return self.wording.values(matrix.T if self.columns else matrix, name, style)
-
-    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
-        if isinstance(text, str):
-            text = read_formula(text, Scope(first=self.notation.first_index))
-        return super().formula(for_columns(text) if self.columns else text, **shown)
-
-    def either(self, rows: str, columns: str) -> str:
-        """A text that is another one where tokens are columns."""
-        return columns if self.columns else rows
-
-    def boxes(self, name: Formula, shape: tuple[int, int], kind: CellKind) -> AnswerGrid:
-        """Boxes for a matrix of this shape where tokens are rows."""
-        rows, columns = shape[::-1] if self.columns else shape
-        return AnswerGrid(name, rows, columns, kind)
-
-
-def turning_prose(notation: str) -> TurningProse:
-    return TurningProse(load_notation(notation))
 
 
 def for_columns(node: Formula) -> Formula:
@@ -253,17 +258,28 @@ def series(items: Iterable[str]) -> str:
     return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
 
 
+# ------------------------------------------------------------------------------------------------ parts
+
+
+def make_part(
+    title: TextLike, ask: Sequence[BlockLike], key: Sequence[BlockLike], answer: Answer, *marks: Mark,
+    name: str = "", marking: Sequence[BlockLike] = (),
+) -> Part:  # fmt: skip
+    return Part(name, as_text(title), blocks(ask), blocks(key), answer, marks, blocks(marking))
+
+
 @dataclass(frozen=True)
 class TableRow:
     """A line of a table: what is asked for, its value, and how that comes about."""
 
-    what: Inlines
+    what: TextLike
     value: int | Fraction
-    how: Inlines
+    how: TextLike
 
 
 def table_part(
-    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[TableRow], *marks: Mark,
+    name: str, title: TextLike, asked: BlockLike, heads: tuple[TextLike, TextLike], lines: Sequence[TableRow],
+    *marks: Mark,
     kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
     errors: Sequence[KnownError] = (), slips: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
@@ -272,18 +288,20 @@ def table_part(
     `sums` are its rows that are made of others (see `MatrixAnswer`), `errors` wrong numbers that are known, and `slips`
     what the key says of them.
     """
-    blank: Inlines = (Math(Blank(kind)),)
-    return Part(
+    asking = [[line.what, Blank(kind)] for line in lines]
+    return make_part(
+        title,
+        [asked, table(heads, asking)],
+        [table(heads, [[line.what, line.how] for line in lines]), *([ItemList(tuple(slips))] if slips else [])],
+        MatrixAnswer(Matrix([[line.value] for line in lines]), sums=sums or {}, errors=tuple(errors)),
+        *marks,
         name=name,
-        title=title,
-        ask=(Paragraph(asked), Table(heads, tuple((line.what, blank) for line in lines), row_heads=True)),
-        key=(
-            Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),
-            *([ItemList(tuple(slips))] if slips else []),
-        ),
-        answer=MatrixAnswer(Matrix([[line.value] for line in lines]), sums=sums or {}, errors=tuple(errors)),
-        marks=marks,
     )
+
+
+def table(heads: Sequence[TextLike], rows: Sequence[Sequence[TextLike]]) -> Table:
+    """A table whose rows begin with their heads."""
+    return Table(tuple(map(as_text, heads)), tuple(tuple(map(as_text, row)) for row in rows), row_heads=True)
 
 
 @dataclass(frozen=True)
@@ -292,45 +310,51 @@ class Offer:
     wrong one names the right one, so that only the key may say it.
     """
 
-    text: Inlines
-    why: Inlines
+    text: TextLike
+    why: TextLike
     right: bool = False
     diagnosis: str = ""
     tells: bool = False
 
 
 def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
-    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis, () if o.tells else o.why) for o in offers), several)
+    return ChoiceAnswer(
+        tuple(Option(as_text(o.text), o.right, o.diagnosis, () if o.tells else as_text(o.why)) for o in offers), several
+    )
 
 
 def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
     """What the student sees."""
-    return Choices(tuple(o.text for o in offers), several)
+    return Choices(tuple(as_text(o.text) for o in offers), several)
 
 
-def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
+def choices_key(offers: Sequence[Offer], several: bool = False, reasons: Sequence[Inlines] = ()) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
-    ticked = frozenset(i for i, o in enumerate(offers) if o.right)
-    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
-    return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
+    shown = replace(choices(offers, several), ticked=frozenset(i for i, o in enumerate(offers) if o.right))
+    return shown, ItemList(tuple(reasons or labelled(o.why for o in offers)))
+
+
+def labelled(items: Iterable[TextLike]) -> tuple[Inlines, ...]:
+    """A: the first; B: the second."""
+    return tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=as_text(x)) for i, x in enumerate(items))
 
 
 def choice_part(
-    name: str, title: Inlines, ask: Sequence[Block], offers: Sequence[Offer], *marks: Mark, key: Sequence[Block] = (),
-    several: bool = False,
+    title: TextLike, ask: Sequence[BlockLike], offers: Sequence[Offer], *marks: Mark, key: Sequence[BlockLike] = (),
+    several: bool = False, name: str = "", reasons: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
     """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
-    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several))
-    return Part(name, title, asked, solved, choice(offers, several), marks or (Mark("B", 1),))
+    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several, reasons))
+    return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
 
 
 def number_part(
-    name: str, title: Inlines, ask: Inlines, label: Inlines, value: Value, key: Sequence[Block], *marks: Mark,
-    room: int, width: int,
+    name: str, title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
+    room: int, width: int, errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer, which stands behind its label; lengths in mm."""
-    asked = (Paragraph(ask), WorkingSpace(room), FillIns((FillIn(label, width),)))
-    return Part(name, title, asked, tuple(key), FormulaAnswer(value), marks)
+    asked = [ask, WorkingSpace(room), FillIns((FillIn(as_text(label), width),))]
+    return make_part(title, asked, key, FormulaAnswer(value, errors), *marks, name=name)
 
 
 # ------------------------------------------------------------------------------------------------ parts together
@@ -366,28 +390,3 @@ def right_letter(part: Part) -> str:
 def right_letters(parts: Iterable[Part]) -> dict[str, str]:
     """Where the right options stand, part by part, which is to be balanced."""
     return {message("answer {part}", part=part.name): letter for part in parts if (letter := right_letter(part))}
-
-
-__all__ = [
-    "LETTERS",
-    "Offer",
-    "Prose",
-    "TableRow",
-    "TurningProse",
-    "bank",
-    "choice",
-    "choice_part",
-    "choices",
-    "choices_key",
-    "counted_again",
-    "for_columns",
-    "lettered",
-    "number_part",
-    "prose",
-    "put_in",
-    "right_letter",
-    "right_letters",
-    "series",
-    "table_part",
-    "turning_prose",
-]

@@ -23,10 +23,10 @@ from symattn.teaching.question import ChoiceAnswer, Content, Json, Question
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LARGEST_SIZE = 10_000
-DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
+DEFAULT_SIZES = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
 
-SIZES: Mapping[str, Mapping[str, int]] = {
+SIZES = {
     "starter": {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2},
     "standard": DEFAULT_SIZES,
     "long": {"n": 4, "m": 4, "d_model": 5, "d_k": 4, "d_v": 2},

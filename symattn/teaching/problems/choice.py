@@ -6,7 +6,7 @@ With `several`, the options are ways of working, among them some that look wrong
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -23,17 +23,17 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
-from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
+from symattn.page.document import Inlines, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, TurningProse, choice_part, lettered, put_in
+from symattn.teaching.problems.asking import Offer, Prose, as_text, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis
-from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
+from symattn.teaching.problems.ways import WAYS, Way, carried_out
 from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
@@ -43,7 +43,7 @@ FORMULAS = ("S", "Z")
 """Whose formula may be asked for."""
 
 ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
-WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
+WRONG = {"starter": 3, "standard": 3, "long": 4}
 """How many wrong options there are."""
 
 WAYS_OF = ("S", "S'", "A", "Z")
@@ -73,60 +73,39 @@ def family(spec: Spec, rng: random.Random) -> Family:
 
 
 @dataclass(frozen=True)
-class RowItem:
-    """One token's row of a step is to be found.
+class ChoiceItem:
+    """One token's row of a step, its formula, or all ways of working it out are to be found.
 
     Of the `options`, "" is the right one; others are the misconceptions that lead to them, or slips as "A2 1 5": the
-    slip, the entry of the row, its value.
+    slip, the entry of the row, its value.  Ways are options by their ids.
     """
 
-    kind: Literal["row"]
+    kind: Literal["row", "formula", "ways"]
     step: str
-    token: int
-    options: tuple[str, ...]
+    token: int | None = None
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class FormulaItem:
-    """The formula of a step is to be found; "" is the right one, the others are misconceptions."""
-
-    kind: Literal["formula"]
-    step: str
-    options: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WaysItem:
-    """The ways of working out a step that give its result are to be found, all of them."""
-
-    kind: Literal["ways"]
-    step: str
-    options: tuple[str, ...]
-
-
-Item = RowItem | FormulaItem | WaysItem
-
-
-@dataclass(frozen=True)
-class Content(derived.Content):
+class ChoiceContent(derived.Content):
     """A derivation, and what is asked of it."""
 
     several: bool
-    items: tuple[Item, ...]
+    items: tuple[ChoiceItem, ...]
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> ChoiceContent:
     several = TYPE.option(spec, "several")
     for _ in range(REDRAWN):
         drawn = derived.content(spec, rng, number, family)
         found = derived.made(drawn).separation
         items = _several(found, spec, number, rng) if several else _items(found, spec, number, rng, family)
         if items is not None:
-            return Content(**vars(drawn), several=several, items=tuple(items))
+            return ChoiceContent(**vars(drawn), several=several, items=tuple(items))
     raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[Item] | None:
+def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[ChoiceItem] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
     wrong = WRONG[spec.level]
     there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
@@ -139,14 +118,13 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
         )
     count = TYPE.option(spec, "items")
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
-    items: list[Item] = []
+    items: list[ChoiceItem] = []
     for k, kind in enumerate(kinds):
         place = family.place(k, number)
-        item: Item | None
         if kind == "formula":
             item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
         else:
-            asked = [i.token for i in items if isinstance(i, RowItem) and i.step == kind]
+            asked = [i.token for i in items if i.kind == "row" and i.step == kind]
             item = _row_item(found, kind, number + k, asked, place, wrong, rng)
         if item is None:
             return None
@@ -154,12 +132,12 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
     return items
 
 
-def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> FormulaItem | None:
+def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> ChoiceItem | None:
     rules = [m.id for m, _ in rewritten(found.derivation, name)]
     if len(rules) < wrong:
         return None
     options = sample(rng, rules, wrong)
-    return FormulaItem("formula", name, put_in(options, place, ""))
+    return ChoiceItem("formula", name, options=put_in(options, place, ""))
 
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
@@ -179,14 +157,14 @@ def _formula(step: Step) -> Formula:
 
 
 def _row_item(
-    found: Separation, name: str, turn: int, asked: Sequence[int], place: int, wrong: int, rng: random.Random
-) -> RowItem | None:
+    found: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: random.Random
+) -> ChoiceItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
     tokens = len(_by_token(found.derivation, values_of(found.derivation.value(name))))
     for shift in range(tokens):
         token = (turn + shift) % tokens
         if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
-            return RowItem("row", name, token, options)
+            return ChoiceItem("row", name, token, options)
     return None
 
 
@@ -281,20 +259,20 @@ def _as_rows(d: Derivation) -> Derivation:
     return d if d.orientation == "rows" else turned(d)
 
 
-def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[Item] | None:
+def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
     """
     d = _as_rows(found.derivation)
-    suiting = {name: [w for w in WAYS if w.step == name and w.suits(d)] for name in WAYS_OF if name in d}
+    suiting = {name: [w for w in WAYS.values() if w.step == name and w.suits(d)] for name in WAYS_OF if name in d}
     steps = [name for name, ways in suiting.items() if any(w.right and _gives(w, d) for w in ways)]
     if not steps:
         raise InputError(
             f"Multiple choice with several asks for ways to work out {', '.join(WAYS_OF)} as attention has them, and "
             f"{spec.mechanism} has none of these; another mechanism or another problem type was expected."
         )
-    items: list[Item] = []
+    items: list[ChoiceItem] = []
     for k, name in enumerate(steps[: TYPE.option(spec, "items")]):
         right = [w.id for w in suiting[name] if w.right and _gives(w, d)]
         wrong = [w.id for w in suiting[name] if not w.right and _fails(w, d)]
@@ -302,7 +280,7 @@ def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> 
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
         chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
-        items.append(WaysItem("ways", name, tuple(shuffled(rng, chosen))))
+        items.append(ChoiceItem("ways", name, options=tuple(shuffled(rng, chosen))))
     return items
 
 
@@ -317,7 +295,7 @@ def _fails(way: Way, d: Derivation) -> bool:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: ChoiceContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     found = derived.made(content).separation
     wording = Wording(found.derivation, problem.notation)
@@ -325,11 +303,10 @@ def make(content: Content) -> Question:
     marks = Mark("B", 2, "deduct one for every wrong tick", OneLess()) if several else Mark("B", 1)
     parts: list[Part] = []
     for item in content.items:
-        prompt, offers = _asked(item, found, wording, problem)
-        title, ask = step_title(found.derivation[item.step], wording), [Paragraph(prompt)]
-        parts.append(choice_part("", title, ask, offers, marks, key=ask, several=several))
-    introduction: Inlines = (Words(_SEVERAL if several else _ONE),)
-    return derived.question(TYPE, content, problem, lettered(parts), introduction)
+        prompt, offers = ASKED[item.kind](item, found, wording, problem)
+        title = step_title(found.derivation[item.step], wording)
+        parts.append(choice_part(title, [prompt], offers, marks, key=[prompt], several=several))
+    return derived.question(TYPE, content, problem, lettered(parts), as_text(_SEVERAL if several else _ONE))
 
 
 _ONE = (
@@ -338,33 +315,20 @@ _ONE = (
 )
 _SEVERAL = "Tick every option that gives the right result, by whatever method; each question has at least one."
 
-Made = tuple[Inlines, list[Offer]]
+PromptAndOffers = tuple[Inlines, list[Offer]]
 
 
-def _asked(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
-    match item:
-        case RowItem():
-            return _row_offers(item, found, wording, problem)
-        case FormulaItem():
-            return _formula_offers(item, found, wording)
-        case WaysItem():
-            return _way_offers(item, found.derivation, wording, problem)
-
-
-def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Problem) -> Made:
+def _row_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
     name, token, d = item.step, item.token, found.derivation
-    key = row_of(d, name, token)
+    assert token is not None
     wrongs = {w.misconception.id: w for w in found.wrongs}
     known = dict(_slips(d, name, token)) if any(" " in id for id in item.options) else {}
-    rows = [
-        key if not id else known[id] if id in known else row_of(wrongs[id].derivation, name, token)
-        for id in item.options
-    ]
+    key = row_of(d, name, token)
+    rows = [known.get(id) or (row_of(wrongs[id].derivation, name, token) if id else key) for id in item.options]
     exact = all(map(_whole, rows)) or (problem.exact and _exactly(rows))
     offers = []
     for id, row in zip(item.options, rows, strict=True):
-        numbers = [wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]
-        text: Inlines = (Math(wording.grid([numbers])),)
+        text = wording.grid([[wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]])
         if not id:
             offers.append(Offer(text, _derived(d[name], token, wording), True))
         elif id in known:
@@ -373,11 +337,10 @@ def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Pro
             offers.append(Offer(text, why, False, slip.id))
         else:
             offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
-    texts = {
-        "rows": "Which of these is row {token} of {matrix}?",
-        "columns": "Which of these is column {token} of {matrix}?",
-    }
-    return sentence(texts[d.orientation], token=token + 1, matrix=wording.name(name)), offers
+    asked = "Which of these is row {token} of {matrix}?"
+    if d.orientation == "columns":
+        asked = "Which of these is column {token} of {matrix}?"
+    return sentence(asked, token=token + 1, matrix=wording.name(name)), offers
 
 
 def _decimal(value: Value, wording: Wording, places: int) -> Formula:
@@ -403,29 +366,31 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
-def _formula_offers(item: FormulaItem, found: Separation, wording: Wording) -> Made:
+def _formula_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
     name, d = item.step, found.derivation
     steps = {m.id: step for m, step in rewritten(d, name)}
-    wrongs = {w.misconception.id: w for w in found.wrongs}
-    offers = []
-    for id in item.options:
-        step = steps[id] if id else d[name]
-        text: Inlines = (Math(wording.rule(step)),)
-        if not id:
-            offers.append(Offer(text, (Words("right."),), True))
-        else:
-            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
+    whys = {w.misconception.id: diagnosis(w, wording) for w in found.wrongs if w.misconception.id in item.options}
+    offers = [Offer(wording.rule(steps.get(id, d[name])), whys.get(id, "right."), not id, id) for id in item.options]
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: WaysItem, d: Derivation, wording: Wording, problem: Problem) -> Made:
-    say, offers = TurningProse(problem.notation, d.orientation), []
-    divisor = wording.divisor(d["S'"]) if item.step == "S'" else None
-    for way in (BY_ID[id] for id in item.options):
-        verdict = "right: {reason}" if way.right else "wrong: {reason}"
-        why = sentence(verdict, reason=way.reason(say))
-        offers.append(Offer(way.said(say, divisor), why, way.right, way.diagnosis))
+def _way_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    d = found.derivation
+    say, divisor = Prose(problem.notation, True, d.orientation), {}
+    if item.step == "S'":
+        divisor["divisor"] = wording.divisor(d["S'"])
+    offers = []
+    for way in (WAYS[id] for id in item.options):
+        why = sentence("right: {reason}" if way.right else "wrong: {reason}", reason=say(way.why, way.turned_why))
+        offers.append(Offer(say(way.text, way.turned, **divisor), why, way.right, way.diagnosis))
     return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
+
+
+ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptAndOffers]] = {
+    "row": _row_offers,
+    "formula": _formula_offers,
+    "ways": _way_offers,
+}
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -434,12 +399,12 @@ def _way_offers(item: WaysItem, d: Derivation, wording: Wording, problem: Proble
 def prove(question: Question) -> None:
     """Exactly the ways that give the result are right, or the option that is no mistake."""
     assert question.problem is not None
-    content: Content = question.content
+    content: ChoiceContent = question.content
     d = _as_rows(derived.made(content).separation.derivation)
     for part, item in zip(question.parts, content.items, strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
-        if isinstance(item, WaysItem):
-            right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], d))
+        if item.kind == "ways":
+            right = frozenset(i for i, id in enumerate(item.options) if _gives(WAYS[id], d))
         else:
             right = frozenset({item.options.index("")})
         if right != part.answer.right:
@@ -458,7 +423,7 @@ TYPE = ProblemType(
     title="Multiple choice",
     draw=draw,
     make=make,
-    content=Content,
+    content=ChoiceContent,
     family=family,
     proof=prove,
     key=derived.key,
@@ -472,5 +437,3 @@ TYPE = ProblemType(
     },
     defaults={"mechanism": "attention"},
 )
-
-__all__ = ["TYPE", "Content", "rewritten", "row_of"]

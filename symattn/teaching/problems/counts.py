@@ -3,54 +3,166 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
-from symattn.derivation.counting import Attention, Count, product
+from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm, product
 from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
 from symattn.exact.reading import read
-from symattn.formula import Blank, Formula, Relation, number, read_formula
+from symattn.formula import Relation, number, read_formula
 from symattn.foundation.dice import pick, sample
 from symattn.foundation.languages import capitalised, counted, message
-from symattn.page.document import (
-    Code,
-    Display,
-    FillIn,
-    FillIns,
-    Inlines,
-    ItemList,
-    Math,
-    Paragraph,
-    Table,
-    Words,
-    sentence,
-)
-from symattn.page.notation import kept_notation, load_notation
+from symattn.page.document import Code, Display, FillIn, FillIns, Inlines, ItemList, Paragraph, sentence
+from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
+    BlockLike,
     Offer,
     Prose,
     TableRow,
+    TextLike,
+    as_text,
+    bank,
     choice_part,
     counted_again,
     in_digits,
+    make_part,
     number_part,
     put_in,
     table_part,
 )
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
-from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.problems.shapes import output_weights
-from symattn.teaching.question import FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
+from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part, Question
+
+# ------------------------------------------------------------------------------------------------ what is counted
+
+
+@dataclass(frozen=True)
+class CountedItem:
+    """Something to be written in letters: `how` is it part by part, `wrong` what miscounting makes of it.
+
+    Each of these is a misconception, the formula as typed, and what it means.
+    """
+
+    ask: str
+    how: str
+    wrong: tuple[tuple[str, str, str], ...]
+    bias: bool = False
+    output: bool = True
+    grouped: bool = False
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Two costs in letters, the first of which is larger from some number of tokens on: where a·n > b·d."""
+
+    ask: str
+    more: str
+    less: str
+    a: int
+    b: int
+    common: str = "n d"
+
+    def first(self, d: int) -> int:
+        """The smallest n with a·n > b·d: the first whole number above b·d/a."""
+        return self.b * d // self.a + 1
+
+
+@dataclass(frozen=True)
+class Published:
+    """Sizes as published: width d, h heads, layers, and how many heads have keys and values of their own."""
+
+    title: str
+    d: int
+    h: int
+    layers: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class CountsBank:
+    """What `counts.toml` has."""
+
+    items: Mapping[str, CountedItem]
+    crossovers: Mapping[str, Crossover]
+    models: Mapping[str, Published]
+
+
+_BANK = bank(CountsBank, "counts")
+ITEMS, CROSSOVERS, MODELS = _BANK.items, _BANK.crossovers, _BANK.models
+
+
+def _feed_forward(a: Attention) -> FeedForward:
+    return FeedForward(a.d, 4 * a.d, a.n)
+
+
+def _block(a: Attention) -> Block:
+    return Block(replace(a, bias=True), _feed_forward(a), Norm(a.d))
+
+
+COUNTED: Mapping[str, Callable[..., Count]] = {
+    "weights": lambda a, *_: a.parameters,
+    "biased": lambda a, *_: a.parameters,
+    "inward": lambda a, *_: a.parameters,
+    "projecting": lambda a, *_: a.projecting,
+    "scoring": lambda a, *_: a.scoring,
+    "operations": lambda a, *_: a.operations,
+    "flops": lambda a, *_: 2 * a.operations,
+    "scores": lambda a, *_: a.scores,
+    "cache": lambda a, layers, *_: a.cache(layers),
+    "step": lambda a, *_: a.parameters + 2 * a.n * a.h * a.width,
+    "grouped weights": lambda a, *_: a.parameters,
+    "grouped cache": lambda a, layers, *_: a.cache(layers),
+    "feed forward": lambda a, *_: _feed_forward(a).parameters,
+    "feeding forward": lambda a, *_: _feed_forward(a).operations,
+    "norms": lambda a, *_: 2 * Norm(a.d).parameters,
+    "cross": lambda a, _, memory, *__: replace(a, memory=memory).scoring,
+    "block": lambda a, *_: _block(a).parameters,
+    "block operations": lambda a, *_: _block(a).operations,
+    "decoder block": lambda a, *_: replace(_block(a), cross=replace(a, bias=True)).parameters,
+    "stack": lambda a, layers, *_: layers * _block(a).parameters,
+    "model": lambda a, layers, _, words: Model(Embedding(words, a.d, a.n), _block(a), layers).parameters,
+    "logits": lambda a, _, __, words: Embedding(words, a.d).operations(a.n),
+}
+"""By the layer, and what stands around it: how many layers, tokens of the memory (of the encoder), and words."""
+LETTERS = ("L", "n", "g", "d", "h", "m", "w")
+
+
+@cache
+def polynomial(name: str) -> Any:
+    """The item in SymPy symbols named L, n, g, d, h, m, w."""
+    import sympy
+
+    return sympy.expand(count_of(name, *map(sympy.Symbol, LETTERS)))
+
+
+def count_of(name: str, layers: Count, n: Count, g: Count, d: Count, h: Count, m: Count, words: Count) -> Count:
+    """The item for these sizes, numbers or letters."""
+    item, width = ITEMS[name], d // h if isinstance(d, int) else d / h
+    layer = Attention(d, h, width, n, g if item.grouped else h, item.bias, item.output)
+    return COUNTED[name](layer, layers, m, words)
+
+
+def language_model(words: int, positions: int, d: int, layers: int, tied: bool = True, shift: bool = True) -> Model:
+    """A model like GPT-2 (Radford et al. 2019): learned positions, biases everywhere, inner width 4 d, a last norm.
+
+    How many heads share the width makes no difference to the number of parameters.
+    """
+    block = Block(Attention(d, 1, d, bias=True), FeedForward(d, 4 * d), Norm(d, shift))
+    return Model(Embedding(words, d, positions, tied), block, layers)
+
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
-CACHED: Mapping[str, tuple[str, ...]] = {
+CACHED = {
     "standard": ("gpt2", "gpt2-medium", "gpt2-xl"),
     "long": ("llama2-70b", "mistral"),
 }
-MINIATURES: Mapping[str, tuple[tuple[int, ...], ...]] = {
+WHOLE = ("words", "positions", "d", "layers")
+MINIATURES = {
     "standard": ((1000, 2000, 3000, 5000), (50, 64, 100), (10, 16, 20, 32), (2, 3, 4, 5)),
     "long": ((10_000, 20_000, 32_000, 50_257), (512, 1024), (256, 512, 768), (4, 6, 8, 12)),
 }
@@ -64,7 +176,7 @@ SEARCHED = 20_000  # far beyond every crossover of these widths
 
 
 EASY = ("weights", "inward", "projecting", "scoring", "scores")
-LEVEL_ITEMS: Mapping[str, tuple[str, ...]] = {
+LEVEL_ITEMS = {
     "starter": EASY,
     "standard": (
         *EASY, "biased", "operations", "flops", "cache", "step", "feed forward", "feeding forward", "norms", "block",
@@ -77,103 +189,41 @@ LEVEL_ITEMS: Mapping[str, tuple[str, ...]] = {
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-@dataclass(frozen=True)
-class Toy:
+def layer_of(toy: Record) -> Attention:
     """A layer that is small enough to be counted by hand."""
-
-    n: int
-    h: int
-    width: int
-
-    @property
-    def layer(self) -> Attention:
-        return Attention(self.h * self.width, self.h, self.width, self.n, self.h)
+    return Attention(toy["h"] * toy["width"], toy["h"], toy["width"], toy["n"], toy["h"])
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Whether of a published model or of the toy, with biases or without, and where the right option stands."""
-
-    model: str
-    bias: bool
-    at: int
-
-
-@dataclass(frozen=True)
-class Scores:
-    n: int
-    h: int
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The sizes of a language model."""
-
-    words: int
-    positions: int
-    d: int
-    layers: int
-
-
-@dataclass(frozen=True)
-class Overtaking:
-    pair: str
-    d: int
-
-
-@dataclass(frozen=True)
-class Cache:
-    model: str
-    n: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Content:
+def draw_variant(rng: random.Random, level: str, turn: int, sizes: Mapping[str, int]) -> Record:
     """What a variant is made from; starters have no whole model, crossover and cache."""
-
-    type: str
-    notation: str
-    toy: Toy
-    parameters: Parameters
-    polynomials: tuple[str, ...]
-    scores: Scores
-    whole: Whole | None = None
-    crossover: Overtaking | None = None
-    cache: Cache | None = None
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    starter = spec.level == "starter"
+    starter, at = level == "starter", (turn - 1) % 4
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
-    at = (turn_of(number, family) - 1) % 4
-    content = Content(
-        type=spec.type,
-        notation=kept_notation(spec.notation),
-        toy=Toy(pick(rng, [n for n in range(3, 10) if n not in (h, h * width)]), h, width),
-        parameters=Parameters(
-            model="" if starter else pick(rng, ENCODERS),
-            bias=at == 3 or (at > 0 and rng.random() < 0.5),
-            at=at,
-        ),
-        polynomials=tuple(sample(rng, LEVEL_ITEMS[spec.level], 1 if starter else 2)),
-        scores=Scores(pick(rng, LENGTHS), pick(rng, [4, 6, 8, 12, 16, 20, 32])),
-    )
-    if spec.sizes:
-        toy = as_stated(content.toy, spec.sizes)
-        own = replace(content.parameters, model="")
-        content = replace(content, toy=toy, parameters=own, scores=Scores(toy.n, toy.h))
+    n = pick(rng, [n for n in range(3, 10) if n not in (h, h * width)])
+    toy = {"n": n, "h": h, "width": width}
+    model = "" if starter else pick(rng, ENCODERS)
+    bias = at == 3 or (at > 0 and rng.random() < 0.5)
+    polynomials = sample(rng, LEVEL_ITEMS[level], 1 if starter else 2)
+    scores = {"n": pick(rng, LENGTHS), "h": pick(rng, [4, 6, 8, 12, 16, 20, 32])}
+    if sizes:
+        toy, model = as_stated(toy, sizes), ""
+        scores = {"n": toy["n"], "h": toy["h"]}
+    found = {
+        "toy": toy,
+        "parameters": {"model": model, "bias": bias, "at": at},
+        "polynomials": polynomials,
+        "scores": scores,
+    }
     if starter:
-        return content
-    return replace(
-        content,
-        whole=Whole(*(pick(rng, choices) for choices in MINIATURES[spec.level])),
-        crossover=Overtaking(pick(rng, list(CROSSOVERS)), pick(rng, WIDTHS)),
-        cache=Cache(pick(rng, CACHED[spec.level]), pick(rng, LENGTHS), pick(rng, [1, 2, 4])),
-    )
+        return found
+    whole = [pick(rng, choices) for choices in MINIATURES[level]]
+    return found | {
+        "whole": dict(zip(WHOLE, whole, strict=True)),
+        "crossover": {"pair": pick(rng, list(CROSSOVERS)), "d": pick(rng, WIDTHS)},
+        "cache": {"model": pick(rng, CACHED[level]), "n": pick(rng, LENGTHS), "bytes": pick(rng, [1, 2, 4])},
+    }
 
 
-def as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
+def as_stated(toy: Record, sizes: Mapping[str, int]) -> Record:
     """The layer with the sizes that are stated, where d_model is h·d_k, and others that go with them.
 
     `InputError` for too large a layer, for heads that do not share d_model, and for sizes by which a wrong count comes
@@ -182,14 +232,14 @@ def as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
     for name, size in sizes.items():
         if not (1 if name == "d_k" else 2) <= size <= LARGEST:
             raise InputError(f"{name} is {size}; for counting, a size from 2 to {LARGEST} was expected.")
-    n, d = sizes.get("n", toy.n), sizes.get("d_model")
-    heads = [sizes["h"]] if "h" in sizes else [toy.h, *range(2, 9)]
+    n, d = sizes.get("n", toy["n"]), sizes.get("d_model")
+    heads = [sizes["h"]] if "h" in sizes else [toy["h"], *range(2, 9)]
     if d is not None and "d_k" in sizes and "h" not in sizes:
         heads = [d // sizes["d_k"]]
     for h in heads:
-        width = sizes.get("d_k", toy.width if d is None else d // h if h else 0)
+        width = sizes.get("d_k", toy["width"] if d is None else d // h if h else 0)
         if h > 1 and d in (None, h * width) and (n != h or "n" not in sizes):
-            return Toy(n if n != h else h + 1, h, width)
+            return {"n": n if n != h else h + 1, "h": h, "width": width}
     if sizes.get("n") == sizes.get("h", 0):
         raise InputError(f"n and h are both {n}, so that different mistakes have one result; two sizes were expected.")
     stated = ", ".join(f"{name} = {size}" for name, size in sizes.items())
@@ -199,29 +249,36 @@ def as_stated(toy: Toy, sizes: Mapping[str, int]) -> Toy:
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def make(content: Content) -> Question:
-    say = signs(content.notation)
-    parts = [_parameters(content, say)]
-    parts += [_polynomial(name, k, say) for k, name in enumerate(content.polynomials, 1)]
-    parts += [_operations(content.toy.layer, say), _scores(content.scores, say)]
-    if content.crossover:
-        parts.append(_crossover(content.crossover, say))
-    if content.cache:
-        parts.append(_cache(content.cache, say))
-    if content.whole:
-        parts.append(_whole_model(content.whole, say))
-    return Question(
+def signs(notation: str) -> Prose:
+    """Sentences in a notation's signs; n, d and h are what students type, and O is its matrix of the output."""
+    loaded = replace(load_notation(notation), letters={})
+    return Prose(loaded, signs={"O": output_weights(loaded)})
+
+
+def ask(draw: Draw) -> ProvedQuestion:
+    say = signs(draw.notation())
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level, draw.turn, draw.spec.sizes))
+    record: Record = {name: draw[name] for name in draw.record}
+    layer, model, scores = layer_of(record["toy"]), record["parameters"]["model"], record["scores"]
+    parts = [
+        _parameters(record["parameters"], scores["n"] if model else layer.n, layer, say),
+        *(_polynomial(name, k, say) for k, name in enumerate(record["polynomials"], 1)),
+        _operations(layer, say),
+        _scores(scores["n"], scores["h"], say),
+    ]
+    parts += [make(record[name], say) for name, make in _MORE.items() if name in record]
+    made = Question(
         type=TYPE.name,
         title=TYPE.title,
         introduction=(
             Paragraph(
-                say("Count exactly, and show how: a product of sizes is enough as working."),
-                typed=say("Count exactly."),
+                as_text("Count exactly, and show how: a product of sizes is enough as working."),
+                typed=as_text("Count exactly."),
             ),
         ),
         given=(),
         parts=tuple(parts),
-        content=content,
+        content=draw.record,
         conventions=(
             say(
                 "A multiply-add is one operation (two FLOPs): the product of an $a$×$b$ and a $b$×$c$ matrix takes "
@@ -235,47 +292,28 @@ def make(content: Content) -> Question:
                 example=Code("4 n d^2"),
             ),
         ),
-        features={"load": float(len(parts)), "size": float(content.toy.layer.operations)},
-        positions={"parameters": str(content.parameters.at)},
+        features={"load": float(len(parts)), "size": float(layer.operations)},
+        positions={"parameters": str(record["parameters"]["at"])},
     )
+    return ProvedQuestion(made, lambda question: prove(question, record))
 
 
-class Signs(Prose):
-    """Sentences in a notation's signs; n, d and h are what students type, and O is its matrix of the output."""
-
-    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
-        return super().formula(text, **{"O": output_weights(self.notation), **shown})
-
-
-def signs(notation: str) -> Signs:
-    return Signs(replace(load_notation(notation), letters={}))
-
-
-def _shown(value: Count) -> Formula:
-    return number(value, {letter: read_formula(letter) for letter in LETTERS})
-
-
-def _blank(label: Inlines) -> FillIns:
-    return FillIns((FillIn(label, 60),))
-
-
-def _parameters(content: Content, say: Prose) -> Part:
-    drawn, toy = content.parameters, content.toy.layer
-    model = MODELS.get(drawn.model)
-    d, h, n = (model.d, model.h, content.scores.n) if model else (toy.d, toy.h, toy.n)
-    offers = parameter_offers(d, h, n, drawn.bias, drawn.at, say)
+def _parameters(drawn: Record, n: int, layer: Attention, say: Prose) -> Part:
+    """Those of a published model or of the layer, with biases or without; `at` is where the right option stands."""
+    model = MODELS.get(drawn["model"])
+    d, h = (model.d, model.h) if model else (layer.d, layer.h)
     asked = (
         "{where}, $d = {width}$ and $h = {heads}$. How many parameters do $W_Q$, $W_K$, $W_V$ and $O$ of one "
         "self-attention layer have together, without biases, when it reads {tokens} tokens?"
     )
-    if drawn.bias:
+    if drawn["bias"]:
         asked = (
             "{where}, $d = {width}$ and $h = {heads}$. How many parameters do $W_Q$, $W_K$, $W_V$ and $O$ of one "
             "self-attention layer have together, with biases, when it reads {tokens} tokens?"
         )
     where = message("In {model}", model=model.title) if model else "In one layer"
-    ask = say.paragraph(asked, where=where, width=d, heads=h, tokens=n)
-    return choice_part("parameters", (Words("Parameters"),), [ask], offers)
+    offers = parameter_offers(d, h, n, drawn["bias"], drawn["at"], say)
+    return choice_part("Parameters", [say(asked, where=where, width=d, heads=h, tokens=n)], offers, name="parameters")
 
 
 def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) -> tuple[Offer, ...]:
@@ -295,37 +333,43 @@ def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) ->
     else:
         larger.insert(0, (plain + 4 * d, "N1", "Biases were counted, and there are none."))
     terms = f"4·{d}·{d}" + (f" + 4·{d}" if bias else "")
-    key = Offer((Words(in_digits(right)),), (Words(f"{terms} = {in_digits(right)}."),), True)
+    key = Offer(in_digits(right), f"{terms} = {in_digits(right)}.", True)
     wrong = sorted((*smaller[:at], *larger[: 3 - at]))
-    offers = [Offer((Words(in_digits(count)),), say(why), False, diagnosis) for count, diagnosis, why in wrong]
+    offers = [Offer(in_digits(count), say(why), False, diagnosis) for count, diagnosis, why in wrong]
     return put_in(offers, at, key)
 
 
 def _polynomial(name: str, k: int, say: Prose) -> Part:
     item, value = ITEMS[name], polynomial(name)
-    wrong = tuple(
+    wrong: list[Inlines] = [
         (
-            *((Words(f"{diagnosis} – "),) if diagnosis else ()),
+            *as_text(f"{diagnosis} – " if diagnosis else ""),
             *sentence("{formula}: {meaning}.", formula=read_formula(typed), meaning=say(means)),
         )
         for diagnosis, typed, means in item.wrong
-    )
-    return Part(
+    ]
+    errors = (KnownError(read(t, symbols=True).value, id, _typed(means)) for id, t, means in item.wrong)
+    shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
+    return make_part(
+        "In letters",
+        [say(item.ask), FillIns((FillIn(as_text("Count:"), 60),))],
+        [Display((Relation((read_formula(item.how), shown), ("=",)),)), ItemList(tuple(wrong))],
+        FormulaAnswer(value, tuple(errors)),
+        Mark("B", 1),
         name=f"letters {k}",
-        title=(Words("In letters"),),
-        ask=(say.paragraph(item.ask), _blank(say("Count:"))),
-        key=(Display((Relation((read_formula(item.how), _shown(value)), ("=",)),)), ItemList(wrong)),
-        answer=FormulaAnswer(
-            value,
-            tuple(KnownError(read(t, symbols=True).value, id, _typed(means)) for id, t, means in item.wrong),
-        ),
-        marks=(Mark("B", 1),),
     )
 
 
 def _typed(text: str) -> str:
     """A text in which formulas stand as people type them."""
     return message(text, **{f"${formula}$": formula for formula in text.split("$")[1::2]})
+
+
+def _lines(counts: Sequence[tuple[TextLike, str, int]]) -> list[TableRow]:
+    """Lines of a table: what is counted, how as a product of sizes, and the count."""
+    return [
+        TableRow(what, count, f"{how} = {in_digits(count)}" if how else in_digits(count)) for what, how, count in counts
+    ]
 
 
 def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
@@ -340,12 +384,8 @@ def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
     ]
 
 
-def _line(what: Inlines, how: str, count: str, value: int) -> TableRow:
-    return TableRow(what, value, (Words(f"{how} = {count}" if how else count),))
-
-
 def _operations(layer: Attention, say: Prose) -> Part:
-    projected = product(layer.n, layer.d, layer.d)
+    projected, lines = product(layer.n, layer.d, layer.d), operation_lines(layer)
     slips = (
         say("N2 – scores {count}: every head was given the full width.", count=in_digits(layer.h * layer.scoring)),
         say("N4 – all numbers doubled, {count} in total: those are FLOPs.", count=in_digits(2 * layer.operations)),
@@ -358,21 +398,21 @@ def _operations(layer: Attention, say: Prose) -> Part:
     )
     errors = (
         KnownError(layer.h * layer.scoring, "N2", row=1),
-        *(KnownError(2 * count, "N4", row=k) for k, (_, _, count) in enumerate(operation_lines(layer))),
+        *(KnownError(2 * count, "N4", row=k) for k, (_, _, count) in enumerate(lines)),
         KnownError(4 * projected, "N5", row=4),
         KnownError(layer.operations - projected, "N3", row=4),
     )
     return table_part(
         "operations",
-        say("Operations of one layer"),
+        "Operations of one layer",
         say(
             "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
             tokens=layer.n,
             width=layer.d,
             heads=layer.h,
         ),
-        (say("Product"), say("Multiply-adds")),
-        [_line(say(what), how, in_digits(count), count) for what, how, count in operation_lines(layer)],
+        ("Product", "Multiply-adds"),
+        _lines([(say(what), how, count) for what, how, count in lines]),
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
@@ -381,32 +421,27 @@ def _operations(layer: Attention, say: Prose) -> Part:
     )
 
 
-def _scores(drawn: Scores, say: Prose) -> Part:
-    n, h = drawn.n, drawn.h
+def _scores(n: int, h: int, say: Prose) -> Part:
     count = h * n * n
     return _short(
         "scores",
-        say("Memory for scores"),
+        "Memory for scores",
         say(
             "A layer with {heads} heads reads {tokens} tokens. How many scores are there in all heads together?",
             heads=h,
             tokens=n,
         ),
         count,
-        (
+        [
             say(
                 "Every head has {tokens}×{tokens} scores: {heads}·{tokens}·{tokens} = {count}.",
                 tokens=n,
                 heads=h,
                 count=in_digits(count),
             ),
-            say(
-                "{head}: one head only. {token}: one token only.",
-                head=in_digits(n * n),
-                token=in_digits(h * n),
-            ),
-        ),
-        (Mark("B", 1),),
+            say("{head}: one head only. {token}: one token only.", head=in_digits(n * n), token=in_digits(h * n)),
+        ],
+        Mark("B", 1),
         errors=(
             KnownError(n * n, says=message("one head only was counted")),
             KnownError(h * n, says=message("one token only was counted")),
@@ -414,18 +449,18 @@ def _scores(drawn: Scores, say: Prose) -> Part:
     )
 
 
-def _crossover(drawn: Overtaking, say: Prose) -> Part:
-    pair, d = CROSSOVERS[drawn.pair], drawn.d
+def _crossover(drawn: Record, say: Prose) -> Part:
+    pair, d = CROSSOVERS[drawn["pair"]], drawn["d"]
     n = pair.first(d)
     bound = f"{_factor(pair.b)} d = {pair.b * d}"
     if pair.a > 1:
         bound = f"frac({_factor(pair.b)} d, {pair.a}) = {Fraction(pair.b * d, pair.a)}"
     return _short(
         "crossover",
-        say("When one cost overtakes another"),
+        "When one cost overtakes another",
         say(pair.ask, width=d),
         n,
-        (
+        [
             say(
                 "${costs}$ means ${shorter}$, after both sides are divided by ${common} > 0$, so that $n > {bound}$; "
                 "the smallest whole number above that is {smallest}.",
@@ -436,8 +471,9 @@ def _crossover(drawn: Overtaking, say: Prose) -> Part:
                 smallest=in_digits(n),
             ),
             say("With one token fewer, {tokens}, it does not hold.", tokens=in_digits(n - 1)),
-        ),
-        (Mark("M", 1, "both counts"), Mark("A", 1)),
+        ],
+        Mark("M", 1, "both counts"),
+        Mark("A", 1),
     )
 
 
@@ -446,8 +482,8 @@ def _factor(number: int) -> str:
     return str(number) if number > 1 else ""
 
 
-def _cache(drawn: Cache, say: Prose) -> Part:
-    model, n = MODELS[drawn.model], drawn.n
+def _cache(drawn: Record, say: Prose) -> Part:
+    model, n, bytes = MODELS[drawn["model"]], drawn["n"], drawn["bytes"]
     width = model.d // model.h
     numbers = Attention(model.d, model.h, width, n, model.shared).cache(model.layers)
     slips = [say("{count} numbers: keys or values, not both.", count=in_digits(numbers // 2))]
@@ -459,48 +495,49 @@ def _cache(drawn: Cache, say: Prose) -> Part:
         own = numbers * model.h // model.shared
         slips.append(say("{count} numbers: as if every query head had its own.", count=in_digits(own)))
         errors.append(KnownError(own, says=message("every query head was given keys and values of its own")))
-    asked = say.paragraph(
-        "{model} has {layers} layers with {heads}. How large is the cache for {tokens} tokens, when a number takes "
-        "{size}?",
-        model=capitalised(model.title),
-        layers=model.layers,
-        heads=heads,
-        tokens=n,
-        size=counted("{n} byte", "{n} bytes", n=drawn.bytes),
-    )
-    worked = say.paragraph(
+    worked = say(
         "{product} = {numbers} numbers (keys and values, layers, tokens, heads, width); times {size}: {bytes} bytes.",
         product=f"2·{model.layers}·{n}·{model.shared}·{width}",
         numbers=in_digits(numbers),
-        size=drawn.bytes,
-        bytes=in_digits(numbers * drawn.bytes),
+        size=bytes,
+        bytes=in_digits(numbers * bytes),
     )
-    blank: Inlines = (Math(Blank("word")),)
-    rows = ((say("Numbers"), blank), (say("Bytes"), blank))
-    return Part(
-        name="cache",
-        title=(Words("Key/value cache"),),
-        ask=(asked, Table((say("Cache"), say("Count")), rows, row_heads=True)),
-        key=(worked, ItemList(tuple(slips))),
-        answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]]), errors=tuple(errors)),
-        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
+    part = table_part(
+        "cache",
+        "Key/value cache",
+        say(
+            "{model} has {layers} layers with {heads}. How large is the cache for {tokens} tokens, when a number takes "
+            "{size}?",
+            model=capitalised(model.title),
+            layers=model.layers,
+            heads=heads,
+            tokens=n,
+            size=counted("{n} byte", "{n} bytes", n=bytes),
+        ),
+        ("Cache", "Count"),
+        [TableRow("Numbers", numbers, ""), TableRow("Bytes", numbers * bytes, "")],
+        Mark("M", 1),
+        Mark("A", 1, "both, the bytes with follow-through", follows="quotient"),
+        kind="word",
+        errors=errors,
     )
+    return replace(part, key=(Paragraph(worked), ItemList(tuple(slips))))
 
 
-def _whole_model(sizes: Whole, say: Prose) -> Part:
-    words, positions, d, layers = sizes.words, sizes.positions, sizes.d, sizes.layers
+def _whole_model(sizes: Record, say: Prose) -> Part:
+    words, positions, d, layers = (int(sizes[name]) for name in WHOLE)
     model = language_model(words, positions, d, layers)
     attention, forward = (part.parameters for part in model.block.parts)
-    blocks = layers * model.block.parameters
-    counts = [
-        (say("Word embedding"), f"{in_digits(words)}·{d}", words * d),
-        (say("Position embedding"), f"{positions}·{d}", positions * d),
-        (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
-        (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
-        (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
-        (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(model.block.parameters)}", blocks),
-        (say("Last layer norm"), f"2·{d}", model.block.norm.parameters),
-        (say("Total"), "", model.parameters),
+    norm, block = model.block.norm.parameters, model.block.parameters
+    counts: list[tuple[TextLike, str, int]] = [
+        ("Word embedding", f"{in_digits(words)}·{d}", words * d),
+        ("Position embedding", f"{positions}·{d}", positions * d),
+        ("Attention of one block, with biases", f"4·({d}·{d} + {d})", attention),
+        ("Feed-forward network of one block, with biases", f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
+        ("Two layer norms of one block", f"2·2·{d}", 2 * norm),
+        (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(block)}", layers * block),
+        ("Last layer norm", f"2·{d}", norm),
+        ("Total", "", model.parameters),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
@@ -508,7 +545,6 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         say("N6 – {count} in total: {miscount}.", count=in_digits(twice), miscount=COUNTING["N6"].name),
         say("N7 – {count} in total: a layer norm was given d parameters.", count=in_digits(halved)),
     )
-    norm = model.block.norm.parameters
     errors = (
         KnownError(4 * d * d, "N1", row=2),
         KnownError(8 * d * d, "N1", row=3),
@@ -519,7 +555,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     )
     return table_part(
         "whole",
-        say("A whole language model"),
+        "A whole language model",
         say(
             "A model like GPT-2 has a vocabulary of {words} words, {positions} learned position embeddings, $d = "
             "{width}$ and {blocks} blocks. Each block has attention with $O$, a feed-forward network of inner width "
@@ -531,8 +567,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
             blocks=layers,
             inner=4 * d,
         ),
-        (say("Parameters of"), say("Number")),
-        [_line(what, how, in_digits(count), count) for what, how, count in counts],
+        ("Parameters of", "Number"),
+        _lines(counts),
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",
@@ -542,46 +578,49 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     )
 
 
+_MORE: Mapping[str, Callable[[Record, Prose], Part]] = {
+    "crossover": _crossover,
+    "cache": _cache,
+    "whole": _whole_model,
+}
+
+
 def _short(
-    name: str, title: Inlines, asked: Inlines, value: int, key: tuple[Inlines, ...], marks: tuple[Mark, ...],
+    name: str, title: str, asked: BlockLike, value: int, key: Sequence[BlockLike], *marks: Mark,
     errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer."""
-    label: Inlines = (Words("Answer:"),)
-    part = number_part(name, title, asked, label, value, [*map(Paragraph, key)], *marks, room=14, width=60)
-    return replace(part, answer=FormulaAnswer(value, errors))
+    return number_part(name, title, asked, "Answer:", value, key, *marks, room=14, width=60, errors=errors)
 
 
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
+def prove(question: Question, record: Record) -> None:
     """Counts once more by counting: loops instead of formulas, a search instead of a division."""
     from sympy import Expr, lambdify
 
-    content: Content = question.content
     answers = {part.name: part.answer for part in question.parts}
-    layer = content.toy.layer
+    layer = layer_of(record["toy"])
     n, d, h, width = layer.n, layer.d, layer.h, layer.width
     again = [3 * _looped(n, d, d), h * _looped(n, width, n), h * _looped(n, n, width), _looped(n, d, d)]
     counted_again(question, operations=[*again, sum(again)])
-    for k, name in enumerate(content.polynomials, 1):
+    for k, name in enumerate(record["polynomials"], 1):
         formula = answers[f"letters {k}"]
         assert isinstance(formula, FormulaAnswer) and isinstance(formula.value, Expr)
         sizes = (5, n, 1 if ITEMS[name].grouped else h, d, h, n + 2, 11)
         value = formula.value.subs(dict(zip(LETTERS, sizes, strict=True)))
         if value != count_of(name, *sizes):
             raise SelfCheckError(f"The polynomial for {name} gives {value} where counting gives something else.")
-    if whole := content.whole:
-        counted_again(question, whole=_listed(whole.words, whole.positions, whole.d, whole.layers))
-    if drawn := content.crossover:
-        pair = CROSSOVERS[drawn.pair]
+    if "whole" in record:
+        counted_again(question, whole=_one_by_one(**record["whole"]))
+    if "crossover" in record:
+        pair, d = CROSSOVERS[record["crossover"]["pair"]], record["crossover"]["d"]
         more, less = (lambdify(("n", "d", "L"), read(text, symbols=True).value) for text in (pair.more, pair.less))
-        first = next(n for n in range(1, SEARCHED) if more(n, drawn.d, 1) > less(n, drawn.d, 1))
-        counted_again(question, crossover=[first])
+        counted_again(question, crossover=[next(n for n in range(1, SEARCHED) if more(n, d, 1) > less(n, d, 1))])
 
 
-def _listed(words: int, positions: int, d: int, layers: int) -> list[int]:
+def _one_by_one(words: int, positions: int, d: int, layers: int) -> list[int]:
     """The parameters of a language model, every matrix and vector in a list of its own."""
     attention = sum(rows * columns for rows, columns in [(d, d), (1, d)] * 4)
     forward = sum(rows * columns for rows, columns in [(d, 4 * d), (1, 4 * d), (4 * d, d), (1, d)])
@@ -596,14 +635,10 @@ def _looped(rows: int, inner: int, columns: int) -> int:
     return sum(inner for _ in range(rows) for _ in range(columns))
 
 
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="counts",
     title="Counting parameters and operations",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
-    mechanisms=ATTENTION,
     draws=("given",),
     own_sizes=("n", "h", "d_model", "d_k"),
 )

@@ -1,136 +1,510 @@
 """Inverse problems: scores, weight matrices, keys or a mask that make attention do what is wanted (rules.md 5, type 9).
 
-What the student chooses is marked by its property (`properties.py`); the items are those of `design_items.py`.
+What the student chooses is marked by its property (`properties.py`).  Every wish can be fulfilled because it was made
+from an answer, and every one said to be impossible is a linear system without a solution.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
 from typing import Annotated, Any
 
-from symattn.derivation.ops import Softmax
-from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, compare, exact
-from symattn.foundation.typed import OneOf
-from symattn.page.notation import kept_notation
-from symattn.teaching.problems.asking import lettered, right_letter, turning_prose
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
-from symattn.teaching.problems.design_items import KINDS, Given, Item
-from symattn.teaching.problems.properties import verdict
-from symattn.teaching.problems.systems import Rows, times
-from symattn.teaching.question import PropertyAnswer, Question
+from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.exact import Matrix, compare, divide, exact
+from symattn.formula import Relation
+from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.typed import OneOf, plain
+from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
+from symattn.teaching.problems.asking import Offer, Prose, as_text, choice, choices, choices_key, make_part
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.properties import as_rows, scores_by, verdict
+from symattn.teaching.problems.systems import (
+    Row,
+    Rows,
+    grid,
+    normalised,
+    query_for,
+    scores_of,
+    solution,
+    times,
+    weights_for,
+)
+from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("scores", "mask", "keys"),
     "standard": ("scores", "exact", "attend", "impossible"),
     "long": ("scores", "mask", "exact", "attend", "missing", "impossible"),
 }
+LEAST = "99/100"
+GAP = 6  # two other scores lower by 6 have weights below 0.0025 each
+
+PATTERNS = ((1, 1, 2), (1, 2, 2), (1, 1, 4), (1, 2, 4), (1, 4, 4), (1, 1, 8), (1, 2, 8))
+"""Rows of weights in proportion, with powers of 2 (rules.md 4.3)."""
+
+LOG_PATTERNS = (
+    (1, 2, 3), (1, 3, 4), (1, 2, 5), (2, 3, 5), (1, 3, 6), (1, 4, 5), (2, 3, 7), (1, 5, 6), (3, 4, 5), (1, 2, 7),
+)  # fmt: skip
+"""Rows of weights in proportion, with logarithms for scores."""
+
+SUBSETS = tuple(subset for size in (1, 2, 3) for subset in combinations(range(3), size))
+QUERY_MARKS = (Mark("M", 1, "differences of scores"), Mark("M", 1, "a query"), Mark("A", 1))
+
+
+@dataclass(frozen=True)
+class SharedInputs:
+    """Inputs and keys that several items share, which stand at the top if one of them is about them (`shown`)."""
+
+    X: Rows
+    K: Rows
+    shown: bool
+
+
+def inputs_and_keys(rng: random.Random) -> tuple[Rows, Rows]:
+    """Three tokens, and keys at the corners of a triangle whose area lets whole scores have whole queries."""
+    while True:
+        X, K = grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)
+        (a, b), (c, d), (e, f) = K
+        one_each = all(1 in map(abs, x) and any(x) for x in X)
+        area_is_1 = abs((c - a) * (f - b) - (e - a) * (d - b)) == 1
+        if (
+            one_each
+            and area_is_1
+            and all(x[0] * y[1] != x[1] * y[0] for x, y in combinations(X, 2))
+            and all(map(any, K))
+        ):
+            return X, K
+
+
+def _pattern(rng: random.Random) -> Row:
+    return tuple(shuffled(rng, pick(rng, PATTERNS)))
+
+
+def _ratio(parts: Sequence[int]) -> str:
+    """1 : 2 : 1, on one line."""
+    return "\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}".join(map(str, parts))
+
+
+def _fractions(parts: Row) -> tuple[str, ...]:
+    return tuple(f"{part}/{sum(parts)}" for part in parts)
+
+
+def _logs(parts: Row) -> Row:
+    """Base-2 logarithms of powers of 2."""
+    return tuple(part.bit_length() - 1 for part in parts)
+
+
+def _property(rule: str, say: Prose, model: Mapping[str, Matrix], **wanted: object) -> PropertyAnswer:
+    """A model answer, and what it must be like."""
+    parameters = plain({**({"tokens": "columns"} if say.columns else {}), **wanted})
+    return PropertyAnswer(rule, parameters, {name: say.turned(matrix) for name, matrix in model.items()})
+
+
+# ------------------------------------------------------------------------------------------------ items
+
+
+def scores_from_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    weights = draw(
+        "weights",
+        lambda rng: tuple(tuple(shuffled(rng, pick(rng, LOG_PATTERNS))) for _ in range(2)),
+        lambda rows: sorted(rows[0]) != sorted(rows[1]),
+    )
+    model = Matrix([[f"ln({part})" if part > 1 else 0 for part in parts] for parts in weights])
+    asked = (
+        say(
+            "Find scores $S$ that softmax (with base $e$) turns into these weights. Logarithms may be left as they are."
+        ),
+        say.equations(A=Matrix.of(normalised(parts).rows[0] for parts in weights)),
+        say.boxes("S", (2, 3), "exponential"),
+    )
+    key = (
+        say(
+            "The powers $e^{s_{i,j}}$ of a row must be in the proportions of its weights, so logarithms of whole "
+            "numbers in those proportions will do. Any constant may be added to a row.",
+            "The powers $e^{s_{i,j}}$ of a column must be in the proportions of its weights, so logarithms of whole "
+            "numbers in those proportions will do. Any constant may be added to a column.",
+        ),
+        say.equations(S=model),
+    )
+    answer = _property("weights of scores", say, {"S": model}, base="e", weights=tuple(map(_fractions, weights)))
+    each = Mark("A", 2, say.either("one for each row", "one for each column"), "rows")
+    return Item(make_part("Scores from weights", asked, key, answer, Mark("M", 1), each), _has_property, 6)
+
+
+def _query(x: Row, K: Rows, scores: Row) -> tuple[list[Fraction], Matrix]:
+    """A query with these scores up to a constant, and weights that make it of the token."""
+    query = query_for(K, scores)
+    assert query is not None
+    weights = weights_for(x, query)
+    assert weights is not None
+    return query, weights
+
+
+def _scores_line(x: Row, K: Rows, weights: Matrix, say: Prose) -> Inlines:
+    scores = times(times(Matrix([x]), weights), Matrix(K).T).rows[0]
+    return say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=say.row(scores))
+
+
+def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    token, weights = draw.whole("token", 0, 2), draw("weights", _pattern)
+    x, K, scores = given.X[token], given.K, _logs(weights)
+    query, model = _query(x, K, scores)
+    asked = (
+        say(
+            "With softmax to base 2, choose $W_Q$ so that the weights of token $x_{token}$ are exactly in the "
+            "ratio {ratio}.",
+            token=token + 1,
+            ratio=_ratio(weights),
+        ),
+        WorkingSpace(36),
+        AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
+    )
+    key = (
+        say(
+            "The powers of 2 are in this ratio if the scores are $scores$ up to a constant. The query $q$ gives "
+            "these scores, and $x W_Q = q$ with $x = row$ holds for",
+            scores=say.row(scores),
+            row=say.values(Matrix([x])),
+        ),
+        Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
+        _scores_line(x, K, model, say),
+    )
+    answer = _property("exact weights", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base=2, weights=_fractions(weights))
+    return Item(make_part("Exact weights", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+
+
+def one_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    token, to = draw.several("token to", lambda rng: sample(rng, range(3), 2))
+    x, K = given.X[token], given.K
+    _, model = _query(x, K, tuple(GAP if j == to else 0 for j in range(3)))
+    asked = (
+        say(
+            "With softmax to base $e$, choose $W_Q$ so that token $x_{token}$ gives $x_{other}$ a weight of at "
+            "least 0.99.",
+            token=token + 1,
+            other=to + 1,
+        ),
+        WorkingSpace(36),
+        AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
+    )
+    key = (
+        say(
+            "The score of $k_{key}$ must exceed the other two by differences $d$ and $d'$ with $e^{-d} + "
+            "e^{-d'} ≤ frac(1, 99)$; 6 is enough for both, since $2 e^{-6}$ is about 0.005. One such choice:",
+            key=to + 1,
+        ),
+        say.equations(W_Q=model),
+        _scores_line(x, K, model, say),
+    )
+    answer = _property("attends", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base="e", to=to, least=LEAST)
+    return Item(make_part("One token only", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+
+
+def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    q = draw("q", lambda rng: tuple(shuffled(rng, [pick(rng, [-1, 1]), pick(rng, [-3, -2, 2, 3])])))
+    weights = draw("weights", _pattern)
+    scores, unit = _logs(weights), next(i for i, a in enumerate(q) if abs(a) == 1)
+    model = Matrix([[s * q[unit] if c == unit else 0 for c in range(2)] for s in scores])
+    asked = (
+        say(
+            "A query is $q = row$. With softmax to base 2, choose keys $K$ so that its weights are exactly in the "
+            "ratio {ratio}.",
+            row=say.values(Matrix([q])),
+            ratio=_ratio(weights),
+        ),
+        WorkingSpace(24),
+        say.boxes("K", (3, 2), "fraction"),
+    )
+    key = (
+        say(
+            "Powers of 2 are in this proportion if the scores are $scores$ up to a constant. Keys with one entry "
+            "each will do:",
+            scores=say.row(scores),
+        ),
+        say.equations(K=model),
+        "Any other keys with these differences of scores are right as well.",
+    )
+    answer = _property(
+        "exact weights", say, {"K": model}, asked="K", q=q, shape=(3, 2), base=2, weights=_fractions(weights)
+    )
+    marks = Mark("M", 1, "differences of scores"), Mark("A", 2)
+    return Item(make_part("Keys", asked, key, answer, *marks), _has_property, 8)
+
+
+def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    """A query matrix of whole numbers with modest scores, and one entry of it that its token's weights betray."""
+
+    def candidate(rng: random.Random) -> tuple[Rows, int, tuple[int, int]]:
+        return grid(rng, 2, 2, -2, 2), whole(rng, 0, 2), (whole(rng, 0, 1), whole(rng, 0, 1))
+
+    def is_suitable(W: Rows, token: int, entry: tuple[int, int]) -> bool:
+        (row, column), scores = entry, scores_of(given.X[token], W, given.K)
+        telling = W[row][column] and given.X[token][row] and len({k[column] for k in given.K}) > 1
+        return bool(1 <= max(scores) - min(scores) <= 3 and telling)
+
+    W, token, (row, column) = draw.several("W_Q token entry", candidate, is_suitable)
+    right = W[row][column]
+
+    def scores_with(value: int) -> Row:
+        changed = tuple(
+            tuple(value if (i, j) == (row, column) else w for j, w in enumerate(r)) for i, r in enumerate(W)
+        )
+        return scores_of(given.X[token], changed, given.K)
+
+    def check(part: Part) -> str:
+        """Of the whole numbers from −9 to 9; scores are linear in the entry, so that one is all."""
+        weights = {value: Softmax(base=2).apply(Matrix([scores_with(value)])) for value in range(-9, 10)}
+        fitting = [value for value, found in weights.items() if found == weights[right]]
+        return "" if fitting == [right] else f"the missing entry could be any of {fitting}"
+
+    scores = scores_with(right)
+    cells = [
+        [say.formula("w") if (i, j) == (row, column) else say.number(w) for j, w in enumerate(r)]
+        for i, r in enumerate(W)
+    ]
+    grid_shown = say.wording.grid([list(line) for line in zip(*cells, strict=True)] if say.columns else cells)
+    asked = (
+        say(
+            "With softmax to base 2, the weights of token $x_{token}$ are in the ratio {ratio}. Find the entry $w$ of",
+            token=token + 1,
+            ratio=_ratio([2 ** (s - min(scores)) for s in scores]),
+        ),
+        Display((Relation((say.formula("W_Q"), grid_shown), ("=",)),)),
+        WorkingSpace(30),
+        FillIns((FillIn((*as_text(say.formula("w")), *as_text(" =")), 20),)),
+    )
+    terms = [_linear(a, b - a) for a, b in zip(scores_with(0), scores_with(1), strict=True)]
+    in_column = say.wording.grid([[say.formula(term)] for term in terms])
+    key = (
+        say(
+            "The scores are $scores$.",
+            scores=in_column if say.columns else say.formula(f"[{', '.join(terms)}]"),
+        ),
+        say(
+            "From the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
+            differences=say.row([s - scores[0] for s in scores[1:]]),
+            value=say.number(right),
+        ),
+    )
+    part = make_part("A missing entry", asked, key, FormulaAnswer(right), Mark("M", 1), Mark("A", 1))
+    return Item(part, check, 10)
+
+
+def _linear(constant: int, slope: int) -> str:
+    """3 − 2w as a formula to be read."""
+    term = f"{abs(slope)} w" if abs(slope) > 1 else "w"
+    if not slope or not constant:
+        return str(constant) if not slope else f"-{term}" if slope < 0 else term
+    return f"{constant} {'-' if slope < 0 else '+'} {term}"
+
+
+def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    """Values whose subsets all have different means, and a set of visible tokens for each query."""
+
+    def mean(V: Rows, subset: Row) -> tuple[Fraction, ...]:
+        return tuple(Fraction(sum(V[j][c] for j in subset), len(subset)) for c in range(2))
+
+    def is_suitable(V: Rows, seen: Rows) -> bool:
+        several_sizes = len({len(s) for s in seen}) > 1
+        return (
+            len({mean(V, subset) for subset in SUBSETS}) == len(SUBSETS) and several_sizes and len({*seen}) == len(seen)
+        )
+
+    V, seen = draw.several(
+        "V seen", lambda rng: (grid(rng, 3, 2, -3, 6), tuple(pick(rng, SUBSETS) for _ in range(3))), is_suitable
+    )
+
+    def check(part: Part) -> str:
+        keep = tuple(tuple(j in tokens for j in range(3)) for tokens in seen)
+        A = Softmax().apply(Mask(keep).apply(Matrix([[1] * 3] * 3)))
+        means = [tuple(map(exact, mean(V, subset))) for subset in SUBSETS]
+        fitting = [means.count(row) for row in MatMul().apply(A, Matrix(V)).rows]
+        return "" if fitting == [1, 1, 1] else f"the outputs are means of {fitting} sets of values, not of one each"
+
+    cells = [(i, j) for i in range(3) for j in range(3) if j not in seen[i]]
+    hidden = frozenset((j, i) for i, j in cells) if say.columns else frozenset(cells)
+    rows, columns = (tuple(say.formula(f"{letter}_{i}") for i in (1, 2, 3)) for letter in say.either("qk", "kq"))
+    name = say.formula('"mask"')
+    asked = (
+        say(
+            "All scores are equal. Choose a mask that gives the values $V$ the outputs $Z$: shade the cells that it "
+            "hides."
+        ),
+        say.equations(V=Matrix(V), Z=Matrix.of([divide(x, 1) for x in mean(V, tokens)] for tokens in seen)),
+        AnswerGrid(name, 3, 3, shade=True, row_labels=rows, column_labels=columns),
+    )
+    lines = [
+        say(
+            "$z_{row}$ is the mean of {values}." if len(tokens) > 1 else "$z_{row}$ is {values}.",
+            row=i,
+            values=say.formulas([f"v_{j + 1}" for j in tokens], "and"),
+        )
+        for i, tokens in enumerate(seen, 1)
+    ]
+    shown, shaded = say.formula('"visible"'), say.formula('"hidden"')
+    table = say.wording.grid([[shaded if (i, j) in hidden else shown for j in range(3)] for i in range(3)], "spaces")
+    key = (
+        "With equal scores an output is the mean of the visible values.",
+        ItemList(tuple(lines)),
+        Display((Relation((name, table), ("=",)),)),
+    )
+    each = Mark("B", 3, say.either("one for each row", "one for each column"), "rows")
+    return Item(make_part("A mask", asked, key, CellsAnswer((3, 3), hidden, say.columns), each), check, 9)
+
+
+def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
+    """Three wishes for single tokens, one of them impossible: for equal keys, or for an input that is zero.
+
+    It is `about` the two keys, or the input.
+    """
+    reason, X, K, weights, tokens, about = draw.several(
+        "reason X K weights tokens about", lambda rng: _wishes(rng, given, draw.turn)
+    )
+
+    def offer(token: int, parts: Row) -> Offer:
+        wish = say("The weights of token $x_{token}$ are in the ratio {ratio}.", token=token + 1, ratio=_ratio(parts))
+        query = query_for(K, _logs(parts))
+        if query is None or weights_for(X[token], query) is None:
+            return Offer(wish, say("no $W_Q$ does this; the next part says why."), right=True)
+        why = "the query $q = found$ has these weights, and $x_{token} W_Q = q$ has a solution."
+        return Offer(wish, say(why, found=say.values(Matrix([query])), token=token + 1))
+
+    def check(part: Part) -> str:
+        """x W_Q Kᵀ + c = scores has a solution in all entries of W_Q at once, and c, for two of three wishes."""
+
+        def system(token: int) -> list[list[int]]:
+            return [[*(a * b for a in X[token] for b in k), 1] for k in K]
+
+        wishes = zip(tokens, weights, strict=True)
+        impossible = sum(solution(system(token), _logs(parts)) is None for token, parts in wishes)
+        return "" if impossible == 1 else f"of three wishes, {impossible} are impossible; one was expected"
+
+    offers = [offer(token, parts) for token, parts in zip(tokens, weights, strict=True)]
+    own = say.equations(X=Matrix(X), K=Matrix(K))
+    asked = (
+        say(
+            "Now other inputs and keys are given, and softmax has base 2:"
+            if given.shown
+            else "These inputs and keys are given, and softmax has base 2:"
+        ),
+        own,
+        say("Two of these requests can be met, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can meet."),
+        choices(offers),
+    )
+    first = make_part("An impossible request", asked, [own, *choices_key(offers)], choice(offers), Mark("B", 1))
+    if reason == "equal keys":
+        names = {"one": about[0] + 1, "other": about[1] + 1}
+        points = (
+            say("two keys are equal, $k_{one} = k_{other}$, so every query has the same score with both", **names),
+            say(
+                "equal scores have equal weights, but the request has different ones for $k_{one}$ and $k_{other}$",
+                **names,
+            ),
+        )
+    else:
+        points = (
+            say(
+                "the input $x_{token}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is",
+                token=about[0] + 1,
+            ),
+            as_text("equal scores have equal weights, one third each, but the request has different ones"),
+        )
+    why = say("Explain why no $W_Q$ can meet it."), WorkingSpace(32, ruled=True)
+    marks = Mark("B", len(points), "one for each point")
+    second = make_part("Why it is impossible", why, [ItemList(points)], RubricAnswer(points), marks)
+    return Item(first, check, 6, "impossible request", (second,))
+
+
+def _wishes(
+    rng: random.Random, given: SharedInputs, turn: int
+) -> tuple[str, list[Row], list[Row], list[Row], list[int], Row]:
+    """Other inputs and keys with no row of those given: what changed must not tell which wish is impossible."""
+    while True:
+        others, keys = inputs_and_keys(rng)
+        if not {*others} & {*given.X} and not {*keys} & {*given.K}:
+            break
+    X, K, place = list(others), list(keys), (turn - 1) % 3
+    if turn % 2 == 0:
+        one, two = sorted(sample(rng, range(3), 2))
+        K[two] = K[one]
+
+        def wish(of_one: int, of_two: int, of_third: int) -> Row:
+            parts = {one: of_one, two: of_two, 3 - one - two: of_third}
+            return tuple(parts[j] for j in range(3))
+
+        wishes = [wish(a, a, b) for a, b in sample(rng, [(1, 2), (1, 4), (2, 1), (4, 1)], 2)]
+        odd = shuffled(rng, [1, 2])
+        wishes.insert(place, wish(odd[0], odd[1], pick(rng, [1, 4])))
+        return "equal keys", X, K, wishes, shuffled(rng, [0, 1, 2]), (one, two)
+    zero = whole(rng, 0, 2)
+    X[zero] = (0, 0)
+    order = [t for t in range(3) if t != zero]
+    order.insert(place, zero)
+    return "zero input", X, K, [tuple(shuffled(rng, parts)) for parts in sample(rng, PATTERNS, 3)], order, (zero,)
+
+
+KINDS: Mapping[str, Callable[[Draw, Prose, SharedInputs], Item]] = {
+    "scores": scores_from_weights,
+    "mask": mask_for_outputs,
+    "exact": weights_of_token,
+    "attend": one_token,
+    "keys": keys_for_weights,
+    "missing": missing_entry,
+    "impossible": impossible_wish,
+}
+ABOUT_GIVEN = {"exact", "attend", "missing"}
 
 # ------------------------------------------------------------------------------------------------ the question
 
 
-@dataclass(frozen=True)
-class Content:
-    """What is given, and the items."""
-
-    type: str
-    notation: str
-    X: Rows
-    K: Rows
-    items: tuple[Item, ...]
-
-    @property
-    def given(self) -> Given:
-        return Given(self.X, self.K, shown=any(item.about_given for item in self.items))
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    asked = TYPE.option(spec, "items") or ITEMS[spec.level]
-    given = Given.drawn(rng)
-    items = tuple(KINDS[name](rng, given, turn_of(number, family)) for name in asked)
-    return Content(spec.type, kept_notation(spec.notation), given.X, given.K, items)
-
-
-def make(content: Content) -> Question:
-    say, given = turning_prose(content.notation), content.given
-    parts = lettered(part for item in content.items for part in item.parts(given, say))
-    right = "".join(map(right_letter, parts))
-    return Question(
-        type=TYPE.name,
+def ask(draw: Draw) -> ProvedQuestion:
+    say = draw.prose(turns=True)
+    X, K = draw.several("X K", inputs_and_keys)
+    items = draw.each("items", lambda: [{"kind": kind} for kind in draw.option("items") or ITEMS[draw.spec.level]])
+    given = SharedInputs(X, K, any(item["kind"] in ABOUT_GIVEN for item in items))
+    return question(
+        draw,
+        [KINDS[item["kind"]](item, say, given) for item in items],
         title="Design attention",
-        introduction=(
-            say.paragraph(
-                "Choose the matrices asked for. Any choice that does what is asked is right; show that it does."
+        introduction="Choose the matrices asked for. Any choice that does what is asked is right; show that it does.",
+        given=(say.equations(X=Matrix(X), K=Matrix(K)),) if given.shown else (),
+        conventions=(
+            say(
+                "Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
+                "Tokens are columns; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
+            ),
+            say(
+                "Softmax is taken along each row; its base is given in the question.",
+                "Softmax is taken along each column; its base is given in the question.",
             ),
         ),
-        given=(say.equations(X=Matrix(given.X), K=Matrix(given.K)),) if given.shown else (),
-        parts=parts,
-        content=content,
-        conventions=(*map(say, _CONVENTIONS[say.columns]),),
-        features={"load": float(sum(item.load for item in content.items))},
-        positions={"impossible request": right} if right else {},
     )
 
 
-_CONVENTIONS = {
-    False: (
-        "Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
-        "Softmax is taken along each row; its base is given in the question.",
-    ),
-    True: (
-        "Tokens are columns; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled.",
-        "Softmax is taken along each column; its base is given in the question.",
-    ),
-}
-"""By whether tokens are columns; the formulas are turned where they are printed."""
-
-
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question) -> None:
-    """Model answers have their property by the rule and by the whole softmax; single answers are the only ones."""
-    content: Content = question.content
-    for part in question.parts:
-        if isinstance(part.answer, PropertyAnswer):
-            _prove_property(part.answer)
-    for item in content.items:
-        item.prove(content.given)
-
-
-def _prove_property(answer: PropertyAnswer) -> None:
-    judged = verdict(answer.rule, answer.parameters, answer.model)
+def _has_property(part: Part) -> str:
+    """A model answer has its property by the rule and by the whole softmax."""
+    assert isinstance(part.answer, PropertyAnswer)
+    parameters: Mapping[str, Any] = part.answer.parameters
+    judged = verdict(part.answer.rule, parameters, part.answer.model)
     if not judged.holds:
-        raise SelfCheckError(f"A model answer does not have its property: {judged.says}")
-    parameters: Mapping[str, Any] = answer.parameters
-    found = Softmax(base=parameters["base"]).apply(_scores(parameters, answer.model))
+        return f"a model answer does not have its property: {judged.says}"
+    found = Softmax(base=parameters["base"]).apply(scores_by(parameters, as_rows(parameters, part.answer.model)))
     if "to" in parameters:
         holds = compare(found[0, parameters["to"]], exact(parameters["least"])) >= 0
     else:
         wanted = parameters["weights"]
         holds = found == Matrix(wanted if isinstance(wanted[0], list) else [wanted])
-    if not holds:
-        raise SelfCheckError(f"A model answer for {answer.rule!r} gives the weights {found}.")
+    return "" if holds else f"a model answer gives the weights {found}"
 
 
-def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
-    if parameters.get("tokens") == "columns":
-        model = {name: matrix.T for name, matrix in model.items()}
-    if "S" in model:
-        return model["S"]
-    query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])
-    return times(query, (model["K"] if "K" in model else Matrix(parameters["K"])).T)
-
-
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="design",
     title="Design: choose matrices with a property",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
     options={
         "items": (
             [],
@@ -138,6 +512,4 @@ TYPE = ProblemType(
             tuple[Annotated[str, OneOf(lambda: KINDS)], ...],
         )
     },
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
 )

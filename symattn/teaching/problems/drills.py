@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import chain
 from math import isqrt
 from operator import mul
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from symattn.derivation.derivation import Derivation, Operand, transposed
 from symattn.derivation.mechanisms import Settings
@@ -21,7 +21,7 @@ from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root, values_of
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
+from symattn.page.document import Inlines, Paragraph, sentence
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
@@ -30,22 +30,21 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import LETTERS, Prose, lettered
+from symattn.teaching.problems.asking import Prose, TextLike, as_text, lettered, make_part
 from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
-from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question, answer_entries
+from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, Question, answer_entries
 
-ROLES: tuple[Literal["Q", "K", "V"], ...] = ("Q", "K", "V")
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
 """Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
 and logarithms of which one is hidden."""
 
-SIZES: Mapping[str, Mapping[str, int]] = {
+SIZES = {
     "starter": {"n": 2, "m": 2, "d_model": 2, "d_k": 2, "d_v": 2},
     "standard": {"n": 2, "m": 3, "d_model": 3, "d_k": 3, "d_v": 2},
     "long": {"n": 3, "m": 4, "d_model": 4, "d_k": 4, "d_v": 3},
 }
-DIVISORS: Mapping[str, tuple[int, ...]] = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
+DIVISORS = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
 """The d_k that scores are scaled for."""
 
 MOST_ITEMS = 12
@@ -83,255 +82,175 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class Drill:
-    """One step, with what it starts from.
+    """One step, with what it starts from, and what its kind has besides."""
 
-    `sentence` says what is to be done, with the fields of the drill in braces; `marks` are what it is worth.
-    """
-
-    kind: str
+    kind: Literal["projection", "scores", "scale", "mask", "softmax", "output"]
     given: Mapping[str, Rows]
-
-    sentence: ClassVar[str]
-    marks: ClassVar[Marks] = (Mark("M", 1), Mark("A", 1))
+    role: str = ""
+    d_k: int = 0
+    mask: Any = None
+    base: str = ""
 
     @property
-    def stated(self) -> dict[str, str | int]:
-        """What its sentence says of it."""
-        return {}
+    def product(self) -> tuple[str, Operand, Operand] | None:
+        """What is worked out as a product, and its factors."""
+        match self.kind:
+            case "projection":
+                return self.role, Operand("X"), Operand(f"W_{self.role}")
+            case "scores":
+                return "S", Operand("Q"), transposed("K")
+            case "output":
+                return "Z", Operand("A"), Operand("V")
+        return None
 
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        """The step worked out, tokens as rows."""
-        raise NotImplementedError
+    @property
+    def factors(self) -> tuple[Sequence[Row], Sequence[Row]] | None:
+        """The rows of the first factor, and the columns of the second."""
+        if self.product is None:
+            return None
+        _, first, second = self.product
+        left, right = ([tuple(map(_rational, row)) for row in self.given[of.name]] for of in (first, second))
+        return left, right if second.transposed else list(zip(*right, strict=True))
 
     def derivation(self, orientation: str, mask_style: MaskStyle) -> Derivation:
-        d = self.step(Derivation(thawed(self.given)), mask_style)
+        """The step worked out."""
+        d = Derivation(thawed(self.given))
+        match self.kind:
+            case "scale":
+                d = d.then("S'", Scale(square_root(self.d_k), "sqrt(d_k)"), "S")
+            case "mask":
+                op = mask_op(Settings(mask=self.mask, mask_style=mask_style), *values_of(d.value("S'")).shape)
+                assert op
+                d = d.then("M", op, "S'")
+            case "softmax":
+                d = d.then("A", Softmax("rows", "e" if self.base == "e" else int(self.base)), "S'")
+            case _:
+                assert self.product is not None
+                name, *operands = self.product
+                d = d.then(name, MatMul(), *operands)
         return turned(d) if orientation == "columns" else d
 
     def entries(self, orientation: str, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
-        """The entries of its answer with where they stand."""
-        return answer_entries(_answer(self.derivation(orientation, mask_style)), None)
+        """The entries of its answer with where they stand.
+
+        Most products are drawn only to be compared: their sums are worked out without a derivation.
+        """
+        if (factors := self.factors) is None:
+            yield from answer_entries(_answer(self.derivation(orientation, mask_style)), None)
+            return
+        lines, others = factors if orientation == "rows" else factors[::-1]
+        for i, line in enumerate(lines, 1):
+            yield from ((f"[{i},{j}]", str(sum(map(mul, line, other)))) for j, other in enumerate(others, 1))
 
 
 def _rational(entry: int | str) -> int | Fraction:
     return entry if isinstance(entry, int) else Fraction(entry)
 
 
-@dataclass(frozen=True)
-class ProductDrill(Drill):
-    """A step that is a product of matrices."""
-
-    @property
-    def product(self) -> tuple[str, Operand, Operand]:
-        """What is worked out, and its factors."""
-        raise NotImplementedError
-
-    @property
-    def factors(self) -> tuple[Sequence[Row], Sequence[Row]]:
-        """The rows of the first, and the columns of the second."""
-        _, first, second = self.product
-        left, right = ([tuple(map(_rational, row)) for row in self.given[of.name]] for of in (first, second))
-        return left, right if second.transposed else list(zip(*right, strict=True))
-
-    @property
-    def load(self) -> float:
-        return dot_counts(*self.factors).load
-
-    def entries(self, orientation: str, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
-        """Most products are drawn only to be compared: their sums are worked out without a derivation."""
-        lines = self.factors if orientation == "rows" else self.factors[::-1]
-        for i, line in enumerate(lines[0], 1):
-            yield from ((f"[{i},{j}]", str(sum(map(mul, line, other)))) for j, other in enumerate(lines[1], 1))
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        name, *operands = self.product
-        return d.then(name, MatMul(), *operands)
+SENTENCES = {
+    "projection": "Project the inputs.",
+    "scores": "Work out the scores of every query with every key; do not scale them.",
+    "scale": "The keys have $d_k = {d_k}$ entries. Scale the scores.",
+    "mask": "Mask the scaled scores.",
+    "softmax": "Turn the scores of one token into weights; the base of the softmax is ${base}$.",
+    "output": "The weights are given. Work out the weighted sums of the values.",
+}
+"""What is to be done in a drill of each kind."""
 
 
-@dataclass(frozen=True)
-class Projection(ProductDrill):
-    kind: Literal["projection"]
-    role: Literal["Q", "K", "V"]
-
-    sentence = "Project the inputs."
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Projection:
-        role = ROLES[w.turn % 3]
-        width = w.size["d_v" if role == "V" else "d_k"]
-        x = w.integers(w.size["n"], w.size["d_model"], -1, 2)
-        weights = w.integers(w.size["d_model"], width, -1, 2)
-        return cls("projection", {"X": x, f"W_{role}": weights}, role)
-
-    @property
-    def product(self) -> tuple[str, Operand, Operand]:
-        return self.role, Operand("X"), Operand(f"W_{self.role}")
+def _projection(w: _Wanted) -> Drill:
+    role = "QKV"[w.turn % 3]
+    x = w.integers(w.size["n"], w.size["d_model"], -1, 2)
+    weights = w.integers(w.size["d_model"], w.size["d_v" if role == "V" else "d_k"], -1, 2)
+    return Drill("projection", {"X": x, f"W_{role}": weights}, role=role)
 
 
-@dataclass(frozen=True)
-class Scores(ProductDrill):
-    kind: Literal["scores"]
-
-    sentence = "Work out the scores of every query with every key; do not scale them."
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Scores:
-        queries = w.integers(w.size["n"], w.size["d_k"], -1, 3)
-        return cls("scores", {"Q": queries, "K": w.integers(w.size["m"], w.size["d_k"], -1, 2)})
-
-    @property
-    def product(self) -> tuple[str, Operand, Operand]:
-        return "S", Operand("Q"), transposed("K")
+def _scores(w: _Wanted) -> Drill:
+    queries = w.integers(w.size["n"], w.size["d_k"], -1, 3)
+    return Drill("scores", {"Q": queries, "K": w.integers(w.size["m"], w.size["d_k"], -1, 2)})
 
 
-@dataclass(frozen=True)
-class Scaling(Drill):
-    kind: Literal["scale"]
-    d_k: int
-
-    sentence = "The keys have $d_k = {d_k}$ entries. Scale the scores."
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Scaling:
-        """Some scores are divisible and some are not."""
-        divisors = DIVISORS[w.spec.level]
-        d_k = divisors[w.turn % len(divisors)]
-        root = isqrt(d_k) if isqrt(d_k) ** 2 == d_k else 2
-        for _ in range(TRIES):
-            scores = w.integers(w.size["n"], w.size["m"], -6, 9)
-            if 0 < sum(not x % root for x in chain(*scores)) < w.size["n"] * w.size["m"]:
-                return cls("scale", {"S": scores}, d_k)
-        raise InputError("No scores are divisible in part.")
-
-    @property
-    def stated(self) -> dict[str, str | int]:
-        return {"d_k": self.d_k}
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("S'", Scale(square_root(self.d_k), "sqrt(d_k)"), "S")
+def _scaling(w: _Wanted) -> Drill:
+    """Some scores are divisible and some are not."""
+    divisors = DIVISORS[w.spec.level]
+    d_k = divisors[w.turn % len(divisors)]
+    root = isqrt(d_k) if isqrt(d_k) ** 2 == d_k else 2
+    for _ in range(TRIES):
+        scores = w.integers(w.size["n"], w.size["m"], -6, 9)
+        if 0 < sum(not x % root for x in chain(*scores)) < w.size["n"] * w.size["m"]:
+            return Drill("scale", {"S": scores}, d_k=d_k)
+    raise InputError("No scores are divisible in part.")
 
 
-@dataclass(frozen=True)
-class Masking(Drill):
-    kind: Literal["mask"]
-    mask: Any
-
-    sentence = "Mask the scaled scores."
-    marks = (Mark("B", 1),)
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Masking:
-        """Causal, unless another mask is stated; hidden scores of both signs."""
-        mask = w.spec.settings.get("mask") or "causal"
-        n = max(3, w.size["m"])
-        keep = mask_keep(mask, n, n)
-        assert keep
-        seen = [kept for row in keep for kept in row]
-        for _ in range(TRIES):
-            scores = w.integers(n, n, -3, 5)
-            hidden = [x for x, kept in zip(chain(*scores), seen, strict=True) if not kept]
-            if len(hidden) >= 2 and min(hidden) < 0 < max(hidden):
-                return cls("mask", {"S'": scores}, mask)
-        raise InputError("No scores are hidden that have both signs.")
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        op = mask_op(Settings(mask=self.mask, mask_style=mask_style), *values_of(d.value("S'")).shape)
-        assert op
-        return d.then("M", op, "S'")
+def _masking(w: _Wanted) -> Drill:
+    """Causal, unless another mask is stated; hidden scores of both signs."""
+    mask = w.spec.settings.get("mask") or "causal"
+    n = max(3, w.size["m"])
+    keep = mask_keep(mask, n, n)
+    assert keep
+    for _ in range(TRIES):
+        scores = w.integers(n, n, -3, 5)
+        hidden = [x for x, kept in zip(chain(*scores), chain(*keep), strict=True) if not kept]
+        if len(hidden) >= 2 and min(hidden) < 0 < max(hidden):
+            return Drill("mask", {"S'": scores}, mask=mask)
+    raise InputError("No scores are hidden that have both signs.")
 
 
-@dataclass(frozen=True)
-class Weighing(Drill):
-    kind: Literal["softmax"]
-    base: Literal["e", "2", "3"]
-
-    sentence = "Turn the scores of one token into weights; the base of the softmax is ${base}$."
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Weighing:
-        count = max(3, w.size["m"])
-        rng = w.rng
-        base: Literal["e", "2", "3"] = "e"
-        match w.form:
-            case "logs" | "masked":
-                visible = count - (w.form == "masked")
-                weights = pick(rng, mixed_patterns(visible, 20, terminating=False)).weights
-                row = [_logarithm(x) for x in shuffled(rng, weights)]
-                if w.form == "masked":
-                    row.insert(whole(rng, 0, visible), "-inf")
-            case "equal":
-                hidden = [1] + [whole(rng, 0, 1) for _ in range(count - 1)]
-                score = str(whole(rng, -4, 6))
-                row = ["-inf" if h else score for h in shuffled(rng, [*hidden[: count - 2], 0, 0])]
-            case "powers":
-                least = whole(rng, -2, 1)
-                offsets = [0, *sample(rng, (1, 2, 3), 2), *(whole(rng, 0, 3) for _ in range(count - 3))]
-                row = [str(least + x) for x in shuffled(rng, offsets)]
-            case form:
-                base, number, reach = ("2", 2, 3) if form == "base 2" else ("3", 3, 2)
-                weights = pick(rng, row_patterns(count, number, reach, terminating=True)).weights
-                least = whole(rng, -1, 1)
-                row = [str(least + _exponent(x, number)) for x in shuffled(rng, weights)]
-        return cls("softmax", {"S'": frozen(Matrix([row]))}, base)
-
-    @property
-    def stated(self) -> dict[str, str | int]:
-        return {"base": self.base}
-
-    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
-        return d.then("A", Softmax("rows", "e" if self.base == "e" else int(self.base)), "S'")
+def _weighing(w: _Wanted) -> Drill:
+    count, rng, base = max(3, w.size["m"]), w.rng, "e"
+    match w.form:
+        case "logs" | "masked":
+            visible = count - (w.form == "masked")
+            weights = pick(rng, mixed_patterns(visible, 20, terminating=False)).weights
+            row = [f"ln({x})" if x > 1 else "0" for x in shuffled(rng, weights)]
+            if w.form == "masked":
+                row.insert(whole(rng, 0, visible), "-inf")
+        case "equal":
+            hidden = [1] + [whole(rng, 0, 1) for _ in range(count - 1)]
+            score = str(whole(rng, -4, 6))
+            row = ["-inf" if h else score for h in shuffled(rng, [*hidden[: count - 2], 0, 0])]
+        case "powers":
+            least = whole(rng, -2, 1)
+            offsets = [0, *sample(rng, (1, 2, 3), 2), *(whole(rng, 0, 3) for _ in range(count - 3))]
+            row = [str(least + x) for x in shuffled(rng, offsets)]
+        case form:
+            base, number, reach = ("2", 2, 3) if form == "base 2" else ("3", 3, 2)
+            weights = pick(rng, row_patterns(count, number, reach, terminating=True)).weights
+            least = whole(rng, -1, 1)
+            exponents = {number**k: k for k in range(max(weights))}
+            row = [str(least + exponents[x]) for x in shuffled(rng, weights)]
+    return Drill("softmax", {"S'": frozen(Matrix([row]))}, base=base)
 
 
-def _logarithm(x: int) -> str:
-    return f"ln({x})" if x > 1 else "0"
+def _mixing(w: _Wanted) -> Drill:
+    """Weights that end in decimals (note 004), and whole values."""
+    count = w.size["m"]
+    patterns = row_patterns(count, 2, 3, terminating=True) + row_patterns(count, 3, 2, terminating=True)
+    patterns += mixed_patterns(count)
+    rows: list[list[Fraction]] = []
+    for _ in range(TRIES):
+        pattern = pick(w.rng, patterns)
+        row = [Fraction(x, pattern.D) for x in shuffled(w.rng, pattern.weights)]
+        if row not in rows:
+            rows.append(row)
+        if len(rows) == w.size["n"]:
+            return Drill("output", {"A": frozen(Matrix(rows)), "V": w.integers(count, w.size["d_v"], -2, 4)})
+    raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
 
 
-def _exponent(x: int, base: int) -> int:
-    return next(k for k in range(x) if base**k == x)
-
-
-@dataclass(frozen=True)
-class Mixing(ProductDrill):
-    kind: Literal["output"]
-
-    sentence = "The weights are given. Work out the weighted sums of the values."
-
-    @classmethod
-    def drawn(cls, w: _Wanted) -> Mixing:
-        """Weights that end in decimals (note 004), and whole values."""
-        count = w.size["m"]
-        patterns = row_patterns(count, 2, 3, terminating=True) + row_patterns(count, 3, 2, terminating=True)
-        patterns += mixed_patterns(count)
-        rows: list[list[Fraction]] = []
-        for _ in range(TRIES):
-            pattern = pick(w.rng, patterns)
-            row = [Fraction(x, pattern.D) for x in shuffled(w.rng, pattern.weights)]
-            if row not in rows:
-                rows.append(row)
-            if len(rows) == w.size["n"]:
-                values = w.integers(count, w.size["d_v"], -2, 4)
-                return cls("output", {"A": frozen(Matrix(rows)), "V": values})
-        raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
-
-    @property
-    def product(self) -> tuple[str, Operand, Operand]:
-        return "Z", Operand("A"), Operand("V")
-
-
-Item = Projection | Scores | Scaling | Masking | Weighing | Mixing
-
-DRAWN: Mapping[str, Callable[[_Wanted], Item]] = {
-    "projection": Projection.drawn,
-    "scores": Scores.drawn,
-    "scale": Scaling.drawn,
-    "mask": Masking.drawn,
-    "softmax": Weighing.drawn,
-    "output": Mixing.drawn,
+DRAWN: Mapping[str, Callable[[_Wanted], Drill]] = {
+    "projection": _projection,
+    "scores": _scores,
+    "scale": _scaling,
+    "mask": _masking,
+    "softmax": _weighing,
+    "output": _mixing,
 }
 STEPS = tuple(DRAWN)
 
 
 @dataclass(frozen=True)
-class Content:
+class DrillContent:
     """A sheet of drills, and how they are written."""
 
     type: str
@@ -340,9 +259,9 @@ class Content:
     mask_style: MaskStyle
     exact: bool
     places: int
-    items: tuple[Item, ...]
+    items: tuple[Drill, ...]
 
-    def derivation(self, item: Item) -> Derivation:
+    def derivation(self, item: Drill) -> Derivation:
         """The one step of an item, as its sheet lays it out."""
         return item.derivation(self.orientation, self.mask_style)
 
@@ -351,32 +270,38 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Family:
+class DrillFamily:
     """The middling load of every product (Q, K, V, S and Z), from which siblings differ by little."""
 
     loads: Mapping[str, float]
 
-    def fits(self, item: Item) -> bool:
-        if not isinstance(item, ProductDrill):
+    def fits(self, item: Drill) -> bool:
+        if item.product is None:
             return True
         centre = self.loads[item.product[0]]
-        return abs(item.load - centre) <= SPREAD * centre
+        return abs(_load(item) - centre) <= SPREAD * centre
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def _load(item: Drill) -> float:
+    """The arithmetic of a product."""
+    assert item.factors is not None
+    return dot_counts(*item.factors).load
+
+
+def family(spec: Spec, rng: random.Random) -> DrillFamily:
     loads: dict[str, float] = {}
-    products = [Projection.drawn] * len(ROLES) + [Scores.drawn, Mixing.drawn]
-    for turn, drawn in enumerate(products):
-        items = [drawn(_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
-        loads[items[0].product[0]] = sorted(item.load for item in items)[PARENTS // 2]
-    return Family(loads)
+    for turn, kind in enumerate(("projection", "projection", "projection", "scores", "output")):
+        items = [DRAWN[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
+        assert items[0].product
+        loads[items[0].product[0]] = sorted(map(_load, items))[PARENTS // 2]
+    return DrillFamily(loads)
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: DrillFamily) -> DrillContent:
     settings = spec.chosen_settings()
     step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
-    drawn: list[Item] = []
+    drawn: list[Drill] = []
     for k, kind in enumerate(kinds):
         form = _form(spec.softmax, k if step == "softmax" else 0)
         for _ in range(TRIES):
@@ -386,7 +311,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         else:
             raise InputError(f"There are no {count} different drills of {kind} at level {spec.level}.")
         drawn.append(item)
-    return Content(
+    return DrillContent(
         type=spec.type,
         notation=kept_notation(spec.notation),
         orientation=settings.orientation,
@@ -407,7 +332,7 @@ def _form(softmax: str, k: int) -> str:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: DrillContent) -> Question:
     notation = load_notation(content.notation)
     say = Prose(notation)
     parts: list[Part] = []
@@ -415,14 +340,15 @@ def make(content: Content) -> Question:
     for item, d in zip(content.items, derivations, strict=True):
         problem = Problem(item.kind, "", d, notation, exact=content.exact, places=content.places)
         wording, step = Wording(d, notation), d.last
-        ask: tuple[Block, ...] = (
-            say.paragraph(item.sentence, **item.stated),
+        ask = (
+            say(SENTENCES[item.kind], d_k=item.d_k, base=item.base),
             givens(problem, wording),
             *mask_shown(step, wording),
             *ask_step(step, wording, content.exact),
         )
         key = worked(step, wording, Detail(places=content.places))
-        parts.append(Part("", step_title(step, wording), ask, key, _answer(d), item.marks))
+        marks = [Mark("B", 1)] if item.kind == "mask" else [Mark("M", 1), Mark("A", 1)]
+        parts.append(make_part(step_title(step, wording), ask, key, _answer(d), *marks))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
@@ -431,7 +357,7 @@ def make(content: Content) -> Question:
         content=content,
         introduction=(_instructions(content.exact, content.places),),
         conventions=_conventions(content, Wording(derivations[0], notation)),
-        features={"load": sum(map(_load, derivations))},
+        features={"load": sum(map(_work, derivations))},
     )
 
 
@@ -453,18 +379,18 @@ def _instructions(exact: bool, places: int) -> Paragraph:
     return Paragraph(asked, typed=typed)
 
 
-def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
+def _conventions(content: DrillContent, wording: Wording) -> tuple[Inlines, ...]:
     rows, kinds = content.orientation == "rows", [item.kind for item in content.items]
-    lines: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
+    lines: list[TextLike] = ["Tokens are rows." if rows else "Tokens are columns."]
     if "scale" in kinds:
         lines.append(sentence("Scores are divided by {divisor}.", divisor=wording.read("sqrt(d_k)")))
     if "mask" in kinds:
-        lines.append((Words(_POLARITY[content.mask_style]),))
+        lines.append(_POLARITY[content.mask_style])
     if "softmax" in kinds:
         along_rows = "Softmax is taken along each row; a score of −∞ gets the weight 0."
         along_columns = "Softmax is taken along each column; a score of −∞ gets the weight 0."
-        lines.append((Words(along_rows if rows else along_columns),))
-    return tuple(lines)
+        lines.append(along_rows if rows else along_columns)
+    return tuple(map(as_text, lines))
 
 
 _POLARITY = {
@@ -475,7 +401,7 @@ _POLARITY = {
 }
 
 
-def _load(d: Derivation) -> float:
+def _work(d: Derivation) -> float:
     step = d.last
     if isinstance(step.op, MatMul):
         a, b = (values_of(o.of(d.value(o.name))) for o in step.operands)
@@ -488,12 +414,12 @@ def _load(d: Derivation) -> float:
 
 def prove(question: Question) -> None:
     """Every step a second time in floating point, and weights exactly: a row is proportional to its powers."""
-    content: Content = question.content
+    content: DrillContent = question.content
     for item, part in zip(content.items, question.parts, strict=True):
         assert isinstance(part.answer, MatrixAnswer)
         assert part.answer.derivation
         self_check(d := part.answer.derivation)
-        if isinstance(item, Weighing):
+        if item.kind == "softmax":
             _weights_sum(d)
 
 
@@ -507,7 +433,7 @@ def _weights_sum(d: Derivation) -> None:
         raise SelfCheckError(f"A drill's weights sum to {total}.")
 
 
-def _key(content: Content) -> tuple[str, ...]:
+def _key(content: DrillContent) -> tuple[str, ...]:
     """The entries of the question, which need not be written for it."""
     return tuple(
         f"{letter}{where}={text}"
@@ -521,7 +447,7 @@ TYPE = ProblemType(
     title="One-step drills",
     draw=draw,
     make=make,
-    content=Content,
+    content=DrillContent,
     family=family,
     proof=prove,
     key=_key,
@@ -534,5 +460,3 @@ TYPE = ProblemType(
     settings=("mask", "mask_style", "orientation"),
     draws=("given",),
 )
-
-__all__ = ["FORMS", "STEPS", "TYPE", "Content"]

@@ -12,51 +12,45 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import prod
-from types import MappingProxyType
-from typing import ClassVar, Literal
 
 from symattn.derivation.ops import Softmax
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
-from symattn.formula import Formula, Infinity, ListOf, Negative
+from symattn.formula import Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace, sentence
-from symattn.page.notation import kept_notation
+from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace
 from symattn.teaching.problems.asking import (
-    LETTERS,
     Offer,
     Prose,
+    as_text,
+    blocks,
     choice,
     choice_part,
     choices,
     choices_key,
-    prose,
+    labelled,
+    make_part,
     put_in,
     right_letter,
 )
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
-from symattn.teaching.problems.items import Item, prove, question
-from symattn.teaching.question import Mark, OrderAnswer, Part, Question
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]
-Scores = tuple[int | None, ...]
-"""A row of scores; None is hidden."""
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("largest", "effect", "effect"),
     "standard": ("entropy", "largest", "effect", "effect", "effect", "limit"),
     "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
 }
-ENTROPY: Inlines = (
-    Words("The entropy of weights is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."),
-)
+ENTROPY = "The entropy of weights is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."
 
 
 def weights_of(row: Sequence[int | Fraction | None]) -> tuple[Value, ...]:
     return Softmax().apply(Matrix([[NEGATIVE_INFINITY if s is None else s for s in row]])).rows[0]
 
 
-def _row(say: Prose, row: Scores) -> ListOf:
+def _row(say: Prose, row: Sequence[int | None]) -> ListOf:
     hidden = Negative(Infinity())
     return ListOf(tuple(hidden if s is None else say.number(s) for s in row), "(", ",")
 
@@ -112,72 +106,64 @@ ORDERINGS: Mapping[str, Ordering] = {
 }
 
 
-@dataclass(frozen=True)
-class InOrder(Item):
-    """Rows of weights, in parts of one whole, to be ordered by entropy; or rows of scores by their largest weight."""
+def rows_of_weights(rng: random.Random) -> list[list[int]]:
+    """Weights in parts of one whole, each row more even than the one before (majorisation), then shuffled."""
+    total = pick(rng, [8, 10, 12])
+    while True:
+        rows = sorted((_partition(rng, total) for _ in range(ORDERED)), reverse=True)
+        if all(_more_even(b, a) for a, b in pairwise(rows)):
+            return shuffled(rng, [shuffled(rng, row) for row in rows])
 
-    kind: Literal["entropy", "largest"]
-    rows: tuple[Whole, ...]
 
-    load: ClassVar = 4
+def rows_of_scores(rng: random.Random) -> list[list[int]]:
+    """The gaps below the largest score grow from row to row, and constants hide it."""
+    while True:
+        gaps = sorted([whole(rng, 0, 4), whole(rng, 1, 5)] for _ in range(ORDERED))
+        gaps = sorted(sorted(pair) for pair in gaps)
+        chain = all(a != b and a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(gaps))
+        if chain and gaps[0] != [0, 0]:
+            rows = []
+            for one, other in gaps:
+                top = whole(rng, -1, 7)
+                rows.append(shuffled(rng, [top, top - one, top - other]))
+            if len({max(row) for row in rows}) > 2:
+                return shuffled(rng, rows)
 
-    @classmethod
-    def of_weights(cls, rng: random.Random) -> InOrder:
-        """Each more even than the one before (majorisation), then shuffled."""
-        total = pick(rng, [8, 10, 12])
-        while True:
-            rows = sorted((_partition(rng, total) for _ in range(ORDERED)), reverse=True)
-            if all(_more_even(b, a) for a, b in pairwise(rows)):
-                mixed = shuffled(rng, [shuffled(rng, row) for row in rows])
-                return cls("entropy", tuple(map(tuple, mixed)))
 
-    @classmethod
-    def of_scores(cls, rng: random.Random) -> InOrder:
-        """The gaps below the largest score grow from row to row, and constants hide it."""
-        while True:
-            gaps = sorted([whole(rng, 0, 4), whole(rng, 1, 5)] for _ in range(ORDERED))
-            gaps = sorted(sorted(pair) for pair in gaps)
-            chain = all(a != b and a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(gaps))
-            if chain and gaps[0] != [0, 0]:
-                rows = []
-                for one, other in gaps:
-                    top = whole(rng, -1, 7)
-                    rows.append(shuffled(rng, [top, top - one, top - other]))
-                if len({max(row) for row in rows}) > 2:
-                    return cls("largest", tuple(map(tuple, shuffled(rng, rows))))
+def in_order(draw: Draw, say: Prose, place: int) -> Item:
+    """Rows of weights to be ordered by entropy, or rows of scores by their largest weight."""
+    kind = draw["kind"]
+    by, rows = ORDERINGS[kind], draw("rows", rows_of_weights if kind == "entropy" else rows_of_scores)
+    order = sorted(range(ORDERED), key=lambda r: by.rank(rows[r]))
+    lines = labelled(say.row(by.line(row)) for row in rows)
+    letters = [LETTERS[r] for r in order]
 
-    def part(self, say: Prose) -> Part:
-        by = ORDERINGS[self.kind]
-        order = sorted(range(ORDERED), key=lambda r: by.rank(self.rows[r]))
-        letters = [LETTERS[r] for r in order]
-        listed = tuple(_lettered(r, say.row(row)) for r, row in enumerate(self.rows))
-        lines = tuple(_lettered(r, say.row(by.line(self.rows[r]))) for r in order)
-        return Part(
-            "",
-            (Words(by.title),),
-            ask=(
-                say.paragraph(by.ask, whole=sum(self.rows[0])),
-                ItemList(listed),
-                FillIns((FillIn((Words("Order:"),), boxes=ORDERED),)),
-            ),
-            key=(
-                say.paragraph("The order is {letters}.", letters=", ".join(letters)),
-                say.paragraph(by.reason),
-                ItemList(lines),
-            ),
-            answer=OrderAnswer(tuple((letter,) for letter in letters)),
-            marks=(Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),),
-        )
-
-    def trouble(self, part: Part) -> str:
+    def check(part: Part) -> str:
         assert isinstance(part.answer, OrderAnswer)
-        rows = [self.rows[LETTERS.index(letter)] for (letter,) in part.answer.groups]
-        if self.kind == "entropy":
-            ordered = all(_more_even(_parts(b), _parts(a)) for a, b in pairwise(rows))
+        said = [rows[LETTERS.index(letter)] for (letter,) in part.answer.groups]
+        if kind == "entropy":
+            ordered = all(_more_even(_parts(b), _parts(a)) for a, b in pairwise(said))
         else:
-            largest = [weights_of(row)[row.index(max(row))] for row in rows]
+            largest = [weights_of(row)[row.index(max(row))] for row in said]
             ordered = all(compare(a, b) < 0 for a, b in pairwise(largest))
         return "" if ordered else "the rows do not grow"
+
+    part = make_part(
+        by.title,
+        [
+            say(by.ask, whole=sum(rows[0])),
+            ItemList(labelled(map(say.row, rows))),
+            FillIns((FillIn(as_text("Order:"), boxes=ORDERED),)),
+        ],
+        [
+            say("The order is {letters}.", letters=", ".join(letters)),
+            say(by.reason),
+            ItemList(tuple(lines[r] for r in order)),
+        ],
+        OrderAnswer(tuple((letter,) for letter in letters)),
+        Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),
+    )
+    return Item(part, check, 4, kind)
 
 
 def _partition(rng: random.Random, total: int) -> list[int]:
@@ -192,18 +178,13 @@ def _more_even(a: Sequence[int], b: Sequence[int]) -> bool:
 
 # ------------------------------------------------------------------------------------------------ what a change does
 
-Outcome = Literal["grows", "falls", "stays"]
-OUTCOMES: Mapping[Outcome, str] = {
+OUTCOMES = {
     "grows": "It becomes larger.",
     "falls": "It becomes smaller.",
     "stays": "It stays the same.",
 }
 Changed = Sequence[int | Fraction | None]
-WAY: Inlines = (
-    Words(
-        "A weight is the exponential of its score over the sum of all exponentials. What does the change do to each?"
-    ),
-)
+WAY = "A weight is the exponential of its score over the sum of all exponentials. What does the change do to each?"
 """What is told about a wrong outcome; the key says once, for all of them, why the right one is right."""
 
 
@@ -215,7 +196,7 @@ class Effect:
     of the key that is changed.  `change` says what is done and `after` gives the row of scores after it.
     """
 
-    outcome: Outcome
+    outcome: str
     key: int
     other: int
     change: str
@@ -247,7 +228,7 @@ def _exchanged(row: Whole) -> Changed:
     return moved
 
 
-EFFECTS: Mapping[str, Effect] = MappingProxyType(
+EFFECTS: Mapping[str, Effect] = (
     {
         "doubled": Effect(
             "grows", -1, 0, "All scores are doubled.", _times(2),
@@ -315,42 +296,29 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Change(Item):
+def change(draw: Draw, say: Prose, place: int) -> Item:
     """What a change to a row of scores does to the weight of a key."""
+    effect, row = EFFECTS[draw["effect"]], draw["row"]
+    ranked = sorted(range(len(row)), key=row.__getitem__)
+    watched, changed = ranked[effect.key], ranked[effect.other]
+    key, other = (say.formula(f"k_{place + 1}") for place in (watched, changed))
+    offers = [Offer(text, WAY, outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
 
-    kind: Literal["effect"]
-    effect: str
-    row: Whole
-
-    load: ClassVar = 2
-
-    @property
-    def keys(self) -> tuple[int, int]:
-        """The key whose weight is watched, and the one that is changed."""
-        effect, ranked = EFFECTS[self.effect], sorted(range(len(self.row)), key=self.row.__getitem__)
-        return ranked[effect.key], ranked[effect.other]
-
-    def part(self, say: Prose) -> Part:
-        effect = EFFECTS[self.effect]
-        key, other = (say.formula(f"k_{place + 1}") for place in self.keys)
-        ask = say.paragraph(
-            "A query has the scores $row$. {change} What happens to the weight of $key$?",
-            row=_row(say, self.row),
-            change=say(effect.change, key=key, other=other),
-            key=key,
-        )
-        offers = [Offer((Words(text),), WAY, outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
-        ticked, _ = choices_key(offers)
-        explained = (ticked, say.paragraph(effect.reason))
-        return Part("", (Words("A change"),), (ask, choices(offers)), explained, choice(offers), (Mark("B", 1),))
-
-    def trouble(self, part: Part) -> str:
-        key, other = self.keys
-        before, after = weights_of(self.row), weights_of(EFFECTS[self.effect].after(self.row, other))
-        outcomes: Mapping[int, Outcome] = {1: "grows", -1: "falls", 0: "stays"}
-        outcome = outcomes[compare(after[key], before[key])]
+    def check(part: Part) -> str:
+        before, after = weights_of(row), weights_of(effect.after(row, changed))
+        outcome = {1: "grows", -1: "falls", 0: "stays"}[compare(after[watched], before[watched])]
         return "" if right_letter(part) == LETTERS[list(OUTCOMES).index(outcome)] else f"the weight {outcome}"
+
+    asked = say(
+        "A query has the scores $row$. {change} What happens to the weight of $key$?",
+        row=_row(say, row),
+        change=say(effect.change, key=key, other=other),
+        key=key,
+    )
+    ticked, _ = choices_key(offers)
+    explained = [ticked, say(effect.reason)]
+    part = make_part("A change", [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
+    return Item(part, check, 2, "effect")
 
 
 def _effects(rng: random.Random, number: int, count: int) -> list[str]:
@@ -376,174 +344,120 @@ def _different_rows(rng: random.Random, count: int) -> list[Whole]:
 # ------------------------------------------------------------------------------------------------ limits
 
 
-@dataclass(frozen=True)
-class Limit(Item):
+def limit(draw: Draw, say: Prose, place: int) -> Item:
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
-    kind: Literal["limit"]
-    limit: Literal["cold", "hot"]
-    row: Scores
-    order: Whole
-
-    load: ClassVar = 2
-
-    @classmethod
-    def draw(cls, rng: random.Random, which: Literal["cold", "hot"], place: int) -> Limit:
+    def row_and_order(rng: random.Random) -> tuple[Sequence[int | None], Sequence[int]]:
         """Four scores, perhaps two largest ones, perhaps one hidden."""
         tie, masked = pick(rng, [True, False]), pick(rng, [True, False])
         while True:
-            row = tuple(whole(rng, -2, 5) for _ in range(4))
+            row = [whole(rng, -2, 5) for _ in range(4)]
             seen = row[:3] if masked else row
             scores = sorted(seen)
             if (scores[-1] == scores[-2]) == tie and scores[-3] < scores[-2] and scores[0] < scores[1]:
                 break
-        wrong = shuffled(rng, [1, 2, 3])
-        return cls("limit", which, (*seen, None) if masked else row, put_in(wrong, place, 0))
+        order = put_in(shuffled(rng, [1, 2, 3]), (draw.turn - 1 + place * (1 + draw.turn // 4)) % 4, 0)
+        return [*seen, None] if masked else row, order
 
-    @property
-    def seen(self) -> list[int]:
-        return [s for s in self.row if s is not None]
+    cold = draw["limit"] == "cold"
+    row, order = draw.several("row order", row_and_order)
+    seen = [s for s in row if s is not None]
+    ranked = sorted({*seen})
 
-    @property
-    def coldest(self) -> list[Fraction]:
-        return self._even(lambda s: s == max(self.seen))
-
-    @property
-    def hottest(self) -> list[Fraction]:
-        return self._even(lambda s: True)
-
-    def _even(self, chosen: Callable[[int], bool]) -> list[Fraction]:
+    def even(chosen: Callable[[int], bool]) -> list[Fraction]:
         """Equal weights for the visible scores that are chosen."""
-        which = [s is not None and chosen(s) for s in self.row]
+        which = [s is not None and chosen(s) for s in row]
         return [Fraction(w, sum(which)) for w in which]
 
-    def part(self, say: Prose) -> Part:
-        offers = self._offers(say)
-        placed = [offers[i] for i in self.order]
-        asked = {
-            "cold": "A query has the scores $row$. What do its weights tend to as the temperature $T$ tends to 0?",
-            "hot": (
-                "A query has the scores $row$. What do its weights tend to as the temperature $T$ grows without bound?"
-            ),
-        }
-        return choice_part("", (Words("A limit"),), [say.paragraph(asked[self.limit], row=_row(say, self.row))], placed)
+    coldest, hottest = even(lambda s: s == ranked[-1]), even(lambda s: True)
+    right = coldest if cold else hottest
 
-    def _offers(self, say: Prose) -> list[Offer]:
-        """The right one first, then three others, all different."""
-        ranked, row = sorted(set(self.seen)), self.row
-
-        def wrong(limit: list[Fraction], why: str, diagnosis: str = "") -> Offer:
-            return Offer((Math(say.row(limit)),), say(why), diagnosis=diagnosis)
-
-        if self.limit == "cold":
-            why = (
-                "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share."
-            )
-            right = Offer((Math(say.row(self.coldest)),), say(why), right=True)
-            first = wrong(
-                self.hottest,
-                "the weights of all visible keys become equal only as the temperature grows without bound.",
-            )
-        else:
-            why = "all differences of visible scores, divided by $T$, tend to 0."
-            right = Offer((Math(say.row(self.hottest)),), say(why), right=True)
-            first = wrong(
-                self.coldest, "the largest scores take all the weight only as the temperature tends to 0.", "X10"
-            )
-        smallest = self._even(lambda s: s == ranked[0])
-        second = wrong(smallest, "that is the smallest score; weight never moves to it alone.", "X9")
-        if None in row and self.limit == "hot":
-            everywhere = [Fraction(1, len(row))] * len(row)
-            third = wrong(everywhere, "the hidden key has the weight 0 at every temperature.", "M1")
-        elif self.seen.count(ranked[-1]) > 1:
-            one = [Fraction(j == row.index(ranked[-1])) for j in range(len(row))]
-            third = wrong(one, "equal scores have equal weights at every temperature.")
-        else:
-            shared = self._even(lambda s: s in ranked[-2:])
-            third = wrong(shared, "the two scores differ, so their weights differ.")
-        return [right, first, second, third]
-
-    def trouble(self, part: Part) -> str:
+    def check(part: Part) -> str:
         """The weights must be within a millionth of the limit at an extreme temperature."""
-        temperature, limit = (
-            (Fraction(1, 20), self.coldest) if self.limit == "cold" else (Fraction(10**8), self.hottest)
-        )
-        weights = weights_of([None if s is None else s / temperature for s in self.row])
+        temperature = Fraction(1, 20) if cold else Fraction(10**8)
+        weights = weights_of([None if s is None else s / temperature for s in row])
         near = Fraction(1, 10**6)
-        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, limit, strict=True))
-        return "" if tends else f"the weights do not tend to {limit}"
+        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, right, strict=True))
+        return "" if tends else f"the weights do not tend to {right}"
+
+    if cold:
+        asked = "A query has the scores $row$. What do its weights tend to as the temperature $T$ tends to 0?"
+        why = "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share."
+        why_not = "the weights of all visible keys become equal only as the temperature grows without bound."
+    else:
+        asked = "A query has the scores $row$. What do its weights tend to as the temperature $T$ grows without bound?"
+        why = "all differences of visible scores, divided by $T$, tend to 0."
+        why_not = "the largest scores take all the weight only as the temperature tends to 0."
+    offers = [
+        (right, why, ""),
+        (hottest if cold else coldest, why_not, "" if cold else "X10"),
+        (even(lambda s: s == ranked[0]), "that is the smallest score; weight never moves to it alone.", "X9"),
+    ]
+    if None in row and not cold:
+        everywhere = [Fraction(1, len(row))] * len(row)
+        offers.append((everywhere, "the hidden key has the weight 0 at every temperature.", "M1"))
+    elif seen.count(ranked[-1]) > 1:
+        one = [Fraction(j == row.index(ranked[-1])) for j in range(len(row))]
+        offers.append((one, "equal scores have equal weights at every temperature.", ""))
+    else:
+        shared = even(lambda s: s in ranked[-2:])
+        offers.append((shared, "the two scores differ, so their weights differ.", ""))
+    placed = [Offer(say.row(offers[k][0]), say(offers[k][1]), k == 0, offers[k][2]) for k in order]
+    return Item(choice_part("A limit", [say(asked, row=_row(say, row))], placed), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question
 
 
-@dataclass(frozen=True)
-class Content:
-    """What a variant is made from."""
-
-    type: str
-    notation: str
-    reasons: bool
-    items: tuple[InOrder | Change | Limit, ...]
+KINDS: Mapping[str, Callable[[Draw, Prose, int], Item]] = {
+    "entropy": in_order,
+    "largest": in_order,
+    "effect": change,
+    "limit": limit,
+}
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    kinds, number = ITEMS[spec.level], turn_of(number, family)
-    effects = iter(_effects(rng, number, kinds.count("effect")))
-    limits = iter(enumerate(shuffled(rng, _LIMITS)))
-    rows = iter(_different_rows(rng, len(kinds)))
-    items: list[InOrder | Change | Limit] = []
-    for kind in kinds:
-        match kind:
-            case "entropy":
-                items.append(InOrder.of_weights(rng))
-            case "largest":
-                items.append(InOrder.of_scores(rng))
-            case "effect":
-                items.append(Change("effect", next(effects), next(rows)))
-            case "limit":
-                turn, limit = next(limits)
-                items.append(Limit.draw(rng, limit, (number - 1 + turn * (1 + number // 4)) % 4))
-    return Content(spec.type, kept_notation(spec.notation), bool(TYPE.option(spec, "reasons")), tuple(items))
+def ask(draw: Draw) -> ProvedQuestion:
+    say = draw.prose()
 
+    def begun() -> list[Record]:
+        """Changes of every outcome, limits of both kinds, and rows of scores that differ, shared out."""
+        assert draw.rng is not None
+        kinds = ITEMS[draw.spec.level]
+        effects = iter(_effects(draw.rng, draw.turn, kinds.count("effect")))
+        limits = iter(shuffled(draw.rng, ["cold", "hot"]))
+        rows = iter(_different_rows(draw.rng, len(kinds)))
+        more: Mapping[str, Callable[[], Record]] = {
+            "effect": lambda: {"effect": next(effects), "row": next(rows)},
+            "limit": lambda: {"limit": next(limits)},
+        }
+        return [{"kind": kind, **more.get(kind, dict)()} for kind in kinds]
 
-_LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]
-
-
-def _lettered(place: int, row: Formula) -> Inlines:
-    return sentence("{letter}: {row}", letter=LETTERS[place], row=row)
-
-
-def _reasoned(part: Part) -> Part:
-    """The part with a line for the reason, and a mark for it."""
-    room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
-    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
-
-
-def make(content: Content) -> Question:
-    say, items = prose(content.notation), content.items
-    parts = [item.part(say) for item in items]
+    reasons = draw("reasons", lambda rng: draw.option("reasons"))
+    items = draw.each("items", begun)
+    first = next((k for k, item in enumerate(items) if item["kind"] == "limit"), 0)
+    asked = [KINDS[item["kind"]](item, say, k - first) for k, item in enumerate(items)]
     return question(
-        TYPE,
-        content,
-        [_reasoned(part) for part in parts] if content.reasons else parts,
-        introduction=say.paragraph("Answer without working out any weight."),
+        draw,
+        [replace(item, part=_reasoned(item.part)) for item in asked] if reasons else asked,
+        introduction="Answer without working out any weight.",
         conventions=(
             say("Softmax is taken over all scores of a query, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
-            *([ENTROPY] if any(item.kind == "entropy" for item in items) else []),
+            *([as_text(ENTROPY)] if any(item["kind"] == "entropy" for item in items) else []),
         ),
     )
 
 
-TYPE = ProblemType(
+def _reasoned(part: Part) -> Part:
+    """The part with a line for the reason, and a mark for it."""
+    room = blocks(["Give a reason in one sentence.", WorkingSpace(16, ruled=True)])
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
+
+
+TYPE = named_draws(
+    ask,
     name="estimate",
     title="Reason without computing",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
     options={"reasons": (True, "whether a reason in one sentence is asked for, with a mark of its own")},
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -32,10 +31,7 @@ from symattn.page.document import (
     FillIn,
     FillIns,
     Heading,
-    Inlines,
-    Math,
     Paragraph,
-    Words,
     WorkingSpace,
     in_turn,
     sentence,
@@ -47,7 +43,17 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in, right_letters
+from symattn.teaching.problems.asking import (
+    BlockLike,
+    Offer,
+    TextLike,
+    as_text,
+    choice_part,
+    lettered,
+    make_part,
+    put_in,
+    right_letters,
+)
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
@@ -55,42 +61,33 @@ from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, WordAnswer
 
 OPTIONS = 5
-SLIP: Literal["slip"] = "slip"
+SLIP = "slip"
 PARENTS = 3
 REDRAWN = 60
 MOST_ERRORS = 2
 
 
 @dataclass(frozen=True)
-class PlantedSlip:
-    """A slip in one entry of a line: its kind, such as A2, and the wrong value."""
+class Planted:
+    """What is wrong in a line: a misconception, by its id, or a slip in entry (i, j), of a kind such as A2."""
 
-    id: Literal["slip"]
+    id: str
     step: str
-    i: int
-    j: int
-    kind: str
-    value: str
+    i: int | None = None
+    j: int | None = None
+    kind: str = ""
+    value: str = ""
 
-    def made(self, d: Derivation) -> Slipped:
-        """The slip in a script."""
+    def slip(self, d: Derivation) -> Slipped | None:
+        """The slip in a script; None where it is a misconception."""
+        if self.i is None or self.j is None:
+            return None
         listed = slips(d, self.step, self.i, self.j)
         return next(s for s in listed if (s.slip.id, str(s.value)) == (self.kind, self.value))
 
 
 @dataclass(frozen=True)
-class PlantedMistake:
-    """A misconception by which a line is wrong."""
-
-    id: str
-    step: str
-
-
-Planted = PlantedSlip | PlantedMistake
-
-
-@dataclass(frozen=True)
-class Content(derived.Content):
+class ErrorContent(derived.Content):
     """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
 
     errors: tuple[Planted, ...]
@@ -98,7 +95,7 @@ class Content(derived.Content):
 
 
 @dataclass(frozen=True)
-class Family(derived.Family):
+class PlantFamily(derived.Family):
     """What derivations share, and what is planted in turn."""
 
     plants: tuple[str, ...] = ()
@@ -169,7 +166,7 @@ def plantable_slips(found: Separation, step: str) -> list[Slipped]:
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: random.Random) -> PlantFamily:
     shared = derived.family(spec, rng)
     by_step: dict[str, list[str]] = {}
     for k in range(PARENTS):
@@ -188,10 +185,10 @@ def family(spec: Spec, rng: random.Random) -> Family:
         queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
     ]
     places = balanced_places(rng, OPTIONS, MOST_ERRORS)
-    return Family(**vars(replace(shared, places=places)), plants=tuple(plants))
+    return PlantFamily(**vars(replace(shared, places=places)), plants=tuple(plants))
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: PlantFamily) -> ErrorContent:
     count = TYPE.option(spec, "errors")
     plants = family.plants
     for attempt in range(REDRAWN * len(plants)):
@@ -204,7 +201,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             where = [family.place(k, number) for k in range(MOST_ERRORS)]
             offered = _offered(drawn, errors, where, rng)
             if offered is not None:
-                return Content(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
+                return ErrorContent(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
     raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
 
 
@@ -223,20 +220,20 @@ def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Pla
             if step not in slip_steps(script) or not (listed := plantable_slips(found, step)):
                 return None
             slip = pick(rng, listed)
-            errors.append(PlantedSlip(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
+            errors.append(Planted(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
         else:
             wrong = plantable(found).get(plant)
             if wrong is None or wrong.first != step:
                 return None
-            errors.append(PlantedMistake(plant, step))
+            errors.append(Planted(plant, step))
         script = with_error(script, errors[-1])
     return errors
 
 
 def with_error(d: Derivation, error: Planted) -> Derivation:
     """The script of someone who makes this mistake: its line pinned, what follows from it worked out."""
-    if isinstance(error, PlantedSlip):
-        return error.made(d).on(d)
+    if slip := error.slip(d):
+        return slip.on(d)
     wrong = misconception(error.id).on(d)
     assert wrong is not None
     value = wrong.value(error.step)
@@ -278,42 +275,41 @@ def _offered(
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: ErrorContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    errors = content.errors
+    errors, several = content.errors, len(content.errors) > 1
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
     wording = wording_of(problem)
     parts: list[Part] = []
     for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
-        words = ONLY_LINE if len(errors) == 1 else LINES[k]
+        words = LINES[k] if several else ONLY_LINE
         parts.append(_which(words, problem.derivation[error.step], wording))
         parts.append(_what(words, error, offered, scripts[k], problem.derivation, wording))
-    parts.append(_right(errors[0].step, len(errors) > 1, wording, problem))
-    parts.append(_output(errors[0].step, len(errors) > 1, wording, problem))
+    parts.append(_right(errors[0].step, several, wording, problem))
+    parts.append(_output(errors[0].step, several, wording, problem))
     named = lettered(parts)
-    script = (Heading((Words("The student's working"),), 1), *_script(scripts[-1], problem))
+    introduction = (
+        "A student's working is given below. One line of it is wrong; every line after it follows correctly from the "
+        "lines above it."
+    )
+    if several:
+        introduction = (
+            "A student's working is given below. Two lines of it are wrong; every other line follows correctly from "
+            "the lines above it."
+        )
+    script = (Heading(as_text("The student's working"), 1), *_script(scripts[-1], problem))
     return derived.question(
         TYPE,
         content,
         problem,
         named,
-        (Words(_INTRODUCTION[len(errors) - 1]),),
+        as_text(introduction),
         given=(*derived.all_given(problem, wording), *script),
         positions={"wrong step": " ".join(error.step for error in errors), **right_letters(named)},
     )
-
-
-_INTRODUCTION = (
-    "A student's working is given below. One line of it is wrong; every line after it follows correctly from the "
-    "lines above it.",
-    (
-        "A student's working is given below. Two lines of it are wrong; every other line follows correctly from the "
-        "lines above it."
-    ),
-)
 
 
 def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
@@ -344,18 +340,7 @@ def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
             yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
 
 
-@dataclass(frozen=True)
-class LineWords:
-    """How a wrong line is spoken of, which may be one of two."""
-
-    title: str
-    asked: str
-    answer: str
-    what_title: str
-    what: str
-
-
-ONLY_LINE = LineWords(
+ONLY_LINE = (
     "The wrong line",
     "Which line is wrong?",
     "The wrong line is that of {matrix}.",
@@ -363,14 +348,14 @@ ONLY_LINE = LineWords(
     "What mistake was made in that line?",
 )
 LINES = (
-    LineWords(
+    (
         "The first wrong line",
         "Which line is the first wrong one?",
         "The first wrong line is that of {matrix}.",
         "The first mistake",
         "What mistake was made in the first wrong line?",
     ),
-    LineWords(
+    (
         "The second wrong line",
         "Which line is the second wrong one?",
         "The second wrong line is that of {matrix}.",
@@ -378,27 +363,32 @@ LINES = (
         "What mistake was made in the second wrong line?",
     ),
 )
+"""How a wrong line, which may be one of two, is asked for and told, and then what was done in it."""
 
 
-def _which(words: LineWords, step: Step, wording: Wording) -> Part:
-    name = wording.name(step.name)
-    word = wording.word(step)
-    ask = (FillIns((FillIn((Words(words.asked),), 30),)),)
-    key = (Paragraph(sentence(words.answer, matrix=name)),)
+def _which(words: Sequence[str], step: Step, wording: Wording) -> Part:
+    title, asked, told, *_ = words
+    name, word = wording.name(step.name), wording.word(step)
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
-    answer = WordAnswer(first, tuple(others))
-    return Part("", (Words(words.title),), ask, key, answer, (Mark("B", 1),))
+    return make_part(
+        title,
+        [FillIns((FillIn(as_text(asked), 30),))],
+        [sentence(told, matrix=name)],
+        WordAnswer(first, tuple(others)),
+        Mark("B", 1),
+    )
 
 
 def _what(
-    words: LineWords,
+    words: Sequence[str],
     error: Planted,
     offered: Sequence[str],
     before: Derivation,
     right: Derivation,
     wording: Wording,
 ) -> Part:
+    *_, title, asked = words
     wrongs = {w.misconception.id: w for w in replayed(right, [id for id in offered if id != SLIP])}
     offers = []
     for id in offered:
@@ -406,65 +396,73 @@ def _what(
             offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
-        why: Inlines = (Words("this would not give the numbers in the working."),)
+        why = as_text("this would not give the numbers in the working.")
         if id == error.id:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         offers.append(Offer(_done(w, right, wording), why, id == error.id))
-    ask = [Paragraph((Words(words.what),))]
-    return choice_part("", (Words(words.what_title),), ask, offers, key=ask)
+    return choice_part(title, [asked], offers, key=[asked])
 
 
 def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
-    text: Inlines = (Words("A slip in one entry; the rule was right."),)
-    if not isinstance(error, PlantedSlip):
-        return Offer(text, (Words("more than one entry is wrong."),))
-    slip, entry = error.made(before), wording.entry(error.step, error.i, error.j)
-    right = "right: {code} – {name}. In {entry} {how}."
-    why = sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
-    return Offer(text, why, True)
+    text = "A slip in one entry; the rule was right."
+    if (slip := error.slip(before)) is None:
+        return Offer(text, "more than one entry is wrong.")
+    entry, right = wording.entry(error.step, slip.i, slip.j), "right: {code} – {name}. In {entry} {how}."
+    return Offer(text, sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says), True)
 
 
-def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
+def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
     """What a misconception does, as a formula where it is one, in the words of the orientation."""
     m = w.misconception
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
-        return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
+        return Relation((wording.name(step.name), wording.rule(step)), ("=",))
     what = wording.in_signs(m.called(d.orientation))
     return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=what)
 
 
 def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
-    of_first = "Write down the correct value of the first wrong line. Show how it is worked out."
-    of_that = "Write down the correct value of that line. Show how it is worked out."
-    typed_of_first = "Give the correct value of the first wrong line."
-    typed_of_that = "Give the correct value of that line."
-    asked = Paragraph(
-        (Words(of_first if several else of_that),), typed=(Words(typed_of_first if several else typed_of_that),)
+    paper, typed = (
+        "Write down the correct value of that line. Show how it is worked out.",
+        "Give the correct value of that line.",
     )
-    ask = (asked, WorkingSpace(70))
-    key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
-    answer = MatrixAnswer.of(problem.derivation, wrong)
-    return Part("", (Words("The correct line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    if several:
+        paper, typed = (
+            "Write down the correct value of the first wrong line. Show how it is worked out.",
+            "Give the correct value of the first wrong line.",
+        )
+    return make_part(
+        "The correct line",
+        [Paragraph(as_text(paper), typed=as_text(typed)), WorkingSpace(70)],
+        worked(problem.derivation[wrong], wording, Detail(places=problem.places)),
+        MatrixAnswer.of(problem.derivation, wrong),
+        Mark("M", 1),
+        Mark("A", 1),
+    )
 
 
 def _output(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     last = problem.derivation.last
     answer = MatrixAnswer.of(problem.derivation, last.name)
-    words = "Carry on from there to the output."
     once = "If the output itself is the wrong line, it is enough to write it once."
     grid = AnswerGrid(
         wording.name(last.name), *answer.value.shape, cell_kind(last.result, problem.exact), step=last.name
     )
-    ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
+    asked = in_turn((as_text("Carry on from there to the output."), () if several else as_text(once)))
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     products, others = Detail(places=problem.places), Detail("none", problem.places)
-    details = ((step, products if isinstance(step.op, MatMul) else others) for step in following)
-    key = tuple(block for step, detail in details for block in worked(step, wording, detail))
-    if not following:
-        key = (Paragraph((Words("The output is the line that was wrong; its correct value is the answer above."),)),)
-    return Part("", (Words("The correct output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    key: list[BlockLike] = []
+    for step in following:
+        key += worked(step, wording, products if isinstance(step.op, MatMul) else others)
+    return make_part(
+        "The correct output",
+        [asked, WorkingSpace(70), grid],
+        key or ["The output is the line that was wrong; its correct value is the answer above."],
+        answer,
+        Mark("M", 1),
+        Mark("A", 1),
+    )
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -474,13 +472,13 @@ def prove(question: Question) -> None:
     """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
     assert question.problem is not None
     script, content = question.problem.derivation, question.content
-    assert isinstance(content, Content)
+    assert isinstance(content, ErrorContent)
     for error in content.errors:
         found = at_step(script, error.step)
         script = with_error(script, error)
         if script.value(error.step) == found.derivation.value(error.step):
             raise SelfCheckError(f"The mistake {error.id} cannot be seen in {error.step}.")
-        expected = [] if isinstance(error, PlantedSlip) else [error.id]
+        expected = [] if error.id == SLIP else [error.id]
         if (fitting := explanations(found, error.step, script)) != expected:
             raise SelfCheckError(f"The mistake {error.id} in {error.step} is explained by {fitting}.")
     for k, step in enumerate(script):
@@ -495,12 +493,10 @@ TYPE = ProblemType(
     title="Find the error",
     draw=draw,
     make=make,
-    content=Content,
+    content=ErrorContent,
     family=family,
     proof=prove,
     key=derived.key,
     options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", up_to(MOST_ERRORS))},
     defaults={"mechanism": "attention"},
 )
-
-__all__ = ["SLIP", "TYPE", "Content", "explanations", "plantable", "with_error"]

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Words, sentence
 from symattn.teaching.explanation import Detail
-from symattn.teaching.explanation.parts import asked, conventions, introduction, wording_of, worked
+from symattn.teaching.explanation.conventions import conventions
+from symattn.teaching.explanation.parts import asked, introduction, wording_of, worked
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.base import ProblemType
+from symattn.teaching.problems.asking import blocks
+from symattn.teaching.problems.base import NOTHING, ProblemType
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
     Answer,
@@ -296,3 +299,38 @@ TYPE = ProblemType(
     key=derived.key,
     relabellings=derived.relabellings,
 )
+
+
+# --------------------------------------------------------------------------------------- of one mechanism or another
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One thing to ask for: its mechanism, what the student is told first, and its own choices for a `Spec`."""
+
+    mechanism: str
+    told: str
+    preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType[derived.Content, derived.Family]:
+    """A type that asks for a full derivation, of which mechanism its option `what` says; the first is the usual one."""
+    told = {one.mechanism: one.told for one in asked.values()}
+
+    def told_first(content: derived.Content) -> Question:
+        made = make(content)
+        introduction = (*blocks([told[content.mechanism]]), *made.introduction)
+        return replace(made, type=name, introduction=introduction)
+
+    return ProblemType(
+        name=name,
+        title=title,
+        draw=derived.content,
+        make=told_first,
+        content=derived.Content,
+        family=derived.family,
+        key=derived.key,
+        relabellings=derived.relabellings,
+        options={"what": (next(iter(asked)), ", ".join(asked))},
+        presets={what: {"mechanism": one.mechanism, **one.preset} for what, one in asked.items()},
+    )

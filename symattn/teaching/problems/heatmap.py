@@ -8,118 +8,193 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
-from types import MappingProxyType
-from typing import ClassVar, Literal
 
 from symattn.derivation.ops import Mask, Softmax
-from symattn.derivation.ops.attention import Keep, causal
-from symattn.exact import Matrix, compare
+from symattn.derivation.ops.attention import Keep, blocks, causal, padding, window
+from symattn.exact import Matrix, Value, compare
+from symattn.formula import Formula, Text
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Block, HeatMap, Inlines, Math, Words
-from symattn.page.notation import kept_notation
-from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, prose, put_in
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
-from symattn.teaching.problems.items import Item, prove, question
-from symattn.teaching.problems.pictures import (
-    MASKS,
-    PICTURE,
-    RANGES,
-    Rows,
-    clear_scores,
-    keep_of,
-    legend,
-    levels,
-    misprinted,
-    picture,
-    row_levels,
-    scale,
-    weights_under,
-)
-from symattn.teaching.question import Mark, OneLess, Part, Question
+from symattn.foundation.languages import capitalised, message
+from symattn.page.document import HeatMap, Inlines
+from symattn.teaching.explanation.diagrams import BOUNDS, level
+from symattn.teaching.problems.asking import Offer, Prose, TextLike, choice_part, put_in, series
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.systems import Rows
+from symattn.teaching.question import Mark, OneLess, Part
 
-ITEMS: Mapping[str, tuple[str, ...]] = {
+ITEMS = {
     "starter": ("mask", "statements"),
     "standard": ("matrix", "mask", "head", "head", "statements"),
     "long": ("matrix", "mask", "head", "head", "statements", "matrix", "statements"),
 }
 MATRIX = 3  # tokens in a question on numbers
+PICTURE = 4  # tokens in a picture
+MARGIN = Fraction(1, 50)
+RANGES = (
+    "0",
+    message("{low} to {high}", low="0", high="0.2"),
+    message("{low} to {high}", low="0.2", high="0.4"),
+    message("{low} to {high}", low="0.4", high="0.7"),
+    message("{low} to {high}", low="0.7", high="1"),
+)
+"""What the levels of a picture stand for."""
+
+# ------------------------------------------------------------------------------------------------ pictures
+
+
+def is_clear(weight: Value) -> bool:
+    """Whether a weight is 0, or away from 0 and from every bound."""
+    return weight == 0 or all(
+        compare(weight, bound - MARGIN) < 0 or compare(bound + MARGIN, weight) < 0 for bound in (0, *BOUNDS)
+    )
+
+
+def levels(weights: Matrix) -> Rows:
+    return tuple(tuple(map(level, row)) for row in weights.rows)
+
+
+def picture(weights: Matrix, say: Prose) -> HeatMap:
+    """The weights, a row for each query, as they lie in the notation."""
+    found = levels(say.turned(weights))
+    queries, keys = (
+        tuple(say.formula(f"{letter}_{i + 1}") for i in range(size))
+        for letter, size in zip("qk", weights.shape, strict=True)
+    )
+    rows = series(
+        message("row {row}: {levels}", row=i, levels=", ".join(map(str, row))) for i, row in enumerate(found, 1)
+    )
+    return HeatMap(
+        found,
+        message("Weights by level, from 0, white, to 4, black. {rows}.", rows=capitalised(rows)),
+        row_labels=keys if say.columns else queries,
+        column_labels=queries if say.columns else keys,
+    )
+
+
+def scale() -> HeatMap:
+    description = message("Levels 0 to 4 stand for: {ranges}.", ranges=series(RANGES))
+    labels: tuple[Formula, ...] = tuple(map(Text, RANGES))
+    return HeatMap(((0, 1, 2, 3, 4),), description, column_labels=labels)
+
+
+MASKS: Mapping[str, tuple[str, Callable[[int], Keep]]] = {
+    "none": ("No mask.", lambda n: ((True,) * n,) * n),
+    "causal": ("Causal mask: no token sees a later one.", lambda n: causal(n, n)),
+    "window": ("Local window: each token sees itself and the one before.", lambda n: window(n, n, 2)),
+    "padding": ("Padding mask: the last token is padding.", lambda n: padding(n, n, n - 1)),
+    "blocks": ("Block mask: two blocks of two tokens.", lambda n: blocks((n // 2, n - n // 2))),
+}
+
+
+def keep_of(mask: str, tokens: int = PICTURE) -> Keep:
+    return MASKS[mask][1](tokens)
+
+
+def weights_under(scores: Rows, keep: Keep) -> Matrix:
+    return Softmax().apply(Mask(keep).apply(Matrix(scores)))
+
+
+@cache
+def row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
+    """The levels of the weights of visible scores; none where a weight is not clear.  Rows come again and again."""
+    weights = Softmax().apply(Matrix([scores])).rows[0]
+    return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
+
+
+def clear_scores(rng: random.Random, keep: Keep) -> Rows:
+    """Scores whose weights are clear under the mask, row by row."""
+    rows = []
+    for kept in keep:
+        while True:
+            row = tuple(whole(rng, -2, 3) for _ in kept)
+            visible = tuple(s for s, seen in zip(row, kept, strict=True) if seen)
+            if max(visible) - min(visible) <= 3 and row_levels(visible):
+                break
+        rows.append(row)
+    return tuple(rows)
+
+
+def misprinted(A: Matrix, part: Part, say: Prose) -> str:
+    """What is wrong with the levels printed, compared with the ends of their ranges."""
+    *_, shown = (block for block in part.ask if isinstance(block, HeatMap))  # after the scale, if that stands there
+    ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
+    for row, cells in zip(say.turned(A).rows, shown.levels, strict=True):
+        for weight, cell in zip(row, cells, strict=True):
+            low, high = ends[cell]
+            inside = compare(weight - MARGIN, low) > 0 and compare(weight + MARGIN, high) < 0 if cell else weight == 0
+            if not (inside or (cell == 4 and weight == 1)):
+                return f"the weight {weight} is not well inside the range {RANGES[cell]}"
+    return ""
 
 
 # ------------------------------------------------------------------------------------------------ which matrix
 
-WRONG: Mapping[str, tuple[str, str]] = {
-    "transposed": ("O1", "its rows are the columns of the picture."),
-    "columns": ("X1", "its columns sum to 1 instead of its rows."),
-    "unmasked": ("M1", "it has weights above the diagonal, where the picture is white."),
-    "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones."),
-}
-TURNED: Mapping[str, str] = {
-    "columns": "its rows sum to 1 instead of its columns.",
-    "unmasked": "it has weights below the diagonal, where the picture is white.",
-}
-"""What is said of wrong matrices where tokens are columns, where that is something else."""
+
+def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, TextLike]]:
+    """The misconception that each comes of, and what rules it out."""
+    return {
+        "transposed": ("O1", "its rows are the columns of the picture."),
+        "columns": (
+            "X1",
+            say("its columns sum to 1 instead of its rows.", "its rows sum to 1 instead of its columns."),
+        ),
+        "unmasked": (
+            "M1",
+            say(
+                "it has weights above the diagonal, where the picture is white.",
+                "it has weights below the diagonal, where the picture is white.",
+            ),
+        ),
+        "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones."),
+    }
 
 
-@dataclass(frozen=True)
-class WhichMatrix(Item):
+def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
     """Which of four matrices is shown."""
 
-    kind: Literal["matrix"]
-    scores: Rows
-    options: tuple[str, ...]
-
-    load: ClassVar = 6
-
-    @classmethod
-    def draw(cls, rng: random.Random, number: int) -> WhichMatrix:
+    def chosen(rng: random.Random) -> tuple[Rows, tuple[str, ...]]:
+        number = draw.turn - 1 + place * (1 + draw.turn // 4)
         others = [name for k, name in enumerate(("columns", "unmasked", "triangle")) if k != number // 4 % 3]
         wrong = ["transposed", *others]
         while True:
             scores = clear_scores(rng, causal(MATRIX, MATRIX))
-            shown = _variants(scores)
+            shown = _matrices(scores)
             patterns = [levels(shown[name]) for name in ("right", *wrong)]
             two_apart = all(_differences(p, q) >= 2 for p, q in combinations(patterns, 2))
             if two_apart and len({*patterns[0][2]}) > 1:
-                wrong = shuffled(rng, wrong)
-                return cls("matrix", scores, put_in(wrong, number % 4, "right"))
+                return scores, put_in(shuffled(rng, wrong), number % 4, "right")
 
-    def part(self, say: Prose) -> Part:
-        shown = _variants(self.scores)
-        offers = []
-        for name in self.options:
-            text = (Math(say.wording.rounded(say.turned(shown[name]), 2)),)
-            if name == "right":
-                offers.append(Offer(text, say("every entry lies in the range of its cell."), right=True))
-            else:
-                diagnosis, why = WRONG[name]
-                why = TURNED.get(name, why) if say.columns else why
-                offers.append(Offer(text, say(why), diagnosis=diagnosis))
-        asked = say.paragraph("Which of these matrices (rounded to two places) is shown?")
-        ask = (asked, picture(shown["right"], say))
-        return choice_part("", (Words("Which matrix"),), ask, offers, Mark("B", 2), key=ask)
+    scores, names = draw.several("scores options", chosen)
+    shown, wrong = _matrices(scores), _wrong_matrices(say)
+    offers = []
+    for name in names:
+        text = say.wording.rounded(say.turned(shown[name]), 2)
+        diagnosis, why = wrong.get(name) or ("", "every entry lies in the range of its cell.")
+        offers.append(Offer(text, why, name == "right", diagnosis))
 
-    def trouble(self, part: Part) -> str:
-        shown = _variants(self.scores)
-        same = [name for name in self.options if levels(shown[name]) == levels(shown["right"])]
+    def check(part: Part) -> str:
+        same = [name for name in names if levels(shown[name]) == levels(shown["right"])]
         sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
-        return misprinted(shown["right"], part) or ("" if same == ["right"] and sums else f"{same} look alike")
+        found = "" if same == ["right"] and sums else f"{same} look alike"
+        return misprinted(shown["right"], part, say) or found
+
+    asked = "Which of these matrices (rounded to two places) is shown?", picture(shown["right"], say)
+    return Item(choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked), check, 6, "matrix")
 
 
-def _variants(scores: Rows) -> dict[str, Matrix]:
+def _matrices(scores: Rows) -> dict[str, Matrix]:
     """The right weights with a causal mask, and what misreadings and misconceptions give instead."""
-    n = len(scores)
-    keep = causal(n, n)
+    keep = causal(len(scores), len(scores))
     right = weights_under(scores, keep)
     later: Keep = tuple(zip(*keep, strict=True))
     return {
         "right": right,
         "transposed": right.T,
         "columns": Softmax("columns").apply(Mask(keep).apply(Matrix(scores))),
-        "unmasked": weights_under(scores, keep_of("none", n)),
+        "unmasked": weights_under(scores, keep_of("none", len(scores))),
         "triangle": weights_under(scores, later),
     }
 
@@ -131,99 +206,73 @@ def _differences(p: Rows, q: Rows) -> int:
 # ------------------------------------------------------------------------------------------------ which mask
 
 
-@dataclass(frozen=True)
-class WhichMask(Item):
+def which_mask(draw: Draw, say: Prose, place: int) -> Item:
     """Which mask was used."""
+    mask = draw("mask", lambda rng: list(MASKS)[(draw.turn - 1) % len(MASKS)])
+    keep = keep_of(mask)
+    A = weights_under(draw("scores", lambda rng: clear_scores(rng, keep)), keep)
+    right = say("no cell is white." if mask == "none" else "the white cells are exactly those that it hides.")
+    offers = [
+        Offer(title, right if name == mask else _unlike(keep, other(PICTURE), say), name == mask)
+        for name, (title, other) in MASKS.items()
+    ]
 
-    kind: Literal["mask"]
-    mask: str
-    scores: Rows
+    def check(part: Part) -> str:
+        white = tuple(tuple(weight != 0 for weight in row) for row in A.rows)
+        fitting = [name for name in MASKS if keep_of(name) == white]
+        return misprinted(A, part, say) or ("" if fitting == [mask] else f"the masks {fitting} fit")
 
-    load: ClassVar = 4
-
-    @classmethod
-    def draw(cls, rng: random.Random, number: int) -> WhichMask:
-        mask = list(MASKS)[(number - 1) % len(MASKS)]
-        return cls("mask", mask, clear_scores(rng, keep_of(mask)))
-
-    def part(self, say: Prose) -> Part:
-        keep = keep_of(self.mask)
-        offers = []
-        for name, (title, other) in MASKS.items():
-            if name != self.mask:
-                why = _unlike(keep, other(PICTURE), say)
-            elif name == "none":
-                why = say("no cell is white.")
-            else:
-                why = say("the white cells are exactly those that it hides.")
-            offers.append(Offer((Words(title),), why, right=name == self.mask))
-        ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say))
-        return choice_part("", (Words("Which mask"),), ask, offers, key=ask)
-
-    def trouble(self, part: Part) -> str:
-        A = weights_under(self.scores, keep_of(self.mask))
-        white = [[weight != 0 for weight in row] for row in A.rows]
-        fitting = [name for name in MASKS if [list(row) for row in keep_of(name)] == white]
-        return misprinted(A, part) or ("" if fitting == [self.mask] else f"the masks {fitting} fit")
+    asked = "Which mask was used?", picture(A, say)
+    return Item(choice_part("Which mask", asked, offers, key=asked), check, 4, "mask")
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
     """A cell by which another mask is ruled out."""
     i, j = next((i, j) for i, row in enumerate(keep) for j, seen in enumerate(row) if seen != other[i][j])
-    if keep[i][j]:
-        return say("it would hide $a_{{row},{column}}$, which is not white.", **say.cell(i, j))
-    return say("it would show $a_{{row},{column}}$, which is white.", **say.cell(i, j))
+    hides = "it would hide $a_{{row},{column}}$, which is not white."
+    shows = "it would show $a_{{row},{column}}$, which is white."
+    return say(hides if keep[i][j] else shows, **say.cell(i, j))
 
 
 # ------------------------------------------------------------------------------------------------ which head
 
-PATTERNS: Mapping[str, str] = MappingProxyType(
-    {
-        "previous": "Previous token: each token attends mostly to the one before it (the first one to itself).",
-        "first": "First token: each token attends mostly to the first one.",
-        "itself": "Itself: each token attends mostly to itself.",
-        "uniform": "Uniform: each token attends to all tokens alike.",
-        "causal mean": "Causal mean: each token attends alike to itself and all earlier ones.",
-    }
-)
-TARGETS: Mapping[str, Callable[[int], int]] = MappingProxyType(
-    {"previous": lambda i: max(i - 1, 0), "first": lambda i: 0, "itself": lambda i: i}
-)
+PATTERNS = {
+    "previous": "Previous token: each token attends mostly to the one before it (the first one to itself).",
+    "first": "First token: each token attends mostly to the first one.",
+    "itself": "Itself: each token attends mostly to itself.",
+    "uniform": "Uniform: each token attends to all tokens alike.",
+    "causal mean": "Causal mean: each token attends alike to itself and all earlier ones.",
+}
+TARGETS: Mapping[str, Callable[[int], int]] = {
+    "previous": lambda i: max(i - 1, 0),
+    "first": lambda i: 0,
+    "itself": lambda i: i,
+}
 
 
-@dataclass(frozen=True)
-class WhichHead(Item):
+def which_head(draw: Draw, say: Prose, place: int) -> Item:
     """Which pattern a head has; its rows are given as parts of their own sums."""
 
-    kind: Literal["head"]
-    pattern: str
-    parts: Rows
+    def next_pattern(rng: random.Random) -> str:
+        number = draw.turn - 1 + place * (1 + (draw.turn - 1) // 5 % 2)
+        return list(PATTERNS)[number % len(PATTERNS)]
 
-    load: ClassVar = 4
+    pattern = draw("pattern", next_pattern)
+    parts = draw("parts", lambda rng: _head(rng, pattern, rng.random() < 0.5))
+    A = Matrix([[Fraction(part, sum(row)) for part in row] for row in parts])
+    right = "this is what the picture shows."
+    offers = [
+        Offer(words, right if name == pattern else _unlike_head(A, name, say), name == pattern)
+        for name, words in PATTERNS.items()
+    ]
 
-    @classmethod
-    def draw(cls, rng: random.Random, number: int) -> WhichHead:
-        pattern = list(PATTERNS)[number % len(PATTERNS)]
-        return cls("head", pattern, _head(rng, pattern, rng.random() < 0.5))
-
-    @property
-    def weights(self) -> Matrix:
-        return Matrix([[Fraction(part, sum(row)) for part in row] for row in self.parts])
-
-    def part(self, say: Prose) -> Part:
-        A = self.weights
-        offers = []
-        for name, words in PATTERNS.items():
-            right = name == self.pattern
-            why = say("this is what the picture shows.") if right else _unlike_head(A, name, say)
-            offers.append(Offer((Words(words),), why, right))
-        ask = (say.paragraph("This picture shows one head. Which pattern does it have?"), picture(A, say))
-        return choice_part("", (Words("Which head"),), ask, offers, key=ask)
-
-    def trouble(self, part: Part) -> str:
+    def check(part: Part) -> str:
         """The pattern recognised from the weights by what it says."""
-        fitting = [pattern for pattern, fits in _RECOGNISED.items() if fits(self.weights)]
-        return misprinted(self.weights, part) or ("" if fitting == [self.pattern] else f"the patterns {fitting} fit")
+        fitting = [name for name in PATTERNS if _is_head(A, name)]
+        return misprinted(A, part, say) or ("" if fitting == [pattern] else f"the patterns {fitting} fit")
+
+    asked = "This picture shows one head. Which pattern does it have?", picture(A, say)
+    return Item(choice_part("Which head", asked, offers, key=asked), check, 4, "head")
 
 
 def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
@@ -235,10 +284,7 @@ def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
     rows = []
     for i in range(n):
         target = TARGETS[name](i)
-        others = [j for j in range(n) if j != target and (j <= i or not is_causal)]
-        row = [0] * n
-        for j in others:
-            row[j] = whole(rng, 2, 3)
+        row = [whole(rng, 2, 3) if j != target and (j <= i or not is_causal) else 0 for j in range(n)]
         row[target] = 40 - sum(row)
         rows.append(tuple(row))
     return tuple(rows)
@@ -249,11 +295,11 @@ def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
     n = A.shape[0]
     if pattern in TARGETS:
         i = next(i for i in range(n) if level(A[i, TARGETS[pattern](i)]) < 4)
-        darkest = {
-            False: "then $a_{{row},{column}}$ would be the darkest of its row, and it is not.",
-            True: "then $a_{{row},{column}}$ would be the darkest of its column, and it is not.",
-        }
-        return say(darkest[say.columns], **say.cell(i, TARGETS[pattern](i)))
+        return say(
+            "then $a_{{row},{column}}$ would be the darkest of its row, and it is not.",
+            "then $a_{{row},{column}}$ would be the darkest of its column, and it is not.",
+            **say.cell(i, TARGETS[pattern](i)),
+        )
     seen = [n if pattern == "uniform" else i + 1 for i in range(n)]
     i = next(
         i
@@ -266,202 +312,137 @@ def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
     return say(alike, query=i + 1, last=seen[i])
 
 
-def _mostly(A: Matrix, target: Callable[[int], int]) -> bool:
-    return all(compare(A[i, target(i)], BOUNDS[-1]) > 0 for i in range(A.shape[0]))
-
-
-_RECOGNISED: Mapping[str, Callable[[Matrix], bool]] = {
-    "previous": lambda A: _mostly(A, lambda i: max(i - 1, 0)),
-    "first": lambda A: _mostly(A, lambda i: 0),
-    "itself": lambda A: _mostly(A, lambda i: i),
-    "uniform": lambda A: all(a == A[0, 0] for a in A),
-    "causal mean": lambda A: all(A[i, j] == (Fraction(1, i + 1) if j <= i else 0) for i in range(4) for j in range(4)),
-}
+def _is_head(A: Matrix, pattern: str) -> bool:
+    tokens = range(PICTURE)
+    if pattern in TARGETS:
+        return all(compare(A[i, TARGETS[pattern](i)], BOUNDS[-1]) > 0 for i in tokens)
+    if pattern == "uniform":
+        return all(a == A[0, 0] for a in A)
+    return all(A[i, j] == (Fraction(1, i + 1) if j <= i else 0) for i in tokens for j in tokens)
 
 
 # ------------------------------------------------------------------------------------------------ which statements
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
-    """That a token attends most to another, that a weight lies in a range, or that it is above its mirror image."""
-
-    says: Literal["most", "range", "greater"]
-    cell: tuple[int, int]
-    level: int = 0
-    true: bool
-
-    def text(self, say: Prose) -> Inlines:
-        i, j = self.cell
-        match self.says:
-            case "most":
-                return say("$x_{row}$ attends most to $x_{column}$.", row=i + 1, column=j + 1)
-            case "range":
-                lies = "$a_{{row},{column}}$ lies in the range {range}."
-                return say(lies, **say.cell(i, j), range=RANGES[self.level])
-            case "greater":
-                return say("$a_{{row},{column}} > a_{{column},{row}}$", **say.cell(i, j))
-
-    def why(self, A: Matrix, say: Prose) -> Inlines:
-        i, j = self.cell
-        match self.says:
-            case "most":
-                best = max(range(PICTURE), key=lambda k: level(A[i, k]))
-                return say("the darkest cell of $q_{query}$ is that of $k_{key}$.", query=i + 1, key=best + 1)
-            case "range":
-                where = "$a_{{row},{column}}$ is the cell of $q_{query}$ and $k_{key}$: {range}."
-                return say(where, **say.cell(i, j), query=i + 1, key=j + 1, range=RANGES[level(A[i, j])])
-            case "greater":
-                first, second = (RANGES[level(A[cell])] for cell in ((i, j), (j, i)))
-                return say("the first lies in the range {first}, the second in {second}.", first=first, second=second)
-
-    def holds(self, A: Matrix) -> bool:
-        """Decided by the weights themselves, not by their levels."""
-        i, j = self.cell
-        match self.says:
-            case "most":
-                return all(compare(A[i, j], A[i, k]) > 0 for k in range(PICTURE) if k != j)
-            case "range":
-                low, high = (0, *BOUNDS)[self.level - 1], (*BOUNDS, 1)[self.level - 1]
-                return compare(low, A[i, j]) < 0 < compare(high, A[i, j])
-            case "greater":
-                return compare(A[i, j], A[j, i]) > 0
+def _statement(says: str, i: int, j: int, true: bool, level: int = 0) -> Record:
+    """That token i attends most to token j, that their weight lies in a range, or is above its mirror image."""
+    return {"says": says, "cell": (i, j), **({"level": level} if level else {}), "true": true}
 
 
-@dataclass(frozen=True)
-class WhichStatements(Item):
-    """Which of five statements on an unmasked picture are true.
+def _stated(said: Record, A: Matrix, say: Prose) -> tuple[Inlines, Inlines, bool]:
+    """A statement, what the picture says of it, and whether the weights themselves, not their levels, say so."""
+    i, j = said["cell"]
+    match said["says"]:
+        case "most":
+            best = max(range(PICTURE), key=lambda k: level(A[i, k]))
+            return (
+                say("$x_{row}$ attends most to $x_{column}$.", row=i + 1, column=j + 1),
+                say("the darkest cell of $q_{query}$ is that of $k_{key}$.", query=i + 1, key=best + 1),
+                all(compare(A[i, j], A[i, k]) > 0 for k in range(PICTURE) if k != j),
+            )
+        case "range":
+            low, high = (0, *BOUNDS)[said["level"] - 1], (*BOUNDS, 1)[said["level"] - 1]
+            lies = "$a_{{row},{column}}$ lies in the range {range}."
+            where = "$a_{{row},{column}}$ is the cell of $q_{query}$ and $k_{key}$: {range}."
+            return (
+                say(lies, **say.cell(i, j), range=RANGES[said["level"]]),
+                say(where, **say.cell(i, j), query=i + 1, key=j + 1, range=RANGES[level(A[i, j])]),
+                compare(low, A[i, j]) < 0 < compare(high, A[i, j]),
+            )
+    first, second = (RANGES[level(A[cell])] for cell in ((i, j), (j, i)))
+    return (
+        say("$a_{{row},{column}} > a_{{column},{row}}$", **say.cell(i, j)),
+        say("the first lies in the range {first}, the second in {second}.", first=first, second=second),
+        compare(A[i, j], A[j, i]) > 0,
+    )
 
-    Two or three of them are; false ones come of reading columns as rows.
-    """
 
-    kind: Literal["statements"]
-    scores: Rows
-    statements: tuple[Statement, ...]
+def which_statements(draw: Draw, say: Prose, place: int) -> Item:
+    """Which of five statements on an unmasked picture are true: two or three of them."""
+    scores, statements = draw.several("scores statements", _statements)
+    A = weights_under(scores, keep_of("none"))
+    offers = []
+    for statement in statements:
+        text, why, _ = _stated(statement, A, say)
+        offers.append(Offer(text, why, statement["true"]))
 
-    load: ClassVar = 7
+    def check(part: Part) -> str:
+        wrong = [statement for statement in statements if _stated(statement, A, say)[-1] != statement["true"]]
+        return misprinted(A, part, say) or (f"the statement {wrong[0]} is not so" if wrong else "")
 
-    @classmethod
-    def draw(cls, rng: random.Random) -> WhichStatements:
-        while True:
-            scores = clear_scores(rng, keep_of("none"))
-            A = tuple(map(row_levels, scores))
-            most = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
-            cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
-            made: list[Statement] = [statement for statement in most if statement]
-            if len(cells) < 3 or len(made) < len(most):
-                continue
-            used = []
-            for i, j in sample(rng, cells, 2):
-                i, j = pick(rng, [(i, j), (j, i)])
-                said = pick(rng, [A[i][j], A[j][i]])
-                made.append(Statement(says="range", cell=(i, j), level=said, true=said == A[i][j]))
-                used.append({i, j})
-            i, j = pick(rng, [cell for cell in cells if set(cell) not in used])
+    asked, shown = "No mask was used here. Tick every statement that is true.", picture(A, say)
+    marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
+    part = choice_part("True statements", (asked, scale(), shown), offers, marks, key=(asked, shown), several=True)
+    return Item(part, check, 7, "statements")
+
+
+def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:
+    """False ones come of reading columns as rows."""
+    while True:
+        scores = clear_scores(rng, keep_of("none"))
+        A = tuple(map(row_levels, scores))
+        most = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
+        cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
+        made: list[Record] = [statement for statement in most if statement]
+        if len(cells) < 3 or len(made) < len(most):
+            continue
+        used = []
+        for i, j in sample(rng, cells, 2):
             i, j = pick(rng, [(i, j), (j, i)])
-            made.append(Statement(says="greater", cell=(i, j), true=A[i][j] > A[j][i]))
-            if 2 <= sum(statement.true for statement in made) <= 3:
-                return cls("statements", scores, tuple(made))
-
-    @property
-    def weights(self) -> Matrix:
-        return weights_under(self.scores, keep_of("none"))
-
-    def part(self, say: Prose) -> Part:
-        A = self.weights
-        offers = [Offer(s.text(say), s.why(A, say), s.true) for s in self.statements]
-        asked, shown = say.paragraph("No mask was used here. Tick every statement that is true."), picture(A, say)
-        marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
-        ask, key = (asked, scale(), shown), (asked, shown)
-        return choice_part("", (Words("True statements"),), ask, offers, marks, key=key, several=True)
-
-    def trouble(self, part: Part) -> str:
-        A = self.weights
-        wrong = [statement for statement in self.statements if statement.holds(A) != statement.true]
-        return misprinted(A, part) or (f"the statement {wrong[0]} is not so" if wrong else "")
+            said = pick(rng, [A[i][j], A[j][i]])
+            made.append(_statement("range", i, j, said == A[i][j], said))
+            used.append({i, j})
+        i, j = pick(rng, [cell for cell in cells if set(cell) not in used])
+        i, j = pick(rng, [(i, j), (j, i)])
+        made.append(_statement("greater", i, j, A[i][j] > A[j][i]))
+        if 2 <= sum(statement["true"] for statement in made) <= 3:
+            return scores, made
 
 
-def _about_most(rng: random.Random, A: Rows, i: int) -> Statement | None:
+def _about_most(rng: random.Random, A: Rows, i: int) -> Record | None:
     """x_i attends most to x_j: true by the row, false by the column; None where the picture leaves one open."""
     row, column = A[i], [line[i] for line in A]
-    if row.count(max(row)) > 1 or column.count(max(column)) > 1:
-        return None
     right, wrong = row.index(max(row)), column.index(max(column))
-    if right == wrong:
+    if row.count(max(row)) > 1 or column.count(max(column)) > 1 or right == wrong:
         return None
     said = pick(rng, [right, wrong])
-    return Statement(says="most", cell=(i, said), true=said == right)
+    return _statement("most", i, said, said == right)
 
 
 # ------------------------------------------------------------------------------------------------ the question
 
-
-@dataclass(frozen=True)
-class Content:
-    """What a variant is made from."""
-
-    type: str
-    notation: str
-    items: tuple[WhichMatrix | WhichMask | WhichHead | WhichStatements, ...]
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    items: list[WhichMatrix | WhichMask | WhichHead | WhichStatements] = []
-    number = turn_of(number, family)
-    for turn, kind in enumerate(ITEMS[spec.level]):
-        match kind:
-            case "matrix":
-                items.append(WhichMatrix.draw(rng, number - 1 + turn * (1 + number // 4)))
-            case "mask":
-                items.append(WhichMask.draw(rng, number))
-            case "head":
-                items.append(WhichHead.draw(rng, number - 1 + turn * (1 + (number - 1) // 5 % 2)))
-            case "statements":
-                items.append(WhichStatements.draw(rng))
-    return Content(spec.type, kept_notation(spec.notation), tuple(items))
-
-
-def make(content: Content) -> Question:
-    say = prose(content.notation)
-    return question(
-        TYPE,
-        content,
-        [item.part(say) for item in content.items],
-        introduction=say.paragraph("Answer from the pictures alone."),
-        given=legend(say),
-        conventions=(say(TOKENS[say.columns]),),
-    )
-
-
-TOKENS = {
-    False: "Tokens are rows: row $i$ of a picture shows the weights of token $i$, which sum to 1.",
-    True: "Tokens are columns: column $i$ of a picture shows the weights of token $i$, which sum to 1.",
+KINDS: Mapping[str, Callable[[Draw, Prose, int], Item]] = {
+    "matrix": which_matrix,
+    "mask": which_mask,
+    "head": which_head,
+    "statements": which_statements,
 }
 
 
-def prove_pictures(question: Question) -> None:
-    """As other items are proved, with every picture laid so that a row is a query."""
-    if prose(question.content.notation).columns:
-        question = replace(question, parts=tuple(map(_upright, question.parts)))
-    prove(question)
+def ask(draw: Draw) -> ProvedQuestion:
+    say = draw.prose()
+    items = draw.each("items", lambda: [{"kind": kind} for kind in ITEMS[draw.spec.level]])
+    return question(
+        draw,
+        [KINDS[item["kind"]](item, say, place) for place, item in enumerate(items)],
+        introduction="Answer from the pictures alone.",
+        given=(
+            say.paragraph(
+                "In every picture the row is the query and the column is the key. A cell shows the range of the "
+                "weight:",
+                "In every picture the column is the query and the row is the key. A cell shows the range of the "
+                "weight:",
+            ),
+            scale(),
+            say.paragraph("A white cell is exactly 0, and no other weight lies on the boundary between two ranges."),
+        ),
+        conventions=[
+            say(
+                "Tokens are rows: row $i$ of a picture shows the weights of token $i$, which sum to 1.",
+                "Tokens are columns: column $i$ of a picture shows the weights of token $i$, which sum to 1.",
+            )
+        ],
+    )
 
 
-def _upright(part: Part) -> Part:
-    def turned(block: Block) -> Block:
-        if not isinstance(block, HeatMap):
-            return block
-        return replace(block, levels=tuple(zip(*block.levels, strict=True)))
-
-    return replace(part, ask=tuple(map(turned, part.ask)))
-
-
-TYPE = ProblemType(
-    name="heatmap",
-    title="Read a picture of weights",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove_pictures,
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
-)
+TYPE = named_draws(ask, name="heatmap", title="Read a picture of weights")

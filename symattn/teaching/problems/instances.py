@@ -1,62 +1,48 @@
 """Instances of theorems: random numbers that a theorem is checked with, and the two tasks about them.
 
-The two answers of an instance follow from the theorem; `direct` gets them without it, and both must agree.  Instances
-have whole scores with base 2, so that weights are fractions, unless the theorem is about something else.
+The two answers of an instance follow from the theorem; `direct` gets them without it, by the definitions alone, and
+both must agree.  Instances have whole scores with base 2, so that weights are fractions, unless the theorem is about
+something else.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any, TypeAlias
 
 from symattn.derivation.ops import Mask, Softmax
-from symattn.derivation.ops.attention import Keep
-from symattn.exact import Matrix, Value, divide
-from symattn.formula import Formula, Relation
-from symattn.foundation.dice import whole
+from symattn.derivation.ops.attention import Keep, causal
+from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.formula import Formula, ListOf, Relation
+from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import Block, Display, FillIn, FillIns, Inlines, Math, Paragraph, Words
+from symattn.page.document import Block, Display, FillIn, FillIns, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import Offer, TurningProse, choice_part
-from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.problems.asking import BlockLike, Offer, Prose, TextLike, as_text, choice_part, make_part
+from symattn.teaching.problems.draws import Draw
+from symattn.teaching.problems.systems import Row, Rows, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
 NEW = message("new")
 """The index of what a theorem's change makes of a matrix."""
+WORKED_OUT = (Mark("M", 1), Mark("A", 1))
 
 Direct: TypeAlias = "Matrix | Value | frozenset[int]"
 
 
-Tasks = tuple[tuple[Block, ...], Part, Part]
-"""What is printed above, and the two tasks, which have no names yet."""
-
-
+@dataclass(frozen=True)
 class Instance:
-    """The numbers of one instance; each theorem has a frozen dataclass of its own.
+    """What is printed above, the two tasks, and their answers: a matrix, a number, or the places of right options."""
 
-    `order` is the order in which options of a choice are printed, where there is one.
-    """
-
-    order: Row
-
-    @classmethod
-    def drawn(cls, rng: random.Random, order: Row) -> Instance:
-        raise NotImplementedError
-
-    def tasks(self, say: TurningProse) -> Tasks:
-        raise NotImplementedError
-
-    def direct(self) -> tuple[Direct, Direct]:
-        """The two answers by the definitions alone: a matrix, a number, or the places of the right options."""
-        raise NotImplementedError
-
-    def placed(self, offers: Sequence[Offer]) -> list[Offer]:
-        return [offers[i] for i in self.order]
-
-    def places(self, right: Sequence[bool]) -> frozenset[int]:
-        """Where the right options stand in the order in which they are printed."""
-        return frozenset(place for place, option in enumerate(self.order) if right[option])
+    given: Sequence[BlockLike]
+    first: Part
+    second: Part
+    direct: Callable[[], tuple[Direct, Direct]]
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -67,10 +53,6 @@ def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
     return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
 
 
-def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:
-    return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
-
-
 def different(rows: Sequence[object]) -> bool:
     return all(a != b for i, a in enumerate(rows) for b in rows[:i])
 
@@ -79,7 +61,7 @@ def ordered(m: Matrix, order: Sequence[int]) -> Matrix:
     return Matrix.of(m.rows[i] for i in order)
 
 
-def modest(scores: Sequence[Sequence[int]]) -> bool:
+def modest(scores: Sequence[Sequence[Any]]) -> bool:
     """No row equal in all places, none with a range over 3."""
     return all(1 <= max(row) - min(row) <= 3 for row in scores)
 
@@ -94,33 +76,698 @@ def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
     return [divide(sum(column), len(rows)) for column in zip(*rows, strict=True)]
 
 
+def log_scores(parts: Sequence[int]) -> list[str]:
+    return [f"ln({part})" for part in parts]
+
+
+def by_parts(rows: Rows) -> Matrix:
+    return Matrix.of(normalised(parts).rows[0] for parts in rows)
+
+
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def boxes(say: TurningProse, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Part:
+def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike) -> Part:
     """A matrix to be worked out, said for tokens as rows."""
     room = say.boxes(name, value.shape, cell_kind(value, exact=True))
-    return _task(
-        ask, room, MatrixAnswer(say.turned(value)), *key, Display((Relation((name, say.values(value)), ("=",)),))
+    return _task(say, ask, room, MatrixAnswer(say.turned(value)), name, say.values(value), key)
+
+
+def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -> Part:
+    room = FillIns((FillIn((*as_text(say.formula(name)), *as_text(" =")), 30),))
+    return _task(say, ask, room, FormulaAnswer(value), name, say.number(value), key)
+
+
+def _task(
+    say: Prose, ask: BlockLike, room: Block, answer: Answer, name: str, value: Formula, key: Sequence[BlockLike]
+) -> Part:
+    solved = Display((Relation((say.formula(name), value), ("=",)),))
+    return make_part("", [ask, room], [*key, solved], answer, *WORKED_OUT)
+
+
+def options(ask: BlockLike, offers: Sequence[Offer], several: bool = False) -> Part:
+    return choice_part("", [ask], offers, *(WORKED_OUT if several else [Mark("B", 2)]), several=several)
+
+
+def placed(draw: Draw, offers: Sequence[Offer]) -> list[Offer]:
+    """The options in the order in which they are printed."""
+    return [offers[i] for i in draw["order"]]
+
+
+def places(draw: Draw, right: Sequence[bool]) -> frozenset[int]:
+    """Where the right options stand in that order."""
+    return frozenset(place for place, option in enumerate(draw["order"]) if right[option])
+
+
+# ------------------------------------------------------------------------------------------------ of outputs
+
+
+def permutation(draw: Draw, say: Prose) -> Instance:
+    def is_suitable(q: Rows, k: Rows) -> bool:
+        scores = times(Matrix(q), Matrix(k).T)
+        return modest(scores.rows) and different(scores.rows) and different(scores.T.rows)
+
+    Q, K = map(Matrix, draw.several("Q K", lambda rng: (grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)), is_suitable))
+    new = draw.pick("new", [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+    V = Matrix(draw("V", lambda rng: distinct_values(rng, 3)))
+    A = weights(times(Q, K.T))
+
+    def direct() -> tuple[Matrix, Matrix]:
+        q, k, v = (ordered(m, new) for m in (Q, K, V))
+        return weights(times(q, k.T)), times(weights(times(q, k.T)), v)
+
+    return Instance(
+        [
+            say.equations(A=A, V=V, Z=times(A, V)),
+            say(
+                "These are the weights, values and outputs for three tokens. Now the tokens are put in the order "
+                "{tokens}.",
+                tokens=say.formulas([f"x_{i + 1}" for i in new]),
+            ),
+        ],
+        boxes(
+            say,
+            "Write down the new weights.",
+            f'index(A, "{NEW}")',
+            ordered(ordered(A, new).T, new).T,
+            say("Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)),
+        ),
+        boxes(
+            say,
+            "Write down the new outputs, without multiplying again.",
+            f'index(Z, "{NEW}")',
+            ordered(times(A, V), new),
+            say("The same rows, in the new order.", "The same columns, in the new order."),
+        ),
+        direct,
     )
 
 
-def line(say: TurningProse, ask: Inlines, name: Formula, value: Value, *key: Block) -> Part:
-    room = FillIns((FillIn((Math(name), Words(" =")), 30),))
-    return _task(ask, room, FormulaAnswer(value), *key, Display((Relation((name, say.number(value)), ("=",)),)))
+def _area(V: Sequence[Sequence[int | Fraction]]) -> Fraction:
+    """Twice the signed area of the triangle of three values."""
+    (a, b), (c, d), (e, f) = V
+    return Fraction((c - a) * (f - b) - (e - a) * (d - b))
 
 
-def _task(ask: Inlines, room: Block, answer: Answer, *key: Block) -> Part:
-    return Part("", (), (Paragraph(ask), room), key, answer, WORKED_OUT)
+PATTERNS = ((1, 1, 2), (1, 2, 2), (1, 1, 3), (1, 2, 3), (1, 3, 4), (2, 3, 5))
+_OUTSIDE = ((-1, 1, 1), (2, -1, 0), (0, -1, 2))
 
 
-def options(ask: Inlines, offers: Sequence[Offer], several: bool = False) -> Part:
-    marks = WORKED_OUT if several else (Mark("B", 2),)
-    return choice_part("", (), [Paragraph(ask)], offers, *marks, several=several)
+def convex_hull(draw: Draw, say: Prose) -> Instance:
+    def whole_point(V: Rows, parts: Row) -> bool:
+        return abs(_area(V)) >= 4 and all(isinstance(x, int) for x in times(normalised(parts), Matrix(V)))
+
+    def values_and_parts(rng: random.Random) -> tuple[Rows, list[int]]:
+        V, pattern = grid(rng, 3, 2, -4, 6), pick(rng, PATTERNS)
+        return V, shuffled(rng, pattern)
+
+    V, parts = draw.several("V parts", values_and_parts, whole_point)
+    point = times(normalised(parts), Matrix(V))
+    offers = [Offer(say.values(point), "it is a mean with the weights of the next part.", right=True)]
+    for outside in _OUTSIDE:
+        why = "only the numbers $numbers$ in place of weights give it, and one of them is negative."
+        offers.append(Offer(say.values(times(Matrix([outside]), Matrix(V))), say(why, numbers=say.row(outside))))
+
+    def direct() -> tuple[frozenset[int], Matrix]:
+        """Barycentric coordinates by areas (Cramer): an output has positive ones."""
+
+        def coordinates(numbers: Matrix) -> list[Fraction]:
+            point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
+            return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
+
+        found = [coordinates(m) for m in (normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE))]
+        return places(draw, [min(c) > 0 for c in found]), Matrix([found[0]])
+
+    return Instance(
+        [say.equations(V=Matrix(V))],
+        options(
+            "Exactly one of these vectors can be the output of a token that sees all three values. Which one?",
+            placed(draw, offers),
+        ),
+        boxes(
+            say,
+            "Which weights give it?",
+            "a",
+            normalised(parts),
+            say("They solve $a V = z$ with a sum of 1: $z = point$.", point=say.values(point)),
+        ),
+        direct,
+    )
 
 
-WORKED_OUT = (Mark("M", 1), Mark("A", 1))
+def equal_scores(draw: Draw, say: Prose) -> Instance:
+    V = draw("V", lambda rng: distinct_values(rng, 4))
+    hidden, score = draw.pick("hidden", [0, 1, 2, 3]), draw.whole("score", -3, 5)
+
+    def direct() -> tuple[Matrix, Matrix]:
+        seen: Keep = (tuple(j != hidden for j in range(4)),)
+        A, a = (Mask(keep).apply(Matrix([[score] * 4] * len(keep))) for keep in (causal(4, 4), seen))
+        return times(Softmax().apply(A), Matrix(V)), times(Softmax().apply(a), Matrix(V))
+
+    return Instance(
+        [say("Every score is $c$.", c=say.number(score)), say.equations(V=Matrix(V))],
+        boxes(
+            say,
+            "Find the outputs with a causal mask.",
+            "Z",
+            Matrix.of([mean(V[: i + 1]) for i in range(4)]),
+            say("Row $i$ is the mean of the first $i$ values.", "Column $i$ is the mean of the first $i$ values."),
+        ),
+        boxes(
+            say,
+            say("Find the output of a query that sees every token except $x_{token}$.", token=hidden + 1),
+            "z",
+            Matrix.of([mean([v for j, v in enumerate(V) if j != hidden])]),
+            "It is the mean of the three visible values.",
+        ),
+        direct,
+    )
 
 
-def inline(formula: Formula) -> Inlines:
-    return (Math(formula),)
+def copies(draw: Draw, say: Prose) -> Instance:
+    parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
+    values = draw("V", lambda rng: distinct_values(rng, 3))
+    times_written = draw.whole("copies", 2, 3)
+    a, V = normalised(parts), Matrix(values)
+
+    def direct() -> tuple[Matrix, Matrix]:
+        """From scores ln a, as often as there are copies."""
+        found = Softmax().apply(Matrix([log_scores(parts) * times_written]))
+        return found, times(found, Matrix(values * times_written))
+
+    texts = {
+        2: "These are the weights of one query and the values. Now the whole list of keys and values is written twice, "
+        "one copy after the other. Find the weights of all {number} keys.",
+        3: "These are the weights of one query and the values. Now the whole list of keys and values is written three "
+        "times, one copy after the other. Find the weights of all {number} keys.",
+    }
+    return Instance(
+        [Display((say.equation("a", a), say.equation("V", V)))],
+        boxes(
+            say,
+            say(texts[times_written], number=3 * times_written),
+            f'index(a, "{NEW}")',
+            Matrix.of([[divide(w, times_written) for w in a] * times_written]),
+            say("Every weight is divided by {copies}.", copies=times_written),
+        ),
+        boxes(
+            say,
+            say("Find the output of the query with all {number} keys.", number=3 * times_written),
+            "z",
+            times(a, V),
+            say("It is the same as with three keys: $a V$."),
+        ),
+        direct,
+    )
+
+
+def causal_mask(draw: Draw, say: Prose) -> Instance:
+    def candidate(rng: random.Random) -> tuple[Rows, Row, Rows, Row]:
+        scores, (row,), V = grid(rng, 3, 3, 0, 2), grid(rng, 1, 3, 0, 2), distinct_values(rng, 3)
+        (v,) = distinct_values(rng, 1)
+        return scores, row, V, v
+
+    def is_suitable(scores: Rows, row: Row, V: Rows, v: Row) -> bool:
+        return scores[1][0] != scores[1][1] and modest([scores[2], row]) and row != scores[2] and v not in V
+
+    scores, row, values, v = draw.several("scores row V v", candidate, is_suitable)
+    n, t = draw.pick("tokens", [5, 6]), draw.whole("changed", 2, 4)
+    V, new_V = Matrix(values), Matrix([*values[:2], v])
+    before = weights(Matrix(scores), causal(3, 3))
+    column = [[*row[:2], 9 - i] for i, row in enumerate(scores[:2])]  # hidden, so it makes no difference
+    after = weights(Matrix([*column, row]), causal(3, 3))
+    offers = []
+    for i in range(1, n + 1):
+        why = "it sees the changed token." if i >= t else "the changed token comes later and is hidden from it."
+        offers.append(Offer(say.formula(f"z_{i}"), say(why), right=i >= t))
+
+    def direct() -> tuple[Matrix, frozenset[int]]:
+        return times(after, new_V), frozenset(i for i, row in enumerate(causal(n, n)) if row[t - 1])
+
+    return Instance(
+        [
+            say.equations(A=before, V=V, Z=times(before, V)),
+            say("These are weights with a causal mask, values and outputs. Then $x_3$ is changed: now"),
+            Display((say.equation("a_3", after.row(2)), say.equation("v_3", new_V.row(2)))),
+        ],
+        boxes(
+            say,
+            "Find the new outputs.",
+            f'index(Z, "{NEW}")',
+            Matrix.of((*times(before, V).rows[:2], *times(after.row(2), new_V).rows)),
+            say(
+                "The first two rows stay; the third is $a_3 V$ with the new row and value.",
+                "The first two columns stay; the third is $a_3 V$ with the new column and value.",
+            ),
+        ),
+        options(
+            say(
+                "In a text of {tokens} tokens with a causal mask, $x_{token}$ is changed. Tick every output that may "
+                "change.",
+                tokens=n,
+                token=t,
+            ),
+            offers,
+            several=True,
+        ),
+        direct,
+    )
+
+
+def order_of_products(draw: Draw, say: Prose) -> Instance:
+    def candidate(rng: random.Random) -> tuple[list[list[int]], Rows, Rows]:
+        parts = [shuffled(rng, pick(rng, [(1, 1, 2), (1, 3, 0), (1, 1, 0)])) for _ in range(2)]
+        return parts, grid(rng, 3, 2, -2, 3), grid(rng, 2, 2, -1, 2)
+
+    def is_suitable(parts: Rows, X: Rows, W: Rows) -> bool:
+        return different(parts) and different(X) and different(W) and all(any(row) for row in X + W)
+
+    parts, inputs, weights_of_values = draw.several("parts X W_V", candidate, is_suitable)
+    A, X, W = by_parts(parts), Matrix(inputs), Matrix(weights_of_values)
+
+    def direct() -> tuple[Matrix, Matrix]:
+        columns = list(zip(*inputs, strict=True))
+        entries = [[sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in columns] for row in A.rows]
+        return Matrix.of(entries), times(A, times(X, W))
+
+    return Instance(
+        [say.equations(A=A, X=X, W_V=W), "These are the weights of two queries over three tokens."],
+        boxes(say, say("First mix the inputs: work out $A X$."), "A X", times(A, X)),
+        boxes(
+            say,
+            say("From this work out the outputs, without the values $V$."),
+            "Z",
+            times(times(A, X), W),
+            say(
+                "$Z = (A X) W_V$, two products with rows of two instead of three.",
+                "$Z = (A X) W_V$, two products with columns of two instead of three.",
+            ),
+        ),
+        direct,
+    )
+
+
+_HALVES = (0, Fraction(1, 2), Fraction(1, 2))
+
+
+def rounded(draw: Draw, say: Prose) -> Instance:
+    def candidate(rng: random.Random) -> tuple[Rows, Row]:
+        V, low, gap = grid(rng, 3, 3, 0, 8), whole(rng, 0, 3), pick(rng, [2, 2, 3])
+        return V, (low, low + gap, low + gap)
+
+    V, scores = draw.several(
+        "V scores", candidate, lambda V, scores: all(2 * a != b + c for a, b, c in zip(*V, strict=True))
+    )
+    middle = mean(V[1:])
+    differences = [m - v for m, v in zip(middle, V[0], strict=True)]
+    small = divide(1, 1 + 2 * exponential(scores[1] - scores[0]))
+
+    def direct() -> tuple[Matrix, Matrix]:
+        by_halves, true = times(Matrix([_HALVES]), Matrix(V)), times(Softmax().apply(Matrix([scores])), Matrix(V))
+        return by_halves, Matrix.of([[r - t for r, t in zip(by_halves, true, strict=True)]])
+
+    return Instance(
+        [
+            Display((Relation((say.formula("s"), say.row(scores)), ("=",)), say.equation("V", Matrix(V)))),
+            say("The weights of these scores are rounded to $rounded$.", rounded=say.row(_HALVES)),
+        ],
+        boxes(
+            say,
+            "Find the output from the rounded weights.",
+            'index(z, "rounded")',
+            Matrix.of([middle]),
+            say("It is the mean of $v_2$ and $v_3$."),
+        ),
+        boxes(
+            say,
+            "By how much is it greater than the output from the exact weights? Give exact numbers.",
+            'index(z, "rounded") - z',
+            Matrix.of([[small * x for x in differences]]),
+            say(
+                "The exact weight of $v_1$ is $a = small$; the difference is $a$ times $means$.",
+                small=say.number(small),
+                means=say.row(differences),
+            ),
+        ),
+        direct,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ of weights
+
+
+def _logs(whole_part: int, parts: Sequence[int], factor: int = 1) -> list[str]:
+    """3 + 2·ln 2, 3, 3 + 2·ln 5: a whole number plus logarithms, ln 1 left out."""
+    sign, size = "+-"[factor < 0], "" if abs(factor) == 1 else f"{abs(factor)} · "
+    return [str(whole_part) if a == 1 else f"{whole_part} {sign} {size}ln({a})" for a in parts]
+
+
+def _listed(say: Prose, entries: Sequence[str]) -> Formula:
+    return ListOf(tuple(map(say.formula, entries)), "(", ",")
+
+
+def _divided(powers: Sequence[Any]) -> Matrix:
+    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]])
+
+
+def shift(draw: Draw, say: Prose) -> Instance:
+    parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
+    c, other = draw.several("c other", lambda rng: (pick(rng, [-4, -3, -2, 2, 3, 4, 5, 6, 7]), whole(rng, 8, 12)))
+    rows = (
+        _logs(other, parts),
+        _logs(2 * c, parts, 2),
+        _logs(c, parts, -1),
+        [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
+    )
+    reasons: Sequence[TextLike] = (
+        say("{constant} is added to every score.", constant=other - c),
+        "all scores are doubled, so the powers of the logarithms are squared.",
+        "the logarithms have changed their signs, which inverts every power.",
+        "only the first score has changed.",
+    )
+    offers = [Offer(_listed(say, row), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)]
+
+    def direct() -> tuple[Matrix, frozenset[int]]:
+        rows = (
+            [exponential(other) * a for a in parts],
+            [exponential(2 * c) * a**2 for a in parts],
+            [exponential(c) * Fraction(1, a) for a in parts],
+            [exponential(other if j == 0 else c) * a for j, a in enumerate(parts)],
+        )
+        right = _divided([exponential(c) * a for a in parts])
+        return right, places(draw, [_divided(row) == right for row in rows])
+
+    return Instance(
+        [Display((Relation((say.formula("s"), _listed(say, _logs(c, parts))), ("=",)),))],
+        boxes(
+            say,
+            say("Use the theorem to find the weights $softmax(s)$ exactly."),
+            "softmax(s)",
+            normalised(parts),
+            say(
+                "Without the common $c$ the powers are $parts$, and their sum is $total$.",
+                c=say.number(c),
+                parts=say.row(parts),
+                total=say.number(sum(parts)),
+            ),
+        ),
+        options(
+            say(
+                "Which of these rows of scores has the same weights?",
+                "Which of these columns of scores has the same weights?",
+            ),
+            placed(draw, offers),
+        ),
+        direct,
+    )
+
+
+def key_bias(draw: Draw, say: Prose) -> Instance:
+    def is_suitable(q: Rows, b: Rows, K: Rows) -> bool:
+        plain, more = (times(Matrix(q), Matrix(rows).T) for rows in (K, b))
+        return different(plain.rows[0]) and more[0, 0] not in (0, 1) and 0 not in q[0]
+
+    def candidate(rng: random.Random) -> tuple[Rows, Rows, Rows]:
+        return grid(rng, 1, 2, -2, 3), grid(rng, 1, 2, -2, 3), grid(rng, 3, 2, -2, 2)
+
+    q, b, K = map(Matrix, draw.several("q b K", candidate, is_suitable))
+    plain, more = times(q, K.T), times(q, b.T)[0, 0]
+
+    def direct() -> tuple[Matrix, Value]:
+        biased = [[a + c for a, c in zip(k, b.rows[0], strict=True)] for k in K.rows]
+        scores = [times(q, m.T) for m in (K, Matrix(biased))]
+        factors = [divide(exponential(t), exponential(s)) for s, t in zip(*(m.rows[0] for m in scores), strict=True)]
+        assert all(f == factors[0] for f in factors)
+        return scores[1], factors[0]
+
+    return Instance(
+        [Display((say.equation("q", q), say.equation("K", K), say.equation("b", b)))],
+        boxes(
+            say,
+            say(
+                "The scores of the query $q$ are $plain$ without the bias. Find them with the bias $b$ on every key.",
+                plain=say.values(plain),
+            ),
+            "s",
+            plain.map(lambda s: s + more),
+            say("$q b^T = more$ is added to every score.", more=say.number(more)),
+        ),
+        line(
+            say,
+            say("By what factor does the bias multiply the power $e^{s_j}$ of every score?"),
+            '"factor"',
+            exponential(more),
+            say("The factor is $e^{q b^T}$, the same for every key, so it cancels."),
+        ),
+        direct,
+    )
+
+
+def masked(draw: Draw, say: Prose) -> Instance:
+    hidden = draw("hidden", lambda rng: sorted(sample(rng, range(4), pick(rng, [1, 2]))))
+
+    def is_suitable(parts: Sequence[int]) -> bool:
+        return len({part for j, part in enumerate(parts) if j not in hidden}) > 1 and math.gcd(*parts) == 1
+
+    parts = draw("parts", lambda rng: [whole(rng, 1, 9) for _ in range(4)], is_suitable)
+    kept = [0 if j in hidden else part for j, part in enumerate(parts)]
+    part = divide(sum(kept), sum(parts))
+
+    def direct() -> tuple[Matrix, Value]:
+        """From scores ln a, with −∞ where they are hidden."""
+        scores = log_scores(parts)
+        seen = ["-inf" if j in hidden else s for j, s in enumerate(scores)]
+        full, masked = (Softmax().apply(Matrix([row])) for row in (scores, seen))
+        first = next(j for j in range(4) if j not in hidden)
+        return masked, divide(masked[0, first], full[0, first])
+
+    texts = {
+        1: "These are the weights of one query without a mask. Find its weights when {keys} is hidden.",
+        2: "These are the weights of one query without a mask. Find its weights when {keys} are hidden.",
+    }
+    return Instance(
+        [say.equations(a=normalised(parts))],
+        boxes(
+            say,
+            say(texts[len(hidden)], keys=say.formulas([f"k_{j + 1}" for j in hidden], "and")),
+            'index(a, "masked")',
+            normalised(kept),
+            say("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
+        ),
+        line(
+            say,
+            "By what factor has every visible weight grown?",
+            '"factor"',
+            divide(1, part),
+            "One over the sum of the visible weights.",
+        ),
+        direct,
+    )
+
+
+def variance(draw: Draw, say: Prose) -> Instance:
+    q, k = draw.several("q k", lambda rng: sample(rng, range(1, 10), 2))
+    d = draw.pick("d_k", [4, 8, 9, 16, 24, 25, 32, 36, 48, 64])
+
+    def direct() -> tuple[Value, Value]:
+        """For entries ±√a and ±√b, each sign as likely: the distribution of a sum of d_k signs, counted out."""
+        counts = {0: 1}
+        for _ in range(d):
+            longer: dict[int, int] = {}
+            for total, ways in counts.items():
+                for sign in (-1, 1):
+                    longer[total + sign] = longer.get(total + sign, 0) + ways
+            counts = longer
+        mean_square = Fraction(sum(ways * total**2 for total, ways in counts.items()), sum(counts.values()))
+        found = divide(mean_square * q * k, 1)
+        return found, square_root(found)
+
+    return Instance(
+        [
+            say(
+                "Let $d_k = d$. The entries of $q$ and $k$ are independent with mean 0, those of $q$ with variance "
+                "$a$, those of $k$ with variance $b$.",
+                d=say.number(d),
+                a=say.number(q),
+                b=say.number(k),
+            )
+        ],
+        line(
+            say,
+            say("What is the variance of the score $q k^T$?"),
+            "Var(q k^T)",
+            d * q * k,
+            Display((say.formula(f"Var(q k^T) = {d} · {q} · {k}"),)),
+        ),
+        line(
+            say,
+            "By what must scores be divided so that their variance is 1? Give it exactly.",
+            '"divisor"',
+            square_root(d * q * k),
+            say("By the root of the variance: dividing by $c$ divides the variance by $c^2$."),
+        ),
+        direct,
+    )
+
+
+def temperature(draw: Draw, say: Prose) -> Instance:
+    def candidate(rng: random.Random) -> tuple[list[int], int, int, list[int]]:
+        scores, factor, exponent = [whole(rng, 0, 2) for _ in range(3)], whole(rng, 2, 3), whole(rng, 2, 6)
+        return [2**s for s in scores], factor, exponent, sample(rng, range(3), 2)
+
+    def is_suitable(parts: Sequence[int], factor: int, wanted: int, pair: Sequence[int]) -> bool:
+        difference = parts[pair[0]].bit_length() - parts[pair[1]].bit_length()
+        return min(parts) == 1 and difference > 0 and wanted not in (difference, factor * difference)
+
+    parts, factor, wanted, (i, j) = draw.several("parts factor wanted pair", candidate, is_suitable)
+    raised = [part**factor for part in parts]
+    once = parts[i].bit_length() - parts[j].bit_length()
+
+    def direct() -> tuple[Matrix, Value]:
+        scores = [part.bit_length() - 1 for part in parts]
+        for T in (Fraction(above, below) for above in range(1, 4) for below in range(1, 7)):
+            at = Matrix([[s / T for s in scores]])
+            if power(2, at[0, i] - at[0, j]) == 2**wanted:
+                return weights(Matrix([[s * factor for s in scores]])), divide(T, 1)
+        raise AssertionError("no temperature among those tried")
+
+    return Instance(
+        [say.equations(a=normalised(parts))],
+        boxes(
+            say,
+            say(
+                "These are the weights of one query. Find its weights after $W_Q$ has been multiplied by {factor}.",
+                factor=factor,
+            ),
+            f'index(a, "{NEW}")',
+            normalised(raised),
+            say(
+                "Every ratio of two weights is raised to the power {factor}: $raised$ in proportion.",
+                factor=factor,
+                raised=say.row(raised),
+            ),
+        ),
+        line(
+            say,
+            say(
+                "At which temperature $T$ is the weight of $k_{one}$ exactly $ratio$ times that of $k_{other}$?",
+                one=i + 1,
+                other=j + 1,
+                ratio=say.number(2**wanted),
+            ),
+            "T",
+            Fraction(once, wanted),
+            say(
+                "At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
+                now=say.number(2**once),
+            ),
+        ),
+        direct,
+    )
+
+
+def doubling(draw: Draw, say: Prose) -> Instance:
+    def is_suitable(scores: Sequence[int]) -> bool:
+        return min(scores) == 0 and max(scores) >= 1 and scores.count(max(scores)) < 3
+
+    def candidate(rng: random.Random) -> list[int]:
+        while not is_suitable(scores := [whole(rng, 0, 2) for _ in range(4)]):
+            pass
+        return [2**s * pick(rng, [1, 3]) for s in scores]
+
+    parts = draw("parts", candidate)
+    squared = [part**2 for part in parts]
+    ratio = Fraction(max(parts), min(parts))
+
+    def direct() -> tuple[Matrix, Value]:
+        """From scores ln a: doubled, 2 ln a, and e^(2 ln a) worked out by the exact numbers."""
+        twice, often = (Softmax().apply(Matrix([[f"{c} * {log}" for log in log_scores(parts)]])) for c in (2, 4))
+        ranked = sorted(often.rows[0], key=cmp_to_key(compare))
+        return twice, divide(ranked[-1], ranked[0])
+
+    return Instance(
+        [say.equations(a=normalised(parts))],
+        boxes(
+            say,
+            "These are the weights of one query. Find its weights after all its scores have been doubled.",
+            f'index(a, "{NEW}")',
+            normalised(squared),
+            say("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
+        ),
+        line(
+            say,
+            "The scores are then doubled once more. What is then the ratio of the largest weight to the smallest?",
+            '"ratio"',
+            divide(ratio**4, 1),
+            say("It was $ratio$ and is squared twice.", ratio=say.number(divide(ratio, 1))),
+        ),
+        direct,
+    )
+
+
+_INVERTIBLE = (
+    ((1, 1), (0, 1)), ((1, 0), (1, 1)), ((2, 1), (1, 1)), ((1, -1), (0, 1)), ((1, 1), (1, 2)), ((0, 1), (-1, 1)),
+)  # fmt: skip
+
+
+def _pairs(W_Q: Matrix, W_K: Matrix, C: Matrix) -> list[tuple[Matrix, Matrix]]:
+    """Four pairs of weights: the first has the same product, the others have not."""
+    (a, b), (c, d) = C.rows
+    turned = Matrix([[d, -c], [-b, a]])  # the inverse transposed; every C here has determinant 1
+    return [
+        (times(W_Q, C), times(W_K, turned)),
+        (times(W_Q, C), times(W_K, C)),
+        (W_K, W_Q),
+        (W_Q.map(lambda w: 2 * w), W_K.map(lambda w: 2 * w)),
+    ]
+
+
+def product_alone(draw: Draw, say: Prose) -> Instance:
+    def is_suitable(*found: Rows) -> bool:
+        first, *others = [times(a, b.T) for a, b in _pairs(*map(Matrix, found))]
+        return first not in others and different(found[0] + found[1])
+
+    W_Q, W_K, C = map(
+        Matrix,
+        draw.several(
+            "W_Q W_K C",
+            lambda rng: (grid(rng, 2, 2, -1, 2), grid(rng, 2, 2, -1, 2), pick(rng, _INVERTIBLE)),
+            is_suitable,
+        ),
+    )
+    offers = []
+    for number, (a, b) in enumerate(_pairs(W_Q, W_K, C)):
+        text = listing([as_text(say.equation("W_Q", a)), as_text(say.equation("W_K", b))], "")
+        why = say("its product is $p$.", p=say.values(times(a, b.T)))
+        offers.append(Offer(text, why, right=number == 0))
+
+    def direct() -> tuple[Matrix, frozenset[int]]:
+        """Scores of the unit vectors, which are the entries of the product."""
+        unit = Matrix([[1, 0], [0, 1]])
+        own, *others = [times(times(unit, a), times(unit, b).T) for a, b in [(W_Q, W_K), *_pairs(W_Q, W_K, C)]]
+        return own, places(draw, [scores == own for scores in others])
+
+    return Instance(
+        [say.equations(W_Q=W_Q, W_K=W_K)],
+        boxes(say, say("Work out $W_Q W_K^T$."), "W_Q W_K^T", times(W_Q, W_K.T)),
+        options("Which of these pairs of weights gives the same scores for every input?", placed(draw, offers)),
+        direct,
+    )
+
+
+INSTANCES: Mapping[str, Callable[[Draw, Prose], Instance]] = {
+    "shift": shift,
+    "permutation": permutation,
+    "key bias": key_bias,
+    "convex hull": convex_hull,
+    "mask": masked,
+    "variance": variance,
+    "temperature": temperature,
+    "doubling": doubling,
+    "equal scores": equal_scores,
+    "copies": copies,
+    "product": product_alone,
+    "causal": causal_mask,
+    "order of products": order_of_products,
+    "rounding": rounded,
+}

@@ -6,7 +6,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.ops import Mask, Softmax, turning
@@ -16,27 +15,15 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
-from symattn.page.document import (
-    AnswerGrid,
-    Block,
-    Display,
-    HeatMap,
-    Inlines,
-    Math,
-    Paragraph,
-    Quoted,
-    Table,
-    Together,
-    Words,
-    sentence,
-)
-from symattn.page.notation import kept_notation, load_notation
+from symattn.page.document import AnswerGrid, Block, Display, HeatMap, Paragraph, Quoted, Together, sentence
+from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Offer, bank, choice_part, put_in, series
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, one_of, turn_of
+from symattn.teaching.problems.asking import Offer, as_text, bank, blocks, choice_part, make_part, put_in, series, table
+from symattn.teaching.problems.base import one_of
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -45,84 +32,40 @@ from symattn.teaching.problems.mask_kinds import (
     PICTURED,
     PICTURES,
     STYLES,
+    TRIES,
     Kind,
     drawn_parameters,
     keep_of,
     rule,
+    telling_scores,
 )
-from symattn.teaching.problems.mask_scores import TRIES, Scores, telling_scores
 from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
 
-TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
-ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
+TOKENS = {"starter": 3, "standard": 4, "long": 5}
+ASKED = {"starter": 1, "standard": 2, "long": 2}
 
 
 @dataclass(frozen=True)
-class Texts:
+class MaskTexts:
     """What `masks.toml` has."""
 
     texts: tuple[str, ...]
 
 
 TEXTS: Mapping[int, tuple[str, ...]] = {
-    size: tuple(texts) for size, texts in groupby(bank(Texts, "masks").texts, key=lambda text: len(text.split()))
+    size: tuple(texts) for size, texts in groupby(bank(MaskTexts, "masks").texts, key=lambda text: len(text.split()))
 }
 """Short sentences by their number of words."""
 PAD = "[pad]"
 
-# ------------------------------------------------------------------------------------------------ content
-
-
-@dataclass(frozen=True)
-class MaskReading:
-    """A square mask of another kind in numbers, and the query whose keys are to be read off it."""
-
-    kind: Kind
-    parameters: tuple[int, ...]
-    query: int
-    style: MaskStyle
-    at: int
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A picture, and three others whose sentences are wrong."""
-
-    right: str
-    wrong: tuple[str, ...]
-    at: int
-
-
-@dataclass(frozen=True)
-class Content:
-    """What a variant is made from."""
-
-    type: str
-    notation: str
-    exact: bool
-    places: int
-    kind: Kind
-    parameters: tuple[int, ...]
-    style: MaskStyle
-    base: Literal["e"] | int
-    tokens: tuple[str, ...]
-    scores: Scores
-    asked: tuple[int, ...]
-    read: MaskReading
-    drawn: Drawing
-
-    @property
-    def keep(self) -> Keep:
-        return keep_of(self.kind, self.parameters, len(self.scores), len(self.tokens))
-
-
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    round_, turn = divmod(number - 1, len(KINDS))
-    kind = TYPE.option(spec, "kind") or KINDS[turn]
-    style = TYPE.option(spec, "style") or STYLES[(round_ + turn) % len(STYLES)]
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    spec, turn = draw.spec, draw.turn
+    round_, place = divmod(draw.number - 1, len(KINDS))
+    kind = draw.option("kind") or KINDS[place]
+    style = draw.option("style") or STYLES[(round_ + place) % len(STYLES)]
     columns = spec.sizes.get("m" if kind == "cross" else "n", spec.sizes.get("n", TOKENS[spec.level]))
     if not FEWEST <= columns <= MOST:
         raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
@@ -135,22 +78,20 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     keep = keep_of(kind, parameters, rows, columns)
     suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]  # with something to hide and to weigh
     asked = tuple(sorted(sample(rng, suited, 1 if columns == FEWEST else ASKED[spec.level])))
-    logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
-    return Content(
-        type=spec.type,
-        notation=kept_notation(spec.notation),
-        exact=spec.exact,
-        places=spec.places,
-        kind=kind,
-        parameters=parameters,
-        style=style,
-        base=int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
-        tokens=_words(kind, parameters, columns, rng),
-        scores=telling_scores(keep, asked, spec.softmax, logs, rng),
-        asked=asked,
-        read=_reading(kind, columns, turn_of(number, family), rng),
-        drawn=_drawing(turn_of(number, family), rng),
-    )
+    logs = spec.softmax == "e" and bool(draw.option("logs"))
+    return {
+        "exact": spec.exact,
+        "places": spec.places,
+        "kind": kind,
+        "parameters": parameters,
+        "style": style,
+        "base": int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
+        "tokens": _words(kind, parameters, columns, rng),
+        "scores": telling_scores(keep, asked, spec.softmax, logs, rng),
+        "asked": asked,
+        "read": _reading(kind, columns, turn, rng),
+        "drawn": _drawing(turn, rng),
+    }
 
 
 def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
@@ -164,7 +105,7 @@ def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Rando
 # ---------------------------------------------------------------------------- reading a mask: what may be drawn
 
 
-def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> MaskReading:
+def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> Record:
     """One in which every way of misreading shows."""
     kinds: list[Kind] = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
     for _ in range(TRIES):
@@ -172,7 +113,8 @@ def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> MaskR
         parameters = drawn_parameters(kind, tokens, rng)
         query = whole(rng, 0, tokens - 1)
         if len(_readings(keep_of(kind, parameters, tokens, tokens), query)) >= 4:
-            return MaskReading(kind, parameters, query, STYLES[number % len(STYLES)], at=(number - 1) % 4)
+            style, at = STYLES[number % len(STYLES)], (number - 1) % 4
+            return {"kind": kind, "parameters": parameters, "query": query, "style": style, "at": at}
     raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
 
 
@@ -208,62 +150,67 @@ def _readings(keep: Keep, query: int, columns: bool = False) -> list[tuple[froze
     return different
 
 
-def _drawing(number: int, rng: random.Random) -> Drawing:
+def _drawing(number: int, rng: random.Random) -> Record:
+    """A picture, and three others whose sentences are wrong."""
     right, *wrong = sample(rng, list(PICTURES), 4)
-    return Drawing(right, tuple(wrong), at=number % 4)
+    return {"right": right, "wrong": wrong, "at": number % 4}
 
 
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def make(content: Content) -> Question:
-    problem = _problem(content)
-    wording = Wording(problem.derivation, problem.notation)
-    keep, columns = content.keep, wording.orientation == "columns"
-    mask = problem["M"].op
+def ask(draw: Draw) -> ProvedQuestion:
+    notation = load_notation(draw.notation())
+    draw.together(lambda rng: draw_variant(rng, draw))
+    c: Record = {name: draw[name] for name in draw.record}
+    rows, columns = len(c["scores"]), len(c["tokens"])
+    keep, turned = keep_of(c["kind"], c["parameters"], rows, columns), notation.settings.get("orientation") == "columns"
+    problem = _problem(c, Mask(keep, c["style"], c["kind"]), Problem("Masks", "", Derivation({}), notation, ("A",)))
+    wording, mask = Wording(problem.derivation, notation), problem["M"].op
     assert isinstance(mask, Mask)
-    parts = (
-        _shading(mask, columns),
-        _matrix(mask),
-        _weights(content, problem, wording),
-        _read(content, columns),
-        _picture(content, columns),
-    )
-    return Question(
+    belongs = "Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$."
+    taken = "Softmax is taken along each row, with base {base}."
+    if turned:
+        belongs = "Column $i$ of scores, mask and weights belongs to query $i$, row $j$ to key $j$."
+        taken = "Softmax is taken along each column, with base {base}."
+    made = Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(Paragraph((Words("Draw the mask, write it down, and work out weights under it."),)),),
-        given=_given(content, wording),
-        parts=parts,
-        content=content,
+        introduction=blocks(["Draw the mask, write it down, and work out weights under it."]),
+        given=_given(c, wording),
+        parts=(
+            _shading(mask, turned),
+            _matrix(mask),
+            _weights(c["asked"], problem, wording),
+            _read(c["read"], columns, turned),
+            _picture(c["drawn"], turned),
+        ),
+        content=draw.record,
         problem=problem,
-        conventions=_conventions(content, wording),
+        conventions=(
+            wording.inlines(belongs, {}),
+            as_text("A hidden score is −∞ before softmax, so its weight is exactly 0."),
+            sentence(taken, base=wording.read("e") if c["base"] == "e" else Number(str(c["base"]))),
+        ),
         features={
-            "load": float(sum(sum(keep[i]) for i in content.asked) + len(keep) * len(keep[0])),
+            "load": float(sum(sum(keep[i]) for i in c["asked"]) + len(keep) * len(keep[0])),
             "hidden": float(sum(not x for row in keep for x in row)),
         },
         positions={
-            "mask": KIND_NAMES[content.kind],
-            "reading": str(content.read.at),
-            "picture": str(content.drawn.at),
+            "mask": KIND_NAMES[c["kind"]],
+            "reading": str(c["read"]["at"]),
+            "picture": str(c["drawn"]["at"]),
         },
     )
+    return ProvedQuestion(made, lambda question: prove(question, SIGNS[c["style"]][1]))
 
 
-def _problem(content: Content) -> Problem:
-    scores = read_given("S'", content.scores)
-    derivation = Derivation({"S'": scores}).then("M", Mask(content.keep, content.style, content.kind), "S'")
-    derivation = derivation.then("A", Softmax(base=content.base), "M")
-    notation = load_notation(content.notation)
-    return Problem(
-        title="Masks",
-        mechanism="",
-        derivation=turning.turned(derivation) if notation.settings.get("orientation") == "columns" else derivation,
-        notation=notation,
-        asked=("A",),
-        exact=content.exact,
-        places=content.places,
-    )
+def _problem(c: Record, mask: Mask, problem: Problem) -> Problem:
+    derivation = Derivation({"S'": read_given("S'", c["scores"])}).then("M", mask, "S'")
+    derivation = derivation.then("A", Softmax(base=c["base"]), "M")
+    if problem.notation.settings.get("orientation") == "columns":
+        derivation = turning.turned(derivation)
+    return replace(problem, derivation=derivation, exact=c["exact"], places=c["places"])
 
 
 _MARKS: Mapping[MaskStyle, str] = {
@@ -271,42 +218,16 @@ _MARKS: Mapping[MaskStyle, str] = {
     "keep": "In the mask, 1 means visible and 0 means hidden.",
     "block": "In the mask, 1 means hidden and 0 means visible.",
 }
+SIGNS = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
+"""What is written for visible cells, and for hidden ones."""
 
 
-def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
-    base = wording.read("e") if content.base == "e" else Number(str(content.base))
-    belongs, taken = _ALONG[wording.orientation]
-    return (
-        wording.inlines(belongs, {}),
-        (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
-        sentence(taken, base=base),
-    )
-
-
-_ALONG: Mapping[str, tuple[str, str]] = {
-    "rows": (
-        "Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.",
-        "Softmax is taken along each row, with base {base}.",
-    ),
-    "columns": (
-        "Column $i$ of scores, mask and weights belongs to query $i$, row $j$ to key $j$.",
-        "Softmax is taken along each column, with base {base}.",
-    ),
-}
-"""What belongs to a query, and along what softmax is taken, by how tokens lie."""
-
-
-def _given(content: Content, wording: Wording) -> tuple[Block, ...]:
-    scores = wording.derivation.value("S'")
-    rows, columns = len(content.scores), len(content.tokens)
-    header: tuple[Inlines, ...] = ((Words("Token"),), *((Math(Number(str(j + 1))),) for j in range(columns)))
-    words = ((Words("Word"),), *((Words(Quoted(word)),) for word in content.tokens))
-    return (
-        Together((Table(header, (words,), row_heads=True),)),
-        Paragraph((Words(rule(content.kind, content.parameters, rows, columns, wording.orientation == "columns")),)),
-        Paragraph((Words("The scaled scores are"),)),
-        Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),)),
-    )
+def _given(c: Record, wording: Wording) -> tuple[Block, ...]:
+    rows, columns, turned = len(c["scores"]), len(c["tokens"]), wording.orientation == "columns"
+    scores = Relation((wording.name("S'"), wording.values(wording.derivation.value("S'"))), ("=",))
+    numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in c["tokens"])]])
+    told = rule(c["kind"], c["parameters"], rows, columns, turned)
+    return (Together((numbered,)), *blocks([told, "The scaled scores are"]), Display((scores,)))
 
 
 def _labels(count: int) -> tuple[Formula, ...]:
@@ -319,27 +240,26 @@ def _shading(mask: Mask, turned: bool) -> Part:
     hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
     cells = ((Dots("cell"),) * columns,) * rows
     shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
-    grid = AnswerGrid(Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
-    return Part(
-        name="shade",
-        title=(Words("The hidden cells"),),
-        ask=(
-            Paragraph((Words(_SHADE[turned]),)),
-            grid,
-        ),
-        key=(
+    shade = "Shade every cell (query, key) that is hidden; leave the others white."
+    if turned:
+        shade = "Shade every cell (key, query) that is hidden; leave the others white."
+    return make_part(
+        "The hidden cells",
+        [
+            shade,
+            AnswerGrid(
+                Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns)
+            ),
+        ],
+        [
             Display((shaded,)),  # without "mask =", which is read as one with the number of a row: mask = 2
-            Paragraph((Words(_hidden_keys(hidden, (rows, columns), turned)),)),
-        ),
-        answer=CellsAnswer((rows, columns), hidden, turned),
-        marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
+            _hidden_keys(hidden, (rows, columns), turned),
+        ],
+        CellsAnswer((rows, columns), hidden, turned),
+        Mark("M", 1, "the right kind of mask"),
+        Mark("A", 1, "every cell"),
+        name="shade",
     )
-
-
-_SHADE = {
-    False: "Shade every cell (query, key) that is hidden; leave the others white.",
-    True: "Shade every cell (key, query) that is hidden; leave the others white.",
-}
 
 
 def _hidden_keys(cells: frozenset[tuple[int, int]], shape: tuple[int, int], turned: bool) -> str:
@@ -352,55 +272,38 @@ def _hidden_keys(cells: frozenset[tuple[int, int]], shape: tuple[int, int], turn
 
 
 def _matrix(mask: Mask) -> Part:
-    written = mask.matrix()
-    marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
-    seen, hidden = marks[mask.style]
+    seen, hidden = SIGNS[mask.style]
     value = Matrix.of([[seen if kept else hidden for kept in row] for row in mask.keep])
-    rows, columns = value.shape
-    return Part(
+    return make_part(
+        "The mask as a matrix",
+        [_MARKS[mask.style], AnswerGrid(Name("mask"), *value.shape, "integer")],
+        [
+            Display((Relation((Name("mask"), mask.matrix()), ("=",)),)),
+            "A matrix that fits the student's own shading earns the mark.",
+        ],
+        MatrixAnswer(value),
+        Mark("B", 1, "follows the shading, marks as stated", follows="shading"),
         name="mask",
-        title=(Words("The mask as a matrix"),),
-        ask=(
-            Paragraph((Words(_MARKS[mask.style]),)),
-            AnswerGrid(Name("mask"), rows, columns, "integer"),
-        ),
-        key=(
-            Display((Relation((Name("mask"), written), ("=",)),)),
-            Paragraph((Words("A matrix that fits the student's own shading earns the mark."),)),
-        ),
-        answer=MatrixAnswer(value),
-        marks=(Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
     )
 
 
-SLIPS: Mapping[str, str] = {
-    "rows": (
-        "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
-        "A sum below 1: masked after softmax (M5)."
-    ),
-    "columns": (
-        "Every column sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
-        "A sum below 1: masked after softmax (M5)."
-    ),
-}
-
-
-def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
-    step = problem["A"]
+def _weights(asked: Sequence[int], problem: Problem, wording: Wording) -> Part:
+    step, turned = problem["A"], wording.orientation == "columns"
     assert isinstance(step.result, Matrix)
     rows, columns = step.result.shape
-    asked, turned = content.asked, wording.orientation == "columns"
     cells = tuple((i, j) for i in range(rows) for j in range(columns) if (j if turned else i) in asked)
     rest = tuple(((i, j), Dots("cell")) for i in range(rows) for j in range(columns) if (i, j) not in cells)
-    kind = cell_kind(step.result, problem.exact)
-    name = wording.name("A")
-    numbers = listed([str(i + 1) for i in asked])
+    kind, name, numbers = cell_kind(step.result, problem.exact), wording.name("A"), listed([str(i + 1) for i in asked])
     if turned:
         what = counted(
             "Mask the scores and work out column {columns} of the weights.",
             "Mask the scores and work out columns {columns} of the weights.",
             n=len(asked),
             columns=numbers,
+        )
+        slips = (
+            "Every column sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all "
+            "(M1). A sum below 1: masked after softmax (M5)."
         )
     else:
         what = counted(
@@ -409,47 +312,46 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
             n=len(asked),
             rows=numbers,
         )
+        slips = (
+            "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all "
+            "(M1). A sum below 1: masked after softmax (M5)."
+        )
     detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
     form = "Give exact values."
     if not problem.exact:
         form = message("Give decimals with {places} places.", places=problem.places)
     unasked = "Columns with dots need not be filled in." if turned else "Rows with dots need not be filled in."
     dots = unasked if rest else ""
-    lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
-    return Part(
-        name="weights",
-        title=sentence("Weights {name}", name=name),
-        ask=(
-            Paragraph((Words(sentences(what, form, dots)),), typed=(Words(sentences(what, dots)),)),
+    return make_part(
+        sentence("Weights {name}", name=name),
+        [
+            Paragraph(as_text(sentences(what, form, dots)), typed=as_text(sentences(what, dots))),
             replace(working_space(step, problem.derivation, problem.exact), count=len(asked)),
             AnswerGrid(name, rows, columns, kind, rest),
-        ),
-        key=(
+        ],
+        [
             Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
-            *lines,
-            Paragraph((Words(SLIPS[wording.orientation]),)),
-        ),
-        answer=EntriesAnswer("A", cells),
-        marks=(
-            Mark("M", 1, "hidden keys get no weight", "hidden"),
-            Mark("A", 2 * len(asked), "two for every column" if turned else "two for every row", "rows"),
-        ),
+            *(block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)),
+            slips,
+        ],
+        EntriesAnswer("A", cells),
+        Mark("M", 1, "hidden keys get no weight", "hidden"),
+        Mark("A", 2 * len(asked), "two for every column" if turned else "two for every row", "rows"),
+        name="weights",
     )
 
 
-def _read(content: Content, turned: bool) -> Part:
-    drawn, n = content.read, len(content.tokens)
-    keep = keep_of(drawn.kind, drawn.parameters, n, n)
+def _read(drawn: Record, n: int, turned: bool) -> Part:
+    """A square mask of another kind in numbers, and the query whose keys are to be read off it."""
+    keep = keep_of(drawn["kind"], drawn["parameters"], n, n)
     right, *wrong = [
-        Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
-        for keys, diagnosis, why in _readings(keep, drawn.query, turned)
+        Offer(_tokens(keys), why, not diagnosis, diagnosis)
+        for keys, diagnosis, why in _readings(keep, drawn["query"], turned)
     ]
-    asked = message("Which tokens does token {token} see under this mask?", token=drawn.query + 1)
-    ask = (
-        Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
-        Display((Relation((Name("mask"), Mask(_laid(keep, turned), drawn.style).matrix()), ("=",)),)),
-    )
-    return choice_part("read", (Words("Another mask in numbers"),), ask, put_in(wrong[:3], drawn.at, right))
+    asked = message("Which tokens does token {token} see under this mask?", token=drawn["query"] + 1)
+    shown = Relation((Name("mask"), Mask(_laid(keep, turned), drawn["style"]).matrix()), ("=",))
+    ask = sentences(_MARKS[drawn["style"]], asked), Display((shown,))
+    return choice_part("Another mask in numbers", ask, put_in(wrong[:3], drawn["at"], right), name="read")
 
 
 def _laid(keep: Keep, turned: bool) -> Keep:
@@ -462,54 +364,45 @@ def _tokens(keys: frozenset[int]) -> str:
     return counted("token {tokens}", "tokens {tokens}", n=len(keys), tokens=tokens)
 
 
-def _picture(content: Content, turned: bool) -> Part:
-    drawn = content.drawn
-    sees = PICTURES[drawn.right][0]
-    offers = [_pictured(name, drawn.right) for name in put_in(drawn.wrong, drawn.at, drawn.right)]
+def _picture(drawn: Record, turned: bool) -> Part:
+    sees = PICTURES[drawn["right"]][0]
+    offers = [_pictured(name, drawn["right"]) for name in put_in(drawn["wrong"], drawn["at"], drawn["right"])]
     keep = _laid(tuple(tuple(sees(i, j) for j in range(PICTURED)) for i in range(PICTURED)), turned)
     levels = tuple(tuple(0 if seen else 4 for seen in row) for row in keep)
     hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
     labels = _labels(PICTURED)
-    said = _hidden_keys(hidden, (PICTURED, PICTURED), turned)
-    picture = HeatMap(levels, said, row_labels=labels, column_labels=labels)
-    ask = Paragraph((Words(_DRAWN[turned]),))
-    return choice_part("picture", (Words("A mask drawn"),), (ask, picture), offers)
-
-
-_DRAWN = {
-    False: "Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?",
-    True: "Columns are queries, rows are keys, and dark cells are hidden. Which mask is drawn?",
-}
+    told = _hidden_keys(hidden, (PICTURED, PICTURED), turned)
+    picture = HeatMap(levels, told, row_labels=labels, column_labels=labels)
+    asked = "Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"
+    if turned:
+        asked = "Columns are queries, rows are keys, and dark cells are hidden. Which mask is drawn?"
+    return choice_part("A mask drawn", [asked, picture], offers, name="picture")
 
 
 def _pictured(name: str, right: str) -> Offer:
     """One sentence as an option; a wrong one is refuted by a cell."""
-    (sees, says, diagnosis), drawn = PICTURES[name], PICTURES[right][0]
+    (sees, says, diagnosis), right_sees = PICTURES[name], PICTURES[right][0]
     if name == right:
-        return Offer((Words(says),), (Words("Every cell agrees."),), True)
-    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != drawn(i, j))
+        return Offer(says, "Every cell agrees.", True)
+    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != right_sees(i, j))
+    why = "Then token {query} would not see token {key}; the picture says otherwise."
     if sees(i, j):
-        why = message("Then token {query} would see token {key}; the picture says otherwise.", query=i + 1, key=j + 1)
-    else:
-        why = message(
-            "Then token {query} would not see token {key}; the picture says otherwise.", query=i + 1, key=j + 1
-        )
-    return Offer((Words(says),), (Words(why),), False, diagnosis if right == "causal" else "")
+        why = "Then token {query} would see token {key}; the picture says otherwise."
+    return Offer(says, message(why, query=i + 1, key=j + 1), False, diagnosis if right == "causal" else "")
 
 
-def prove(question: Question) -> None:
+def prove(question: Question, hidden_sign: object) -> None:
     """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, all of them 1."""
     problem = question.problem
     assert problem is not None
-    weights, scores = problem["A"].result, problem.derivation.value("S'")
+    weights = problem["A"].result
     shade, matrix = question.parts[0].answer, question.parts[1].answer
-    assert isinstance(weights, Matrix) and isinstance(scores, Matrix)
+    assert isinstance(weights, Matrix)
     assert isinstance(shade, CellsAnswer) and isinstance(matrix, MatrixAnswer)
-    hidden_mark = {"additive": NEGATIVE_INFINITY, "keep": 0, "block": 1}[question.content.style]
     for i in range(weights.shape[0]):
         for j in range(weights.shape[1]):
             hidden = (i, j) in shade.cells
-            if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_mark):
+            if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_sign):
                 raise SelfCheckError(f"In a mask, cell ({i + 1}, {j + 1}) is shaded, written and weighted differently.")
     queries = weights.T if shade.turned else weights
     for i, (first, *others) in enumerate(queries.rows, 1):
@@ -517,13 +410,10 @@ def prove(question: Question) -> None:
             raise SelfCheckError(f"The weights of query {i} under a mask sum to {total}.")
 
 
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="masks",
     title="Masks: draw them, write them, use them, read them",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
     options={
         "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out", one_of(KINDS)),
         "style": (
@@ -533,6 +423,5 @@ TYPE = ProblemType(
         ),
         "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
     },
-    mechanisms=ATTENTION,
     draws=("given",),
 )

@@ -7,55 +7,49 @@ derivations of a layer of these sizes, where there is one.
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
-from typing import Annotated
+from typing import Literal
 
-from symattn.derivation.counting import chain, depth, multiply_adds
+from symattn.derivation.counting import chain, depth, independent, multiply_adds
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import SelfCheckError
+from symattn.exact import Outline
 from symattn.formula import read_formula
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.languages import filled, message
-from symattn.foundation.typed import Key
+from symattn.foundation.languages import message
 from symattn.page.document import (
-    Choices,
-    Inline,
     Inlines,
     ItemList,
     Math,
     Paragraph,
-    Sentence,
     Strong,
     WorkingSpace,
     listing,
-    places_of,
+    sentence,
 )
-from symattn.teaching.problems.asking import LETTERS, TableRow, bank, counted_again, in_digits, number_part, table_part
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec
-from symattn.teaching.problems.layers import (
-    Work,
-    attention_layer,
-    attention_pairs,
-    attention_products,
-    convolution_operations,
-    dilated_layers,
-    recurrent_layer,
-    recurrent_operations,
-    stacked_layers,
+from symattn.page.notation import load_notation
+from symattn.teaching.problems.asking import (
+    Offer,
+    Prose,
+    TableRow,
+    TextLike,
+    as_text,
+    bank,
+    blocks,
+    choice_part,
+    counted_again,
+    in_digits,
+    make_part,
+    number_part,
+    table_part,
 )
-from symattn.teaching.question import (
-    ChoiceAnswer,
-    Lesser,
-    Mark,
-    OneLess,
-    Option,
-    Part,
-    Question,
-    RubricAnswer,
-)
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
 
@@ -75,69 +69,113 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Bank:
+class Work:
+    """Steps of a layer of three positions that may or may not be done at the same time, and why."""
+
+    text: str
+    layer: Literal["attention", "recurrent"]
+    steps: tuple[str, ...]
+    why: str
+
+    @property
+    def parallel(self) -> bool:
+        """Whether none of them waits for another: told by the derivation."""
+        layer = attention_layer if self.layer == "attention" else recurrent_layer
+        return independent(layer(3, 2, "token" if "." in self.steps[0] else "matrix"), self.steps)
+
+
+@dataclass(frozen=True)
+class ClaimBank:
     """What `recurrence.toml` has."""
 
     claims: Mapping[str, Claim]
     work: Mapping[str, Work]
 
 
-BANK = bank(Bank, "recurrence")
+BANK = bank(ClaimBank, "recurrence")
 STATEMENTS, WORK = BANK.claims, BANK.work
+
+# ------------------------------------------------------------------------------------------------ counting
+
+
+def attention_products(n: int, d: int) -> int:
+    """Multiply-adds of Q, K and V: three n × d times d × d."""
+    return 3 * n * d * d
+
+
+def attention_pairs(n: int, d: int) -> int:
+    """Multiply-adds of the scores, n × d times d × n, and of the weighted values, n × n times n × d."""
+    return 2 * n * n * d
+
+
+def recurrent_operations(n: int, d: int) -> int:
+    """Multiply-adds of h_t = f(W x_t + U h_{t−1}) at n positions: two d × d products at each."""
+    return 2 * n * d * d
+
+
+def convolution_operations(n: int, d: int, k: int) -> int:
+    """Multiply-adds of a convolution of width k: at each position k products with a d × d matrix."""
+    return k * n * d * d
+
+
+def stacked_layers(distance: int, k: int) -> int:
+    """Causal convolutions of width k, one on another, to reach back `distance` positions: each reaches k − 1."""
+    return -(-distance // (k - 1))
+
+
+def dilated_layers(distance: int, k: int) -> int:
+    """The same with dilations 1, k, k², …: L layers see k^L positions, which are distances 0 to k^L − 1."""
+    return next(layers for layers in count() if k**layers > distance)
+
+
+# ------------------------------------------------------------------------------------------------ derivations
+
+
+@lru_cache(maxsize=32)
+def attention_layer(n: int, d: int, by: str = "matrix") -> Derivation:
+    """Self-attention over n tokens of width d, in shapes alone; its scores are scaled."""
+    weights = {name: Outline((d, d)) for name in ("W_Q", "W_K", "W_V")}
+    return mechanism("self_attention").run({"X": Outline((n, d)), **weights}, Settings.read({"by": by}))
+
+
+@lru_cache(maxsize=32)
+def recurrent_layer(n: int, d: int, by: str = "matrix") -> Derivation:
+    """A recurrent layer over n tokens of width d, from a state that is given, in shapes alone."""
+    weights = {name: Outline((d, d)) for name in ("W_x", "W_h")}
+    givens = {"X": Outline((n, d)), **weights, "H_0": Outline((1, d))}
+    return mechanism("recurrent_network").run(givens, Settings.read({"by": by, "function": "tanh"}))
+
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-
-@dataclass(frozen=True)
-class Content:
-    """What a variant is made from; the last three are missing in what was frozen before they were asked for."""
-
-    type: str
-    n: int
-    d: int
-    k: int
-    first: Annotated[int, Key("from")]
-    last: Annotated[int, Key("to")]
-    wide: int
-    statements: tuple[str, ...]
-    parallel: tuple[str, ...] = ()
-    through: int = 0
-    slope: str = ""
-
-    @property
-    def claims(self) -> list[Claim]:
-        return [STATEMENTS[name] for name in self.statements]
-
-
-SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+SIZES = {
     "starter": ((4, 5, 6, 7, 8, 9), (2, 3, 4, 5)),
     "standard": ((10, 12, 15, 20, 25, 30, 40, 50), (4, 6, 8, 10, 16, 20, 32)),
     "long": ((50, 64, 80, 100, 128, 200, 250), (16, 32, 48, 64, 100, 128)),
 }
 """Numbers of tokens, and widths."""
 WIDTHS = (24, 36, 40, 48, 56, 60, 64, 72, 80, 96, 100, 112, 120, 128, 144, 160, 192, 200, 256, 300, 320, 384, 512)
-CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
+CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens, widths = SIZES[spec.level]
+def draw_variant(rng: random.Random, level: str) -> Record:
+    tokens, widths = SIZES[level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])
     first = whole(rng, 1, max(1, n // 4))
-    return Content(
-        type=spec.type,
-        n=n,
-        d=d,
-        k=pick(rng, [k for k in (2, 3, 4, 5, 7) if k not in (n, d)]),
-        first=first,
-        last=whole(rng, first + max(2, n // 2), n),
-        wide=pick(rng, [width for width in WIDTHS if width != d]),
-        statements=_statements(CLAIMS[spec.level] // 2, rng),
-        parallel=_works(rng),
-        through=whole(rng, 4, 9),
-        slope=pick(rng, ("2", "3", "3/2", "4")),
-    )
+    return {
+        "n": n,
+        "d": d,
+        "k": pick(rng, [k for k in (2, 3, 4, 5, 7) if k not in (n, d)]),
+        "from": first,
+        "to": whole(rng, first + max(2, n // 2), n),
+        "wide": pick(rng, [width for width in WIDTHS if width != d]),
+        "statements": _statements(CLAIMS[level] // 2, rng),
+        "parallel": _works(rng),
+        "through": whole(rng, 4, 9),
+        "slope": pick(rng, ("2", "3", "3/2", "4")),
+    }
 
 
 def _works(rng: random.Random) -> tuple[str, ...]:
@@ -162,15 +200,38 @@ def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
 
 # ------------------------------------------------------------------------------------------------ the question
 
+say = Prose(load_notation("standard"))
 
-def make(content: Content) -> Question:
-    parts = [_cost(content), _steps(content)]
-    if content.parallel:
-        parts += [_chains(content), _parallel(content)]
-    parts += [_paths(content), _overtaking(content)]
-    if content.through:
-        parts.append(_gradients(content))
-    parts += _claims(content.claims)
+
+@dataclass(frozen=True)
+class Sizes:
+    """Tokens and width, width of a convolution, two positions, and a width of larger layers."""
+
+    n: int
+    d: int
+    k: int
+    first: int
+    last: int
+    wide: int
+
+    @property
+    def distance(self) -> int:
+        return self.last - self.first
+
+
+def ask(draw: Draw) -> ProvedQuestion:
+    """The chains, what is parallel and the gradients are missing in what was frozen before they were asked for."""
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
+    sizes = Sizes(*(draw[name] for name in ("n", "d", "k", "from", "to", "wide")))
+    claims = [STATEMENTS[name] for name in draw["statements"]]
+    parallel = draw["parallel"] if draw.has("parallel") else ()
+    parts = [_cost(sizes), _steps(sizes)]
+    if parallel:
+        parts += [_chains(sizes), _parallel([WORK[name] for name in parallel])]
+    parts += [_paths(sizes), _overtaking(sizes)]
+    if draw.has("through") and draw["through"]:
+        parts.append(_gradients(draw["through"], Fraction(draw["slope"])))
+    parts += [_judged(claims), _corrected(claims)]
     layers = (
         say("self-attention with one head, no mask, $d_k = d_v = d$, and no output matrix;"),
         say("a recurrent layer $h_t = f(W x_t + U h_{t-1})$, with $W$ and $U$ of size $d$×$d$;"),
@@ -178,19 +239,17 @@ def make(content: Content) -> Question:
             "a causal convolution of width $k = {width}$: output $t$ is the sum of $k$ products of a $d$×$d$ matrix "
             "with one of the inputs $t - k + 1$ to $t$; where there is no input, zeros are put in and multiplied as "
             "well.",
-            width=content.k,
+            width=sizes.k,
         ),
     )
     sequence = "A sequence of $n = {tokens}$ tokens, every vector of width $d = {width}$:"
-    return Question(
+    made = Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(
-            Paragraph(say("Three kinds of layer read the same sequence. Give exact numbers, not orders of growth.")),
-        ),
-        given=(Paragraph(say(sequence, tokens=content.n, width=content.d)), ItemList(layers)),
+        introduction=blocks(["Three kinds of layer read the same sequence. Give exact numbers, not orders of growth."]),
+        given=(Paragraph(say(sequence, tokens=sizes.n, width=sizes.d)), ItemList(layers)),
         parts=tuple(parts),
-        content=content,
+        content=draw.record,
         conventions=(
             say("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted."),
             say(
@@ -198,101 +257,93 @@ def make(content: Content) -> Question:
                 "not wait for one another are done in one step."
             ),
         ),
-        features={
-            "load": float(8 + len(content.claims)),
-            "true": float(sum(claim.true for claim in content.claims)),
-        },
-        positions={"true": "".join("FT"[claim.true] for claim in content.claims)},
+        features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
+        positions={"true": "".join("FT"[claim.true] for claim in claims)},
     )
+    return ProvedQuestion(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
-def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
-    """A sentence with formulas between dollar signs, in standard signs; {name} stands for what is handed in."""
-    signs = {part: re.sub(r"\bW_([QKV])\b", r"W^\1", part) for part in text.split("$")[1::2]}
-    formulas = {f"${part}$": (Math(read_formula(filled(sign, shown))),) for part, sign in signs.items()}
-    return (Sentence(text, (*formulas.items(), *places_of(shown))),)
+def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
+    return TableRow(what, value, say(how, value=(Strong(in_digits(value)),), **shown))
 
 
-def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
-    return TableRow(what, value, say(how, value=Strong(in_digits(value)), **shown))
-
-
-def _product(what: Inlines, factors: str, value: int) -> TableRow:
+def _product(what: TextLike, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
-def _cost(content: Content) -> Part:
-    n, d, k = content.n, content.d, content.k
-    pairs = say("Self-attention: scores and weighted values")
+def _cost(sizes: Sizes) -> Part:
+    n, d, k = sizes.n, sizes.d, sizes.k
+    pairs = "Self-attention: scores and weighted values"
     return table_part(
         "cost",
-        say("Operations"),
-        say("How many multiply-adds does each layer take for the whole sequence?"),
-        (say("Layer"), say("Multiply-adds")),
+        "Operations",
+        "How many multiply-adds does each layer take for the whole sequence?",
+        ("Layer", "Multiply-adds"),
         [
             _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
             _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),
-            _product(say("Recurrent layer"), f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
-            _product(say("Convolution"), f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
+            _product("Recurrent layer", f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
+            _product("Convolution", f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
         ],
         Mark("M", 1),
         Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
     )
 
 
-def _steps(content: Content) -> Part:
+def _steps(sizes: Sizes) -> Part:
     return table_part(
         "steps",
-        say("Sequential steps"),
-        say("How many sequential steps does each layer need?"),
-        (say("Layer"), say("Sequential steps")),
+        "Sequential steps",
+        "How many sequential steps does each layer need?",
+        ("Layer", "Sequential steps"),
         [
-            _line(say("Self-attention"), 1, "no output waits for another: {value}"),
-            _line(say("Recurrent layer"), content.n, "each state waits for the one before it: {value}"),
-            _line(say("Convolution"), 1, "no output waits for another: {value}"),
+            _line("Self-attention", 1, "no output waits for another: {value}"),
+            _line("Recurrent layer", sizes.n, "each state waits for the one before it: {value}"),
+            _line("Convolution", 1, "no output waits for another: {value}"),
         ],
         Mark("B", 1),
     )
 
 
-def _chains(content: Content) -> Part:
+def _chains(sizes: Sizes) -> Part:
     lines = []
-    for tokens in (content.n, 2 * content.n):
-        layer = attention_layer(tokens, content.d)
+    for tokens in (sizes.n, 2 * sizes.n):
+        layer = attention_layer(tokens, sizes.d)
         steps = listing([(Math(read_formula(step.name)),) for step in chain(layer)], last="")
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
-    for tokens in (content.n, 2 * content.n):
+    for tokens in (sizes.n, 2 * sizes.n):
         how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done in the meantime: 3·{tokens} = {value}"
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
-        lines.append(_line(what, depth(recurrent_layer(tokens, content.d)), how, tokens=tokens))
+        lines.append(_line(what, depth(recurrent_layer(tokens, sizes.d)), how, tokens=tokens))
     asked = say(
         "Now in more detail: multiplying by a matrix (one token or all tokens), a sum, a scaling, a softmax and $f$ "
         "count as one step each. A step can start as soon as everything that it needs is available, and any number "
         "of steps can run at once. How many steps are there in the longest chain in which each step waits for the "
         "one before it? (Self-attention scales its scores; $h_0$ is given.)"
     )
-    heads = (say("Layer"), say("Steps in a chain"))
-    return table_part("chains", say("Longest chain"), asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
+    return table_part(
+        "chains", "Longest chain", asked, ("Layer", "Steps in a chain"), lines, Mark("M", 1), Mark("A", 1, "all four")
+    )
 
 
-def _paths(content: Content) -> Part:
-    k, distance = content.k, content.last - content.first
+def _paths(sizes: Sizes) -> Part:
+    k, distance = sizes.k, sizes.distance
     dilated = dilated_layers(distance, k)
     asked = say(
         "Information must travel from input {first} to output {last}. What is the smallest number of each of these "
         "that it has to pass through? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
-        first=content.first,
-        last=content.last,
+        first=sizes.first,
+        last=sizes.last,
     )
     lines = [
-        _line(say("Self-attention layers"), 1, "every query meets every key: {value}"),
+        _line("Self-attention layers", 1, "every query meets every key: {value}"),
         _line(
-            say("Steps from state to state in one recurrent layer"),
+            "Steps from state to state in one recurrent layer",
             distance,
             "{last} − {first} = {value}",
-            last=content.last,
-            first=content.first,
+            last=sizes.last,
+            first=sizes.first,
         ),
         _line(
             say("Stacked convolutions of width {width}", width=k),
@@ -315,11 +366,10 @@ def _paths(content: Content) -> Part:
         ),
     ]
     marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
-    return table_part("paths", say("Distance"), asked, (say("What is passed"), say("How many")), lines, *marks)
+    return table_part("paths", "Distance", asked, ("What is passed", "How many"), lines, *marks)
 
 
-def _gradients(content: Content) -> Part:
-    steps, large = content.through, Fraction(content.slope)
+def _gradients(steps: int, large: Fraction) -> Part:
     slopes = (
         ("${weight}^{steps}$, which vanishes: {value}", 1 / large),
         ("${weight}^{steps}$, which stays: {value}", Fraction(1)),
@@ -333,9 +383,7 @@ def _gradients(content: Content) -> Part:
         "$h_{steps}$ with respect to $h_0$?",
         steps=steps,
     )
-    part = table_part(
-        "gradients", say("Gradients through time"), asked, (say("Weight"), say("Derivative")), lines, Mark("B", 1)
-    )
+    part = table_part("gradients", "Gradients through time", asked, ("Weight", "Derivative"), lines, Mark("B", 1))
     unstable = say(
         "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
         "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "
@@ -348,8 +396,8 @@ def _base(w: Fraction) -> str:
     return f"({w})" if w.denominator > 1 else str(w)
 
 
-def _overtaking(content: Content) -> Part:
-    d, k = content.wide, content.k
+def _overtaking(sizes: Sizes) -> Part:
+    d, k = sizes.wide, sizes.k
     n = k * d // 2 + 1  # the first whole number above k·d/2
     asked = say(
         "Now $d = {width}$. What is the smallest $n$ for which the scores and weighted values of "
@@ -364,72 +412,60 @@ def _overtaking(content: Content) -> Part:
         smallest=n,
     )
     marks = Mark("M", 1), Mark("A", 1)
-    title, label = say("When the scores cost more"), say("$n$ =")
-    return number_part("overtaking", title, asked, label, n, [Paragraph(why)], *marks, room=24, width=30)
+    title, label = "When the scores cost more", say("$n$ =")
+    return number_part("overtaking", title, asked, label, n, [why], *marks, room=24, width=30)
 
 
-def _ticked(
-    name: str, title: str, asked: str, items: Sequence[Inlines], right: Collection[int], whys: Sequence[Inlines],
-    labels: Iterable[str],
-) -> Part:  # fmt: skip
+def _ticked(name: str, title: str, asked: str, offers: Sequence[Offer], labels: Sequence[str]) -> Part:
     """A part in which the right ones of several options are ticked; the key says why, behind the labels."""
-    options = Choices(tuple(items), several=True)
-    reasons = tuple((Strong(label), *why) for label, why in zip(labels, whys, strict=False))
-    listed = (Option(item, k in right, why=why) for k, (item, why) in enumerate(zip(items, whys, strict=True)))
-    return Part(
+    return choice_part(
+        title,
+        [say(asked)],
+        offers,
+        Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
+        several=True,
         name=name,
-        title=say(title),
-        ask=(Paragraph(say(asked)), options),
-        key=(replace(options, ticked=frozenset(right)), ItemList(reasons)),
-        answer=ChoiceAnswer(tuple(listed), several=True),
-        marks=(Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),),
+        reasons=[(Strong(label), *as_text(offer.why)) for label, offer in zip(labels, offers, strict=False)],
     )
 
 
-def _parallel(content: Content) -> Part:
-    works = [WORK[name] for name in content.parallel]
+def _parallel(works: Sequence[Work]) -> Part:
     return _ticked(
         "parallel",
         "At the same time",
         "Tick everything that can be done at the same time, and nothing else.",
-        [say(work.text) for work in works],
-        [k for k, work in enumerate(works) if work.parallel],
-        [say(work.why) for work in works],
+        [Offer(say(work.text), say(work.why), work.parallel) for work in works],
         [message("{label}: ", label=letter) for letter in LETTERS],
     )
 
 
-def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
-    lettered = list(zip(LETTERS, claims, strict=False))
-    judged = _ticked(
+def _judged(claims: Sequence[Claim]) -> Part:
+    return _ticked(
         "claims",
         "True or false",
         "Tick every statement that is true, and no other.",
-        [say(claim.text) for claim in claims],
-        [k for k, claim in enumerate(claims) if claim.true],
-        [say(claim.why) for claim in claims],
-        [_verdict(letter, claim) for letter, claim in lettered],
+        [Offer(say(claim.text), say(claim.why), claim.true) for claim in claims],
+        [_verdict(letter, claim) for letter, claim in zip(LETTERS, claims, strict=False)],
     )
+
+
+def _corrected(claims: Sequence[Claim]) -> Part:
     points = tuple(
-        say("{letter}: {correction}", letter=letter, correction=say(claim.correction))
-        for letter, claim in lettered
+        sentence("{letter}: {reason}", letter=letter, reason=say(claim.correction))
+        for letter, claim in zip(LETTERS, claims, strict=False)
         if not claim.true
     )
-    corrected = Part(
-        name="corrections",
-        title=say("Correct the false statements"),
-        ask=(
-            Paragraph(say("Rewrite each false statement so that it is true. Give its letter first.")),
+    return make_part(
+        "Correct the false statements",
+        [
+            "Rewrite each false statement so that it is true. Give its letter first.",
             WorkingSpace(16 * max(3, len(points)), ruled=True),
-        ),
-        key=(
-            Paragraph(say("Any true sentence on the same point that is not merely a denial; for example:")),
-            ItemList(points),
-        ),
-        answer=RubricAnswer(points),
-        marks=(Mark("B", len(points), "one for each"),),
+        ],
+        ["Any true sentence on the same point that is not merely a denial; for example:", ItemList(points)],
+        RubricAnswer(points),
+        Mark("B", len(points), "one for each"),
+        name="corrections",
     )
-    return judged, corrected
 
 
 def _verdict(letter: str, claim: Claim) -> str:
@@ -441,14 +477,12 @@ def _verdict(letter: str, claim: Claim) -> str:
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
+def prove(question: Question, sizes: Sizes, chains: bool) -> None:
     """Counts by loops over positions, and distances by walking through the layers."""
-    content: Content = question.content
-    n, d, k, wide = content.n, content.d, content.k, content.wide
-    distance = content.last - content.first
+    n, d, k, wide, distance = sizes.n, sizes.d, sizes.k, sizes.wide, sizes.distance
     walked = [
         1,
-        sum(1 for _ in range(content.first, content.last)),
+        sum(1 for _ in range(sizes.first, sizes.last)),
         _walk(distance, k, dilated=False),
         _walk(distance, k, dilated=True),
     ]
@@ -464,7 +498,7 @@ def prove(question: Question) -> None:
     if products != [counted[0] + counted[1], counted[2]]:
         raise SelfCheckError(f"The layers take {products} multiply-adds; counted position by position: {counted}.")
     counted_again(question, overtaking=[first], cost=counted, paths=walked)
-    if content.parallel:
+    if chains:
         counted_again(question, chains=[_projected(), _projected(), _unrolled(n), _unrolled(2 * n)])
 
 
@@ -495,13 +529,4 @@ def _walk(distance: int, k: int, dilated: bool) -> int:
     return layers
 
 
-TYPE = ProblemType(
-    name="recurrence",
-    title="Attention versus recurrence",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
-)
+TYPE = named_draws(ask, name="recurrence", title="Attention versus recurrence")

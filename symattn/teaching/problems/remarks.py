@@ -155,6 +155,3 @@ def _hidden(found: Separation, wording: Wording, explained: set[str]) -> list[In
                 sentence("{one} and {other} give the same {last}.", one=code(one), other=code(other), last=last)
             )
     return lines
-
-
-__all__ = ["checked", "diagnoses", "diagnosis", "feedback", "wrong_answers"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from math import prod
 
+from symattn.derivation.derivation import Op
 from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
 from symattn.errors import SelfCheckError, ShapeError
 from symattn.exact import Matrix
@@ -25,34 +26,33 @@ from symattn.formula import (
     Sum,
     Transposed,
     read_formula,
+    rebuilt,
     written,
 )
 from symattn.foundation.dice import pick, sample, shuffled
 from symattn.foundation.languages import listed, message, sentences
-from symattn.foundation.typed import Key
-from symattn.page.document import (
-    Block,
-    Display,
-    FillIn,
-    FillIns,
-    Inlines,
-    ItemList,
-    Math,
-    Paragraph,
-    Table,
-    Together,
-    Words,
-    listing,
-    sentence,
+from symattn.page.document import Block, Display, FillIn, FillIns, Inlines, ItemList, Together, listing, sentence
+from symattn.page.notation import Notation, load_notation
+from symattn.teaching.problems.asking import (
+    Offer,
+    Prose,
+    TextLike,
+    as_text,
+    bank,
+    blocks,
+    choice_part,
+    for_columns,
+    lettered,
+    make_part,
+    put_in,
+    table,
 )
-from symattn.page.notation import Notation, kept_notation, load_notation
-from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, for_columns, lettered, put_in
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
 
-GIVEN: Mapping[str, tuple[str, str]] = {
+GIVEN = {
     "X": ("n", "d_model"),
     "W_Q": ("d_model", "d_k"),
     "W_K": ("d_model", "d_k"),
@@ -62,7 +62,7 @@ GIVEN: Mapping[str, tuple[str, str]] = {
     "V": ("n", "d_v"),
     "A": ("n", "n"),
 }
-HEADS: Mapping[str, tuple[str, str]] = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
+HEADS = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
 """Two heads side by side, and what maps them back to the width of the inputs."""
 
 # ------------------------------------------------------------------------------------------------ expressions
@@ -101,7 +101,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Bank:
+class ShapesBank:
     """What `shapes.toml` has."""
 
     expressions: Expressions
@@ -110,7 +110,7 @@ class Bank:
     fault: tuple[Fault, ...]
 
 
-BANK = bank(Bank, "shapes")
+BANK = bank(ShapesBank, "shapes")
 FAULTS: Mapping[str, Fault] = {fault.formula: fault for fault in BANK.fault}
 LINES = ("Q = X W_Q", "K = X W_K", "V = X W_V", "S = Q K^T", "A = softmax(S)", "Z = A V")
 
@@ -121,55 +121,69 @@ def as_it_lies(text: str, say: Prose) -> Formula:
     return for_columns(formula) if say.columns else formula
 
 
+Rule = Callable[..., Size]
+"""What an operation, by its name, makes of shapes."""
+
+
+def _by_rule(formula: Formula, shapes: Mapping[str, Size], rule: Rule) -> Size:
+    """The shape of a matrix expression."""
+
+    def of(part: Formula) -> Size:
+        return _by_rule(part, shapes, rule)
+
+    def pairwise(name: str, parts: Sequence[Formula]) -> Size:
+        return reduce(lambda a, b: rule(name, a, b), map(of, parts))
+
+    match formula:
+        case Name():
+            return shapes[written(formula)]
+        case Transposed(body):
+            return rule("transpose", of(body))
+        case Bracketed(body):
+            return of(body)
+        case Call(Name(name), parts):
+            return rule(name, *map(of, parts))
+        case Product(factors, sign):
+            return pairwise("entrywise" if sign else "product", factors)
+        case Sum(terms):
+            return pairwise("sum", terms)
+    raise TypeError(f"{type(formula).__name__} stands in no expression of this problem type")
+
+
 def shape_of(formula: Formula, shapes: Mapping[str, Size], columns: bool = False) -> Size:
     """The shape of a matrix expression; `ShapeError` says in one sentence why it has none.
 
     With `columns`, Concat puts matrices one below the other.
     """
-    match formula:
-        case Name():
-            return shapes[written(formula)]
-        case Transposed(body):
-            return shape_of(body, shapes, columns)[::-1]
-        case Bracketed(body):
-            return shape_of(body, shapes, columns)
-        case Call(Name("Concat"), parts) if columns:
-            found = [shape_of(part, shapes, columns) for part in parts]
-            if len({width for _, width in found}) > 1:
-                raise ShapeError(
-                    message(
-                        "Matrices one below the other need equal numbers of columns; those of {shapes} differ.",
-                        shapes=_list(found),
-                    )
-                )
-            return sum(rows for rows, _ in found), found[0][1]
-        case Call(Name("Concat"), parts):
-            found = [shape_of(part, shapes) for part in parts]
-            if len({rows for rows, _ in found}) > 1:
-                raise ShapeError(
-                    message(
-                        "Matrices side by side need equal numbers of rows; those of {shapes} differ.",
-                        shapes=_list(found),
-                    )
-                )
-            return found[0][0], sum(width for _, width in found)
-        case Call(Name("softmax"), (body,)):
-            return shape_of(body, shapes, columns)
-        case Product(factors, ""):
-            return reduce(_times, (shape_of(factor, shapes, columns) for factor in factors))
-        case Product(parts) | Sum(parts):
-            found = [shape_of(part, shapes, columns) for part in parts]
-            if len(set(found)) > 1:
-                differ = "Only matrices of one shape can be multiplied entry by entry; {shapes} differ."
-                if isinstance(formula, Sum):
-                    differ = "Only matrices of one shape can be added; {shapes} differ."
-                raise ShapeError(message(differ, shapes=_list(found)))
-            return found[0]
-    raise TypeError(_foreign(formula))
+
+    def rule(name: str, a: Size, *others: Size) -> Size:
+        match name:
+            case "transpose":
+                return a[::-1]
+            case "softmax":
+                return a
+            case "product":
+                return _times(a, *others)
+            case "Concat" if columns:
+                below = "Matrices one below the other need equal numbers of columns; those of {shapes} differ."
+                _alike([width for _, width in (a, *others)], below, (a, *others))
+                return sum(rows for rows, _ in (a, *others)), a[1]
+            case "Concat":
+                beside = "Matrices side by side need equal numbers of rows; those of {shapes} differ."
+                _alike([rows for rows, _ in (a, *others)], beside, (a, *others))
+                return a[0], sum(width for _, width in (a, *others))
+        differ = "Only matrices of one shape can be multiplied entry by entry; {shapes} differ."
+        if name == "sum":
+            differ = "Only matrices of one shape can be added; {shapes} differ."
+        _alike((a, *others), differ, (a, *others))
+        return a
+
+    return _by_rule(formula, shapes, rule)
 
 
-def _foreign(node: Formula) -> str:
-    return f"{type(node).__name__} stands in no expression of this problem type"
+def _alike(sizes: Sequence[object], text: str, shapes: Sequence[Size]) -> None:
+    if len({*sizes}) > 1:
+        raise ShapeError(message(text, shapes=listed(list(map(_cross, shapes)))))
 
 
 def _times(a: Size, b: Size) -> Size:
@@ -190,8 +204,27 @@ def _cross(shape: Size) -> str:
     return f"{shape[0]}×{shape[1]}"
 
 
-def _list(shapes: Sequence[Size]) -> str:
-    return listed([_cross(shape) for shape in shapes])
+OPS: Mapping[str, Op] = {
+    "transpose": Transpose(),
+    "softmax": Softmax(),
+    "Concat": Stack("columns"),
+    "product": MatMul(),
+    "entrywise": Hadamard(),
+    "sum": Add(),
+}
+
+
+def by_ops(formula: Formula, shapes: Mapping[str, Size]) -> Size | None:
+    """The shape by the rules of the ops that derivations are made of; None where one of them refuses."""
+
+    def rule(name: str, *operands: Size) -> Size:
+        rows, columns = OPS[name].shape(*operands)
+        return int(rows), int(columns)
+
+    try:
+        return _by_rule(formula, shapes, rule)
+    except ShapeError:
+        return None
 
 
 def output_weights(notation: Notation) -> Formula:
@@ -203,36 +236,19 @@ def signs(name: str) -> Prose:
     """The notation's signs; its letters only where it has one for every size (note 003 has m for d_k and d_v)."""
     notation = load_notation(name)
     letters = [notation.letters.get(size, size) for size in ("n", "d_model", "d_k", "d_v")]
-    return Prose(notation if len(set(letters)) == len(letters) else replace(notation, letters={}))
-
-
-def shown(text: str | Formula, say: Prose) -> Formula:
-    """A standard expression as the notation has it."""
-    return say.formula(text, W_O=output_weights(say.notation))
+    if len(set(letters)) < len(letters):
+        notation = replace(notation, letters={})
+    return Prose(notation, signs={"W_O": output_weights(notation)})
 
 
 def annotated(node: Formula, shapes: Mapping[str, Size], say: Prose) -> Formula:
-    """The same with the shape of every matrix, or transposed matrix, under it."""
-
-    def inside(parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
-        return tuple(annotated(part, shapes, say) for part in parts)
-
+    """An expression with the shape of every matrix, or transposed matrix, under it."""
     match node:
-        case Name():
-            return Annotated(shown(written(node), say), _written(shape_of(node, shapes)))
-        case Transposed(Name() as name):
-            return Annotated(shown(f"{written(name)}^T", say), _written(shape_of(node, shapes)))
-        case Transposed(body, sign):
-            return Transposed(annotated(body, shapes, say), sign)
-        case Bracketed(body):
-            return Bracketed(annotated(body, shapes, say))
-        case Product(factors, sign):
-            return Product(inside(factors), sign)
-        case Sum(terms):
-            return Sum(inside(terms))
+        case Name() | Transposed(Name()):
+            return Annotated(say.formula(node), _written(shape_of(node, shapes)))
         case Call(function, arguments):
-            return Call(function, inside(arguments))
-    raise TypeError(_foreign(node))
+            return Call(function, tuple(annotated(part, shapes, say) for part in arguments))
+    return rebuilt(node, lambda part: annotated(part, shapes, say))
 
 
 def table_shapes(table: str, sizes: Mapping[str, int]) -> list[Size]:
@@ -241,51 +257,22 @@ def table_shapes(table: str, sizes: Mapping[str, int]) -> list[Size]:
 
 def _size(letters: str, sizes: Mapping[str, int]) -> int:
     """A product of sizes: h d_v."""
-    return reduce(lambda a, b: a * b, (sizes[letter] for letter in letters.split()))
+    return prod(sizes[letter] for letter in letters.split())
 
 
 # ------------------------------------------------------------------------------------------------ drawing
 
-COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
+COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 """How many expressions are defined, and how many are not."""
 
 
-@dataclass(frozen=True)
-class Content:
-    """What a variant is made from."""
-
-    type: str
-    notation: str
-    sizes: Mapping[str, int]
-    expressions: tuple[str, ...]
-    table: typing.Literal["one head", "heads"]
-    table_sizes: typing.Annotated[Mapping[str, int], Key("table sizes")]
-    fault: str
-    fault_sizes: typing.Annotated[Mapping[str, int], Key("fault sizes")]
-    wrong: tuple[int, ...]
-    at: int
-
-    @property
-    def shapes(self) -> dict[str, Size]:
-        """The matrices that stand in the expressions, and their shapes."""
-        sizes = {**self.sizes, "2d_v": 2 * self.sizes["d_v"]}
-        heads = HEADS if any("H_" in text or "W_O" in text for text in self.expressions) else {}
-        return {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in {**GIVEN, **heads}.items()}
-
-    @property
-    def lines(self) -> list[str]:
-        """The derivation with its fault."""
-        fault = FAULTS[self.fault]
-        return [fault.formula if k == fault.line else line for k, line in enumerate(LINES, 1)]
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    defined, undefined = COUNTS[spec.level]
-    heads = spec.level != "starter"
-    good = sample(rng, BANK.expressions.defined, defined - heads)
+def draw_variant(rng: random.Random, level: str) -> Record:
+    defined, undefined = COUNTS[level]
+    heads = level != "starter"
+    expressions = sample(rng, BANK.expressions.defined, defined - heads)
     bad = sample(rng, BANK.expressions.undefined, undefined - heads)
     if heads:
-        good.append(pick(rng, BANK.expressions.with_heads))
+        expressions.append(pick(rng, BANK.expressions.with_heads))
         bad.append(pick(rng, BANK.expressions.with_heads_undefined))
     fault = pick(rng, BANK.fault)
     lines = [k for k in (1, 2, 3, 4, 5, 6) if k != fault.breaks]
@@ -295,18 +282,15 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     table = _sizes(rng)
     if heads:
         table["h"] = pick(rng, [h for h in range(2, 9) if not {h, h * table["d_v"]} & set(table.values())])
-    return Content(
-        type=spec.type,
-        notation=kept_notation(spec.notation),
-        sizes=_sizes(rng),
-        expressions=tuple(shuffled(rng, [*good, *bad])),
-        table="heads" if heads else "one head",
-        table_sizes=table,
-        fault=fault.formula,
-        fault_sizes=_sizes(rng),
-        wrong=tuple(wrong),
-        at=(turn_of(number, family) - 1) % 4,
-    )
+    return {
+        "table": "heads" if heads else "one head",
+        "table sizes": table,
+        "fault": fault.formula,
+        "wrong": wrong,
+        "sizes": _sizes(rng),
+        "expressions": shuffled(rng, [*expressions, *bad]),
+        "fault sizes": _sizes(rng),
+    }
 
 
 def _sizes(rng: random.Random) -> dict[str, int]:
@@ -321,35 +305,65 @@ def _sizes(rng: random.Random) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------------ the question
 
 
-def make(content: Content) -> Question:
-    say, shapes = signs(content.notation), content.shapes
-    if say.columns:
-        shapes = {name: shape[::-1] for name, shape in shapes.items()}
-    expressions = lettered(_expression(text, shapes, say) for text in content.expressions)
-    return Question(
+def ask(draw: Draw) -> ProvedQuestion:
+    say = signs(draw.notation())
+    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
+    at = draw("at", lambda rng: (draw.turn - 1) % 4)
+    expressions: tuple[str, ...] = draw["expressions"]
+    sizes = {**draw["sizes"], "2d_v": 2 * draw["sizes"]["d_v"]}
+    heads = HEADS if any("H_" in text or "W_O" in text for text in expressions) else {}
+    as_rows = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in {**GIVEN, **heads}.items()}
+    shapes = {name: shape[::-1] if say.columns else shape for name, shape in as_rows.items()}
+    made = Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(Paragraph((Words("Give the shape of each expression, such as 3×4, or write “not defined”."),)),),
+        introduction=blocks(["Give the shape of each expression, such as 3×4, or write “not defined”."]),
         given=(_given(shapes, say),),
-        parts=(*expressions, _table(content, say), _fault(content, say)),
-        content=content,
-        conventions=tuple((Words(line),) for line in _CONVENTIONS[say.columns]),
-        features={"load": float(sum(_steps(read_formula(text)) for text in content.expressions))},
-        positions={"fault": str(content.at)},
+        parts=(
+            *lettered(_expression(text, shapes, say) for text in expressions),
+            _table(draw["table"], draw["table sizes"], say),
+            _fault(draw, at, say),
+        ),
+        content=draw.record,
+        conventions=(
+            say("Tokens are rows. A shape is rows × columns.", "Tokens are columns. A shape is rows × columns."),
+            say(
+                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices side by side.",
+                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices one below the other.",
+            ),
+        ),
+        features={"load": float(sum(_steps(read_formula(text)) for text in expressions))},
+        positions={"fault": str(at)},
     )
 
+    def proof(question: Question) -> None:
+        """Every shape by the ops themselves, and the faulty derivation line by line; both for tokens as rows."""
+        for text, part in zip(expressions, question.parts, strict=False):
+            assert isinstance(part.answer, ShapeAnswer)
+            again = by_ops(read_formula(text), as_rows)
+            again = again[::-1] if again and say.columns else again
+            if again != part.answer.shape:
+                raise SelfCheckError(f"The key says {part.answer.shape} for {text}; the operations give {again}.")
+        _proved(FAULTS[draw["fault"]], draw["fault sizes"])
 
-_CONVENTIONS = {
-    False: (
-        "Tokens are rows. A shape is rows × columns.",
-        "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices side by side.",
-    ),
-    True: (
-        "Tokens are columns. A shape is rows × columns.",
-        "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices one below the other.",
-    ),
-}
-"""By whether tokens are columns."""
+    return ProvedQuestion(made, proof)
+
+
+def _lines(fault: Fault) -> list[str]:
+    """The derivation with its fault."""
+    return [fault.formula if k == fault.line else line for k, line in enumerate(LINES, 1)]
+
+
+def _proved(fault: Fault, sizes: Mapping[str, int]) -> None:
+    known = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in GIVEN.items() if name[0] in "XW"}
+    for k, line in enumerate(_lines(fault), 1):
+        name, _, formula = line.partition(" = ")
+        found = by_ops(read_formula(formula), known)
+        if (found is None) != (k == fault.breaks):
+            raise SelfCheckError(f"Line {k} of {fault.formula!r} breaks where the key says line {fault.breaks}.")
+        if found is None:
+            return
+        known[name] = found
 
 
 def _steps(formula: Formula) -> int:
@@ -365,9 +379,8 @@ def _steps(formula: Formula) -> int:
 
 
 def _given(shapes: Mapping[str, Size], say: Prose) -> Block:
-    header: tuple[Inlines, ...] = ((Words("Matrix"),), *((Math(shown(name, say)),) for name in shapes))
-    cells = tuple((Math(_written(shape)),) for shape in shapes.values())
-    return Together((Table(header, (((Words("Shape"),), *cells),), row_heads=True),))
+    header: list[TextLike] = ["Matrix", *map(say.formula, shapes)]
+    return Together((table(header, [["Shape", *map(_written, shapes.values())]]),))
 
 
 def _written(shape: Size) -> Shape:
@@ -381,20 +394,19 @@ def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
         shape = shape_of(formula, shapes, say.columns)
         why = sentence("The shape is {shape}.", shape=_written(shape))
     except ShapeError as error:
-        shape, why = None, (Words(message("Not defined. {reason}", reason=error.args[0])),)
-    return Part(
-        name="",
-        title=(Math(shown(formula, say)),),
-        ask=(FillIns((FillIn((Words("Shape:"),), 50),)),),
-        key=(Display((annotated(formula, shapes, say),)), Paragraph(why)),
-        answer=ShapeAnswer(shape),
-        marks=(Mark("B", 1),),
+        shape, why = None, sentence("Not defined. {reason}", reason=error.args[0])
+    return make_part(
+        say.formula(formula),
+        [FillIns((FillIn(as_text("Shape:"), 50),))],
+        [Display((annotated(formula, shapes, say),)), why],
+        ShapeAnswer(shape),
+        Mark("B", 1),
     )
 
 
 def _equal(sizes: Mapping[str, int], say: Prose) -> Inlines:
     """n = 3, d_k = 2, …"""
-    return listing([(Math(say.formula(f"{letter} = {size}")),) for letter, size in sizes.items()], last="")
+    return listing([as_text(say.formula(f"{letter} = {size}")) for letter, size in sizes.items()], last="")
 
 
 SETTINGS = {
@@ -403,58 +415,48 @@ SETTINGS = {
 }
 
 
-def _table(content: Content, say: Prose) -> Part:
-    found = table_shapes(content.table, content.table_sizes)
-    header: tuple[Inlines, ...] = ((Words("Matrix"),), (Words("Rows"),), (Words("Columns"),))
-    blank: Inlines = (Math(Blank("integer")),)
-    asked, solved = [], []
-    for entry, shape in zip(BANK.tables[content.table], found, strict=True):
-        called = entry.turned if say.columns and entry.turned else entry.text
-        named = say(called, W_O=output_weights(say.notation))
-        asked.append((named, blank, blank))
+def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
+    found = table_shapes(of, sizes)
+    asked, solved = list[list[TextLike]](), list[list[TextLike]]()
+    for entry, shape in zip(BANK.tables[of], found, strict=True):
+        named, blank = say(entry.text, entry.turned), Blank("integer")
+        asked.append([named, blank, blank])
         letters = list(zip((entry.rows, entry.columns), shape, strict=True))[:: -1 if say.columns else 1]
-        solved.append(
-            (named, *((Math(Relation((say.formula(text), Number(str(size))), ("=",))),) for text, size in letters))
-        )
-    given = say(SETTINGS[content.table], sizes=_equal(content.table_sizes, say))
-    return Part(
+        equal = (Relation((say.formula(text), Number(str(size))), ("=",)) for text, size in letters)
+        solved.append([named, *equal])
+    given = say(SETTINGS[of], sizes=_equal(sizes, say))
+    heads = ["Matrix", "Rows", "Columns"]
+    return make_part(
+        "All the shapes",
+        [say("{given} Fill in the table.", given=given), table(heads, asked)],
+        [given, table(heads, solved)],
+        MatrixAnswer(Matrix([shape[::-1] if say.columns else shape for shape in found])),
+        Mark("B", 4, "deduct one for every two wrong numbers", OneLess(each=2)),
         name="table",
-        title=(Words("All the shapes"),),
-        ask=(say.paragraph("{given} Fill in the table.", given=given), Table(header, tuple(asked), True)),
-        key=(Paragraph(given), Table(header, tuple(solved), True)),
-        answer=MatrixAnswer(Matrix([shape[::-1] if say.columns else shape for shape in found])),
-        marks=(Mark("B", 4, "deduct one for every two wrong numbers", OneLess(each=2)),),
     )
 
 
-def _fault(content: Content, say: Prose) -> Part:
-    fault, lines = FAULTS[content.fault], content.lines
+def _fault(draw: Draw, at: int, say: Prose) -> Part:
+    fault = FAULTS[draw["fault"]]
     right = Offer(
-        say("Line {line}: {why}", line=fault.breaks, why=say(fault.turned if say.columns else fault.why)),
+        say("Line {line}: {why}", line=fault.breaks, why=say(fault.why, fault.turned)),
         say(
             "The fault is in line {line}, which should be {formula}.",
             line=fault.line,
-            formula=(Math(say.formula(as_it_lies(LINES[fault.line - 1], say))),),
+            formula=as_text(say.formula(as_it_lies(LINES[fault.line - 1], say))),
         ),
         True,
     )
-    ask = say.paragraph(_GIVEN[say.columns], sizes=_equal(content.fault_sizes, say))
-    derivation = ItemList(tuple((Math(shown(as_it_lies(line, say), say)),) for line in lines), ordered=True)
-    offers = put_in([_excuse(k, say, fault) for k in content.wrong], content.at, right)
-    return choice_part("fault", (Words("The line that breaks"),), (ask, derivation), offers, Mark("B", 2))
-
-
-_GIVEN = {
-    False: (
+    asked = say(
         "Given $X$ ($n$×$d_model$), $W_Q$ and $W_K$ ($d_model$×$d_k$) and $W_V$ ($d_model$×$d_v$) with {sizes}: "
-        "which line is the first that is not defined, and why?"
-    ),
-    True: (
+        "which line is the first that is not defined, and why?",
         "Given $X$ ($d_model$×$n$), $W_Q$ and $W_K$ ($d_k$×$d_model$) and $W_V$ ($d_v$×$d_model$) with {sizes}: "
-        "which line is the first that is not defined, and why?"
-    ),
-}
-"""By whether tokens are columns."""
+        "which line is the first that is not defined, and why?",
+        sizes=_equal(draw["fault sizes"], say),
+    )
+    derivation = ItemList(tuple(as_text(say.formula(as_it_lies(line, say))) for line in _lines(fault)), ordered=True)
+    offers = put_in([_excuse(k, say, fault) for k in draw["wrong"]], at, right)
+    return choice_part("The line that breaks", (asked, derivation), offers, Mark("B", 2), name="fault")
 
 
 def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
@@ -467,71 +469,7 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
         why = message("Line {line} is defined: there is no such rule.", line=k)
     planted = "The fault is here, but this line still has a shape." if k == fault.line else ""
     excuse = say(BANK.excuses[k - 1])
-    return Offer(say("Line {line}: {why}", line=k, why=excuse), (Words(sentences(why, planted)),), tells=tells)
+    return Offer(say("Line {line}: {why}", line=k, why=excuse), sentences(why, planted), tells=tells)
 
 
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question) -> None:
-    """Every shape once more by the ops themselves, and the faulty derivation line by line; both for tokens as rows."""
-    content: Content = question.content
-    shapes, columns = content.shapes, signs(content.notation).columns
-    for text, part in zip(content.expressions, question.parts, strict=False):
-        assert isinstance(part.answer, ShapeAnswer)
-        again = by_ops(read_formula(text), shapes)
-        if again and columns:
-            again = again[::-1]
-        if again != part.answer.shape:
-            raise SelfCheckError(
-                f"The key says {part.answer.shape} for {text}; the operations themselves give {again}."
-            )
-    fault, sizes = FAULTS[content.fault], content.fault_sizes
-    known = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in GIVEN.items() if name[0] in "XW"}
-    for k, line in enumerate(content.lines, 1):
-        name, _, formula = line.partition(" = ")
-        found = by_ops(read_formula(formula), known)
-        if (found is None) != (k == fault.breaks):
-            raise SelfCheckError(f"Line {k} of {fault.formula!r} breaks where the key says line {fault.breaks}.")
-        if found is None:
-            return
-        known[name] = found
-
-
-def by_ops(formula: Formula, shapes: Mapping[str, Size]) -> Size | None:
-    """The shape by the rules of the ops that derivations are made of; None where one of them refuses."""
-    try:
-        rows, columns = _by_ops(formula, shapes)
-        return int(rows), int(columns)
-    except ShapeError:
-        return None
-
-
-def _by_ops(formula: Formula, shapes: Mapping[str, Size]) -> tuple[int | str, int | str]:
-    match formula:
-        case Name():
-            return shapes[written(formula)]
-        case Transposed(body):
-            return Transpose().shape(_by_ops(body, shapes))
-        case Bracketed(body):
-            return _by_ops(body, shapes)
-        case Call(Name(base), parts):
-            op = Stack("columns") if base == "Concat" else Softmax()
-            return op.shape(*(_by_ops(part, shapes) for part in parts))
-        case Product(parts, sign):
-            return reduce((Hadamard() if sign else MatMul()).shape, (_by_ops(part, shapes) for part in parts))
-        case Sum(parts):
-            return reduce(Add().shape, (_by_ops(part, shapes) for part in parts))
-    raise TypeError(_foreign(formula))
-
-
-TYPE = ProblemType(
-    name="shapes",
-    title="Shapes",
-    draw=draw,
-    make=make,
-    content=Content,
-    proof=prove,
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
-)
+TYPE = named_draws(ask, name="shapes", title="Shapes")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 
 from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix, divide
+from symattn.foundation.dice import whole
 
 Row = tuple[int, ...]
 Rows = tuple[Row, ...]
+
+
+def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:
+    return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
 
 
 def solution(rows: Sequence[Sequence[int | Fraction]], right: Sequence[int | Fraction]) -> list[Fraction] | None:
@@ -62,6 +68,3 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 def normalised(parts: Sequence[int]) -> Matrix:
     """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
     return Matrix([[Fraction(part, sum(parts)) for part in parts]])
-
-
-__all__ = ["Row", "Rows", "normalised", "query_for", "scores_of", "solution", "times", "weights_for"]

@@ -8,7 +8,6 @@ point of the mark scheme, or as many marks as there are.
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import dataclass, fields, replace
 from typing import Annotated
@@ -20,24 +19,11 @@ from symattn.formula import Formula, Name, Relation, Text
 from symattn.formula.from_tex import read_tex
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
-from symattn.page.document import (
-    AnswerGrid,
-    Block,
-    Choices,
-    Display,
-    FillIn,
-    FillIns,
-    ItemList,
-    Math,
-    Paragraph,
-    Words,
-    WorkingSpace,
-)
-from symattn.page.notation import kept_notation
+from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Prose, lettered, turning_prose
-from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec
+from symattn.teaching.problems.asking import Prose, as_text, lettered, make_part
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws
 from symattn.teaching.question import (
     LETTERS,
     ChoiceAnswer,
@@ -94,47 +80,38 @@ class OwnPart:
     scheme: Texts = ()
 
 
-@dataclass(frozen=True)
-class Content:
-    type: str
-    notation: str
-    text: str
-    parts: tuple[OwnPart, ...]
-
-
 ONE_PART = tuple(f.name for f in fields(OwnPart) if f.name not in ("text", "points"))
 """What a question says that has no parts; its text and its points are those of every question."""
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: object) -> Content:
+def ask(draw: Draw) -> ProvedQuestion:
     """What the file says, the same in every variant; `InputError` says what does not go together."""
-    text, parts = TYPE.option(spec, "text"), TYPE.option(spec, "part")
-    alone = {name: spec.options[name] for name in ONE_PART if name in spec.options}
+    say = draw.prose(turns=True)
+    text = draw("text", lambda rng: draw.option("text"))
+    draw("parts", lambda rng: _stated(text, draw))
+    parts = read(tuple[OwnPart, ...], draw.record["parts"])
+    made = Question(
+        type=TYPE.name,
+        title="",
+        given=(),
+        parts=lettered(_part(part, Place("part").at(k), say) for k, part in enumerate(parts, 1)),
+        content=draw.record,
+        introduction=_blocks(text, Place("text")),
+        intended=False,
+    )
+    return ProvedQuestion(made, lambda question: None)
+
+
+def _stated(text: str, draw: Draw) -> tuple[OwnPart, ...]:
+    parts, alone = draw.option("part"), {name: x for name, x in draw.spec.options.items() if name in ONE_PART}
     if not text and not parts:
         raise InputError("A question of the type text needs its text, or parts ([[question.part]]) that have one.")
     if parts and alone:
         raise InputError(f"{next(iter(alone))} belongs to one of the parts ([[question.part]]) of this question.")
-    read_parts = read(tuple[OwnPart, ...], parts or [alone], "part" if parts else "")
-    content = Content(spec.type, kept_notation(spec.notation), text, read_parts)
-    make(content)  # says what is wrong
-    return content
+    return read(tuple[OwnPart, ...], parts or [alone], "part" if parts else "")
 
 
 # ------------------------------------------------------------------------------------------------ making
-
-
-def make(content: Content) -> Question:
-    say = turning_prose(content.notation)
-    parts = lettered(_part(part, Place("part").at(k), say) for k, part in enumerate(content.parts, 1))
-    return Question(
-        type=TYPE.name,
-        title="",
-        given=(),
-        parts=parts,
-        content=content,
-        introduction=_blocks(content.text, Place("text")),
-        intended=False,
-    )
 
 
 def _part(own: OwnPart, place: Place, say: Prose) -> Part:
@@ -168,7 +145,7 @@ def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     ticked = frozenset(k for k, option in enumerate(options) if option.right)
     marks = Mark("B", own.points or 1, *(("deduct one for every wrong tick", OneLess()) if several else ()))
     boxes, solved = Choices(texts, several), Choices(texts, several, ticked)
-    return Part("", (), (*ask, boxes), (*ask, solved), ChoiceAnswer(options, several), (marks,))
+    return make_part("", [*ask, boxes], [*ask, solved], ChoiceAnswer(options, several), marks)
 
 
 def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
@@ -181,7 +158,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
         grid = AnswerGrid(name or Name("A"), *matrix.shape, cell_kind(matrix, exact=True))
         marks = Mark("B", own.points or 1, in_proportion(own.points or 1))
         key = Display((Relation((grid.name, say.values(matrix)), ("=",)),))
-        return Part("", (), (*ask, grid), (*ask, key), MatrixAnswer(matrix), (marks,))
+        return make_part("", [*ask, grid], [*ask, key], MatrixAnswer(matrix), marks)
     answer: FormulaAnswer | WordAnswer
     shown: Formula
     if isinstance(own.answer, str) and _WORD.fullmatch(own.answer):
@@ -189,9 +166,9 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
     else:
         value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
         answer, shown = FormulaAnswer(value), say.number(value)
-    room = FillIns((FillIn((Math(name), Words(" =")) if name else (Words("Answer:"),), 40),))
+    label = (*as_text(name), *as_text(" =")) if name else as_text("Answer:")
     key = Display((Relation((name, shown), ("=",)) if name else shown,))
-    return Part("", (), (*ask, room), (*ask, key), answer, (Mark("B", own.points or 1),))
+    return make_part("", [*ask, FillIns((FillIn(label, 40),))], [*ask, key], answer, Mark("B", own.points or 1))
 
 
 _WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")
@@ -200,24 +177,25 @@ _WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")
 def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     """An answer on lines, which a person reads."""
     points = tuple(map(markup.inlines, own.scheme))
-    marking = (Paragraph((Words(_POINTS),)), ItemList(points)) if points else ()
+    one_each = "One mark for each of these points; any other right answer earns the same marks."
     marks = Mark("B", own.points or len(points) or 1)
     if points and own.points in (None, len(points)):
         marks = replace(marks, what="one for each point")
     room = (WorkingSpace(own.lines * LINE, ruled=True),) if own.lines else ()
-    answer = markup.blocks(str(own.answer)) or (Paragraph((Words("A person reads the answer."),)),)
-    return Part("", (), (*ask, *room), (*ask, *answer), RubricAnswer(points), (marks,), marking)
+    return make_part(
+        "",
+        [*ask, *room],
+        [*ask, *(markup.blocks(str(own.answer)) or ["A person reads the answer."])],
+        RubricAnswer(points),
+        marks,
+        marking=[one_each, ItemList(points)] if points else [],
+    )
 
 
-_POINTS = "One mark for each of these points; any other right answer earns the same marks."
-
-
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="text",
     title="A question of your own",
-    draw=draw,
-    make=make,
-    content=Content,
     options={
         "text": ("", "the question, in Markdown; formulas in LaTeX stand between dollar signs", str),
         "lines": (LINES, "how many lines there are to write on", Annotated[int, Between(0, MOST_LINES)]),
@@ -228,7 +206,5 @@ TYPE = ProblemType(
         "scheme": ([], "the points that a marker looks for, a mark for each", Texts),
         "part": ([], "parts with all of these, and points of their own", tuple[OwnPart, ...]),
     },
-    mechanisms=ATTENTION,
-    draws=("sizes", "given"),
     fixed=True,
 )

@@ -16,15 +16,11 @@ from symattn.formula import Relation
 from symattn.foundation.dice import pick, shuffled
 from symattn.page.document import (
     AnswerGrid,
-    Block,
     Display,
     FillIn,
     FillIns,
     Heading,
     Inlines,
-    Math,
-    Paragraph,
-    Words,
     in_turn,
     sentence,
 )
@@ -34,7 +30,7 @@ from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, lettered, put_in
+from symattn.teaching.problems.asking import Offer, as_text, choice_part, lettered, make_part, put_in
 from symattn.teaching.problems.base import ProblemType, Spec
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
@@ -60,7 +56,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
 
 
 @dataclass(frozen=True)
-class Content(derived.Content):
+class TranslationContent(derived.Content):
     """A derivation, the notation to write it in, and what is asked of it.
 
     `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
@@ -73,7 +69,7 @@ class Content(derived.Content):
     token: int
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> TranslationContent:
     drawn = derived.content(spec, rng, number, family)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
@@ -95,7 +91,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"Scores to be translated are made of Q and K; those of {spec.mechanism} of {factors}.")
     right = PRODUCTS.index(operands)
     products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
-    return Content(
+    return TranslationContent(
         **vars(drawn),
         into=kept_notation(into),
         names=put_in(wrong, family.place(0, number), role),
@@ -124,7 +120,7 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: Content) -> Question:
+def make(content: TranslationContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
     target = load_notation(content.into)
@@ -144,7 +140,7 @@ def make(content: Content) -> Question:
     derivation = [
         block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
     ]
-    given = (*derived.all_given(problem, here), Heading((Words("The derivation"),), 1), *derivation)
+    given = (*derived.all_given(problem, here), Heading(as_text("The derivation"), 1), *derivation)
     return derived.question(TYPE, content, problem, parts, _introduction(problem, other), given=given)
 
 
@@ -161,8 +157,8 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
             )
             if step
             else (),
-            (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
-            (Words("Nothing needs to be worked out again."),),
+            as_text(_LYING[problem.derivation.orientation, other.derivation.orientation]),
+            as_text("Nothing needs to be worked out again."),
         )
     )
 
@@ -184,9 +180,9 @@ def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -
     offers = []
     for name in names:
         why = sentence("{there} in the new notation is {here} here.", there=there.name(name), here=here.name(name))
-        offers.append(Offer((Math(there.name(name)),), why, name == role))
-    prompt = Paragraph(sentence("What is {matrix} called in the new notation?", matrix=here.name(role)))
-    return choice_part("", (Words("A name"),), [prompt], offers, key=[prompt])
+        offers.append(Offer(there.name(name), why, name == role))
+    prompt = [sentence("What is {matrix} called in the new notation?", matrix=here.name(role))]
+    return choice_part("A name", prompt, offers, key=prompt)
 
 
 def _product_part(products: Sequence[int], there: Wording) -> Part:
@@ -205,29 +201,29 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
         else:
             why, diagnosis = "this compares features, not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
-        offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
-    prompt = Paragraph((Words("Which product gives the scores in the new notation?"),))
-    return choice_part("", (Words("The scores as a product"),), [prompt], offers, key=[prompt])
+        offers.append(Offer(formula, why, right, diagnosis))
+    prompt = ["Which product gives the scores in the new notation?"]
+    return choice_part("The scores as a product", prompt, offers, key=prompt)
 
 
 _SWAPPED = {"Q": "K", "K": "Q"}
 
 
 def _shape_part(name: str, here: Wording, there: Wording) -> Part:
-    matrix = there.derivation.value(name)
-    rows, columns = matrix.shape
-    label: Inlines = (Words("Rows × columns:"),)
+    shape = there.derivation.value(name).shape
     prompt = sentence(
         "What is the shape of {there} in the new notation ({here} above)?", there=there.name(name), here=here.name(name)
     )
-    text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
-    key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
-    ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
-    return Part("", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
-
-
-_SAME_SHAPE = "{shape}, as here: tokens lie the same way."
-_TURNED_SHAPE = "{shape}, with rows and columns swapped: every matrix is transposed."
+    text = "{shape}, with rows and columns swapped: every matrix is transposed."
+    if here.orientation == there.orientation:
+        text = "{shape}, as here: tokens lie the same way."
+    return make_part(
+        "A shape",
+        [prompt, FillIns((FillIn(as_text("Rows × columns:"), 30),))],
+        [in_turn((prompt, sentence(text, shape="×".join(map(str, shape)))))],
+        ShapeAnswer(shape),
+        Mark("B", 1),
+    )
 
 
 def _token_part(token: int, there: Wording) -> Part:
@@ -235,22 +231,29 @@ def _token_part(token: int, there: Wording) -> Part:
     row = values_of(there.token("Q", token + 1))
     value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
-    prompt = Paragraph(sentence("Write the query of token {token} in the new notation.", token=token + 1))
+    prompt = sentence("Write the query of token {token} in the new notation.", token=token + 1)
     whole_numbers = all(isinstance(x, int) for x in value)
-    grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
-    key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
-    return Part("", (Words("One token"),), (prompt, grid), key, MatrixAnswer(value), (Mark("B", 1),))
+    return make_part(
+        "One token",
+        [prompt, AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")],
+        [prompt, Display((Relation((name, there.values(value)), ("=",)),))],
+        MatrixAnswer(value),
+        Mark("B", 1),
+    )
 
 
 def _matrix_part(name: str, there: Wording, other: Problem) -> Part:
     step = other.derivation[name]
     answer = MatrixAnswer.of(_alone(other.derivation, step), name)
-    prompt = Paragraph(sentence("Write {matrix}, with its values, in the new notation.", matrix=there.name(name)))
-    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)
-    ask: tuple[Block, ...] = (prompt, grid)
-    key = (prompt, Display(derived.printed(step, there)))
-    word = there.notation.named(name).word or step.op.title
-    return Part("", (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    prompt = sentence("Write {matrix}, with its values, in the new notation.", matrix=there.name(name))
+    return make_part(
+        there.notation.named(name).word or step.op.title,
+        [prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)],
+        [prompt, Display(derived.printed(step, there))],
+        answer,
+        Mark("M", 1),
+        Mark("A", 1),
+    )
 
 
 def _alone(d: Derivation, step: Step) -> Derivation:
@@ -264,7 +267,7 @@ def _alone(d: Derivation, step: Step) -> Derivation:
 def prove(question: Question) -> None:
     """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
     problem, content = question.problem, question.content
-    assert problem is not None and isinstance(content, Content)
+    assert problem is not None and isinstance(content, TranslationContent)
     target = load_notation(content.into)
     other = translated(problem.derivation, target)
     settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
@@ -279,7 +282,7 @@ TYPE = ProblemType(
     title="Translate the notation",
     draw=draw,
     make=make,
-    content=Content,
+    content=TranslationContent,
     family=family,
     proof=prove,
     key=derived.key,
@@ -287,5 +290,3 @@ TYPE = ProblemType(
         "into": ("", f"the notation to translate into: {', '.join(notations())}; else the other layout of tokens")
     },
 )
-
-__all__ = ["TYPE", "translated"]

@@ -2,7 +2,7 @@
 
 rules.md 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
 that what is said of it is proved there and not believed.  Numbers are laid out with tokens as rows, and so are
-formulas, which are turned where they are written; sentences on a direction have another one beside them.
+formulas, which are turned where they are written; what is said of each stands in `ways.toml`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from symattn.derivation.misconceptions.base import found
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
-from symattn.formula import Formula
-from symattn.page.document import Inlines
-from symattn.teaching.problems.asking import TurningProse
+from symattn.teaching.problems.asking import bank
 
 Work = Callable[["Numbers"], Matrix]
 SomeOp = TypeVar("SomeOp", bound=Op)
@@ -78,23 +76,23 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Way:
-    """One way: its step, whether it is right, how it is said, why it is right or wrong, and how it is carried out.
+    """One way, as `ways.toml` has it: whether it is right, how it is said, and why it is right or wrong.
 
     It has no place where a matrix is missing that it works with; one of `unmasked` scores has none under a mask.
-    `text` and `why` are said of tokens as rows, with standard names in formulas; `turned` and `turned_why` take their
-    places where tokens are columns and more than the formulas is turned.
     """
 
-    id: str
-    step: str
     right: bool
     text: str
     why: str
-    work: Work
-    diagnosis: str = ""
-    unmasked: bool = False
     turned: str = ""
     turned_why: str = ""
+    diagnosis: str = ""
+    unmasked: bool = False
+    id: str = ""
+
+    @property
+    def step(self) -> str:
+        return self.id.partition(" ")[0]
 
     def suits(self, d: Derivation) -> bool:
         """Whether the way has a place in a derivation with tokens as rows."""
@@ -106,15 +104,6 @@ class Way:
             return False
         return True
 
-    def said(self, say: TurningProse, divisor: Formula | None) -> Inlines:
-        """The way in words, with the divisor of the scores if there is one."""
-        shown = {} if divisor is None else {"divisor": divisor}
-        return say(say.either(self.text, self.turned or self.text), **shown)
-
-    def reason(self, say: TurningProse) -> Inlines:
-        """Why it is right or wrong."""
-        return say(say.either(self.why, self.turned_why or self.why))
-
 
 def carried_out(way: Way, d: Derivation) -> Matrix | None:
     """What a way gives in a derivation with tokens as rows; None if it is not defined.
@@ -122,7 +111,7 @@ def carried_out(way: Way, d: Derivation) -> Matrix | None:
     `MissingError` where the way has no place.
     """
     try:
-        return way.work(Numbers(d))
+        return WORK[way.id](Numbers(d))
     except (ShapeError, UndefinedError, ZeroDivisionError):
         return None
 
@@ -179,377 +168,54 @@ def _fourth_roots(n: Numbers) -> Matrix:
     return over(dot(n.Q, n.K.T), n.divisor)
 
 
-WAYS: tuple[Way, ...] = (
-    # ---------------------------------------------------------------------------------------------- the scores
-    Way(
-        "S product",
-        "S",
-        True,
-        "$Q K^T$",
-        "row i belongs to query i.",
-        lambda n: dot(n.Q, n.K.T),
-        turned_why="column i belongs to query i.",
+WORK: Mapping[str, Work] = {
+    "S product": lambda n: dot(n.Q, n.K.T),
+    "S turned twice": lambda n: dot(n.K, n.Q.T).T,
+    "S at once": lambda n: dot(dot(n.X, dot(n.W_Q, n.W_K.T)), n.X.T),
+    "S by columns": lambda n: Matrix.of([dot(n.Q, n.K.row(j).T).T.rows[0] for j in range(n.K.shape[0])]).T,
+    "S T2": lambda n: dot(n.K, n.Q.T),
+    "S T1": lambda n: dot(n.Q, n.K),
+    "S T3": lambda n: dot(n.Q.T, n.K),
+    "S T4": lambda n: dot(n.Q, n.V.T),
+    "S own key": lambda n: Matrix.of(
+        [x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(dot(n.Q, n.K.T).rows)
     ),
-    Way(
-        "S turned twice",
-        "S",
-        True,
-        "the transpose of $K Q^T$",
-        "the transpose of a product is the product of the transposes in the other order.",
-        lambda n: dot(n.K, n.Q.T).T,
+    "S' entries": lambda n: over(n.S, n.divisor),
+    "S' queries": lambda n: dot(over(n.Q, n.divisor), n.K.T),
+    "S' keys": lambda n: dot(n.Q, over(n.K, n.divisor).T),
+    "S' both": _fourth_roots,
+    "S' weights": lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
+    "S' twice": lambda n: dot(over(n.Q, n.divisor), over(n.K, n.divisor).T),
+    "S' times": lambda n: n.S.map(lambda x: x * n.divisor),
+    "S' tokens": lambda n: over(n.S, square_root(n.S.shape[1])),
+    "S' values": lambda n: over(n.S, square_root(n.V.shape[1])),
+    "S' first row": lambda n: Matrix.of((over(n.S.row(0), n.divisor).rows[0], *n.S.rows[1:])),
+    "A row maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
+    "A global maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
+    "A turned": lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
+    "A normalised": lambda n: normalised(n.powers(n.scores)),
+    "A masked after": lambda n: normalised(_hidden_as(n, n.softmax(n.unmasked), 0)),
+    "A M5": lambda n: _hidden_as(n, n.softmax(n.unmasked), 0),
+    "A M4": lambda n: n.softmax(_hidden_as(n, n.unmasked, 0)),
+    "A X1": lambda n: normalised(n.powers(n.scores).T).T,
+    "A X2": lambda n: over(n.powers(n.scores), _total(list(n.powers(n.scores)))),
+    "A X5": lambda n: normalised(n.scores),
+    "A X9": lambda n: n.softmax(n.scores.map(lambda x: -x)),
+    "A column maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
+    "A doubled": lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
+    "Z product": lambda n: dot(n.A, n.V),
+    "Z turned": lambda n: dot(n.V.T, n.A.T).T,
+    "Z late weights": lambda n: dot(dot(n.A, n.X), n.W_V),
+    "Z outer": lambda n: reduce(
+        lambda a, b: Add().apply(a, b),
+        [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])],
     ),
-    Way(
-        "S at once",
-        "S",
-        True,
-        "$X (W_Q W_K^T) X^T$, without the queries and the keys",
-        "products may be bracketed in any way.",
-        lambda n: dot(dot(n.X, dot(n.W_Q, n.W_K.T)), n.X.T),
-    ),
-    Way(
-        "S by columns",
-        "S",
-        True,
-        "column by column: the queries $Q$ times one key at a time",
-        "each product is one column of the scores.",
-        lambda n: Matrix.of([dot(n.Q, n.K.row(j).T).T.rows[0] for j in range(n.K.shape[0])]).T,
-        turned="row by row: one key at a time times the queries $Q$",
-        turned_why="each product is one row of the scores.",
-    ),
-    Way("S T2", "S", False, "$K Q^T$", "this is the transpose.", lambda n: dot(n.K, n.Q.T), diagnosis="T2"),
-    Way("S T1", "S", False, "$Q K$", "the keys must be transposed.", lambda n: dot(n.Q, n.K), diagnosis="T1"),
-    Way(
-        "S T3",
-        "S",
-        False,
-        "$Q^T K$",
-        "this compares features, not tokens.",
-        lambda n: dot(n.Q.T, n.K),
-        diagnosis="T3",
-    ),
-    Way(
-        "S T4",
-        "S",
-        False,
-        "$Q V^T$",
-        "queries are compared with keys.",
-        lambda n: dot(n.Q, n.V.T),
-        diagnosis="T4",
-    ),
-    Way(
-        "S own key",
-        "S",
-        False,
-        "every query times the key of its own token, and 0 elsewhere",
-        "each query is compared with every key.",
-        lambda n: Matrix.of(
-            [x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(dot(n.Q, n.K.T).rows)
-        ),
-        diagnosis="T7",
-    ),
-    # ------------------------------------------------------------------------------------------- scaled scores
-    Way(
-        "S' entries",
-        "S'",
-        True,
-        "every entry of $S$ divided by $divisor$",
-        "this is what scaling means.",
-        lambda n: over(n.S, n.divisor),
-    ),
-    Way(
-        "S' queries",
-        "S'",
-        True,
-        "the queries $Q$ divided by $divisor$ first, and then multiplied by $K^T$",
-        "a number may be taken out of a product.",
-        lambda n: dot(over(n.Q, n.divisor), n.K.T),
-        turned="the queries $Q$ divided by $divisor$ first, and then multiplied by $K^T$ from the left",
-    ),
-    Way(
-        "S' keys",
-        "S'",
-        True,
-        "the keys $K$ divided by $divisor$ first, and then the scores as usual",
-        "a number may be taken out of a product.",
-        lambda n: dot(n.Q, over(n.K, n.divisor).T),
-    ),
-    Way(
-        "S' both",
-        "S'",
-        True,
-        "$Q$ and $K$ both divided by the square root of $divisor$, and then the scores as usual",
-        "the two roots multiply to the divisor.",
-        _fourth_roots,
-    ),
-    Way(
-        "S' weights",
-        "S'",
-        True,
-        "$W_Q$ divided by $divisor$ before anything else",
-        "a number may be taken out of a product.",
-        lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
-    ),
-    Way(
-        "S' twice",
-        "S'",
-        False,
-        "$Q$ and $K$ both divided by $divisor$, and then the scores as usual",
-        "this divides twice.",
-        lambda n: dot(over(n.Q, n.divisor), over(n.K, n.divisor).T),
-        diagnosis="C2",
-    ),
-    Way(
-        "S' times",
-        "S'",
-        False,
-        "every entry of $S$ times $divisor$",
-        "divide, and do not multiply.",
-        lambda n: n.S.map(lambda x: x * n.divisor),
-        diagnosis="C4",
-    ),
-    Way(
-        "S' tokens",
-        "S'",
-        False,
-        "every entry of $S$ divided by the square root of the number of tokens",
-        "the divisor depends on the width of the keys.",
-        lambda n: over(n.S, square_root(n.S.shape[1])),
-        diagnosis="C5",
-    ),
-    Way(
-        "S' values",
-        "S'",
-        False,
-        "every entry of $S$ divided by the square root of the width of the values",
-        "the divisor depends on the width of the keys.",
-        lambda n: over(n.S, square_root(n.V.shape[1])),
-        diagnosis="C9",
-    ),
-    Way(
-        "S' first row",
-        "S'",
-        False,
-        "the first row of $S$ divided by $divisor$, the other rows as they are",
-        "every entry is divided.",
-        lambda n: Matrix.of((over(n.S.row(0), n.divisor).rows[0], *n.S.rows[1:])),
-        diagnosis="C10",
-        turned="the first column of $S$ divided by $divisor$, the other columns as they are",
-    ),
-    # ------------------------------------------------------------------------------------------------- weights
-    Way(
-        "A row maximum",
-        "A",
-        True,
-        "the softmax of each row after its largest score has been subtracted from it",
-        "a number subtracted from a whole row cancels.",
-        lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
-        turned="the softmax of each column after its largest score has been subtracted from it",
-        turned_why="a number subtracted from a whole column cancels.",
-    ),
-    Way(
-        "A global maximum",
-        "A",
-        True,
-        "the softmax of each row after the largest score of the whole matrix has been subtracted everywhere",
-        "it is the same number for every entry of a row, so it cancels.",
-        lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
-        turned="the softmax of each column after the largest score of the whole matrix has been subtracted everywhere",
-        turned_why="it is the same number for every entry of a column, so it cancels.",
-    ),
-    Way(
-        "A turned",
-        "A",
-        True,
-        "the matrix of scores transposed, softmax along each column, and the result transposed back",
-        "the columns of the transpose are the rows.",
-        lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
-        turned="the matrix of scores transposed, softmax along each row, and the result transposed back",
-        turned_why="the rows of the transpose are the columns.",
-    ),
-    Way(
-        "A normalised",
-        "A",
-        True,
-        "the exponential of every score, each row then divided by its sum",
-        "this is the definition.",
-        lambda n: normalised(n.powers(n.scores)),
-        turned="the exponential of every score, each column then divided by its sum",
-    ),
-    Way(
-        "A masked after",
-        "A",
-        True,
-        "softmax without the mask, the hidden weights set to 0, and each row divided by what is left of its sum",
-        "the common denominator cancels.",
-        lambda n: normalised(_hidden_as(n, n.softmax(n.unmasked), 0)),
-        turned=(
-            "softmax without the mask, the hidden weights set to 0, and each column divided by what is left of its sum"
-        ),
-    ),
-    Way(
-        "A M5",
-        "A",
-        False,
-        "softmax without the mask, and the hidden weights set to 0",
-        "the rows no longer sum to 1.",
-        lambda n: _hidden_as(n, n.softmax(n.unmasked), 0),
-        diagnosis="M5",
-        turned_why="the columns no longer sum to 1.",
-    ),
-    Way(
-        "A M4",
-        "A",
-        False,
-        "softmax with 0 for every hidden score",
-        "a score of 0 still gets weight.",
-        lambda n: n.softmax(_hidden_as(n, n.unmasked, 0)),
-        diagnosis="M4",
-    ),
-    Way(
-        "A X1",
-        "A",
-        False,
-        "the exponential of every score, each column then divided by its sum",
-        "each query's row must sum to 1.",
-        lambda n: normalised(n.powers(n.scores).T).T,
-        diagnosis="X1",
-        turned="the exponential of every score, each row then divided by its sum",
-        turned_why="each query's column must sum to 1.",
-    ),
-    Way(
-        "A X2",
-        "A",
-        False,
-        "the exponential of every score, all divided by the sum of the whole matrix",
-        "each query's row must sum to 1.",
-        lambda n: over(n.powers(n.scores), _total(list(n.powers(n.scores)))),
-        diagnosis="X2",
-        turned_why="each query's column must sum to 1.",
-    ),
-    Way(
-        "A X5",
-        "A",
-        False,
-        "each row of scores divided by its sum",
-        "exponentiate first, then divide.",
-        lambda n: normalised(n.scores),
-        diagnosis="X5",
-        unmasked=True,
-        turned="each column of scores divided by its sum",
-    ),
-    Way(
-        "A X9",
-        "A",
-        False,
-        "the softmax of each row with the sign of every score changed",
-        "a larger score must get a larger weight.",
-        lambda n: n.softmax(n.scores.map(lambda x: -x)),
-        diagnosis="X9",
-        unmasked=True,
-        turned="the softmax of each column with the sign of every score changed",
-    ),
-    Way(
-        "A column maximum",
-        "A",
-        False,
-        "the softmax of each row after the largest score of each column has been subtracted from that column",
-        "what is subtracted differs within a row, so it does not cancel.",
-        lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
-        diagnosis="X15",
-        turned="the softmax of each column after the largest score of each row has been subtracted from that row",
-        turned_why="what is subtracted differs within a column, so it does not cancel.",
-    ),
-    Way(
-        "A doubled",
-        "A",
-        False,
-        "the softmax of each row after every score has been doubled",
-        "a factor does not cancel: only what is added to a whole row does.",
-        lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
-        turned="the softmax of each column after every score has been doubled",
-        turned_why="a factor does not cancel: only what is added to a whole column does.",
-    ),
-    # -------------------------------------------------------------------------------------------------- output
-    Way(
-        "Z product",
-        "Z",
-        True,
-        "$A V$",
-        "row i mixes the values for token i.",
-        lambda n: dot(n.A, n.V),
-        turned_why="column i mixes the values for token i.",
-    ),
-    Way(
-        "Z turned",
-        "Z",
-        True,
-        "the transpose of $V^T A^T$",
-        "the transpose of a product is the product of the transposes in the other order.",
-        lambda n: dot(n.V.T, n.A.T).T,
-    ),
-    Way(
-        "Z late weights",
-        "Z",
-        True,
-        "$(A X) W_V$: the inputs mixed first, and then projected",
-        "products may be bracketed in any way.",
-        lambda n: dot(dot(n.A, n.X), n.W_V),
-    ),
-    Way(
-        "Z outer",
-        "Z",
-        True,
-        "for every token j, column j of $A$ times row j of $V$; all these matrices added up",
-        "this is the same sum in another order.",
-        lambda n: reduce(
-            lambda a, b: Add().apply(a, b),
-            [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])],
-        ),
-        turned="for every token j, column j of $V$ times row j of $A$; all these matrices added up",
-    ),
-    Way(
-        "Z O1",
-        "Z",
-        False,
-        "$A^T V$",
-        "this uses the columns of the weights.",
-        lambda n: dot(n.A.T, n.V),
-        diagnosis="O1",
-        turned_why="this uses the rows of the weights.",
-    ),
-    Way(
-        "Z O2",
-        "Z",
-        False,
-        "$V A$",
-        "the weights stand on the left.",
-        lambda n: dot(n.V, n.A),
-        diagnosis="O2",
-        turned_why="the weights stand on the right.",
-    ),
-    Way("Z O3", "Z", False, "$A K$", "the values are mixed.", lambda n: dot(n.A, n.K), diagnosis="O3"),
-    Way(
-        "Z O7",
-        "Z",
-        False,
-        "every row of $V$ times the weight that its token gives to itself",
-        "every token mixes all the values that it sees.",
-        _own_weights,
-        diagnosis="O7",
-        turned="every column of $V$ times the weight that its token gives to itself",
-    ),
-    Way(
-        "Z O8",
-        "Z",
-        False,
-        "$A V$, divided by the number of tokens",
-        "the weights already average.",
-        lambda n: over(dot(n.A, n.V), n.A.shape[1]),
-        diagnosis="O8",
-    ),
-)
+    "Z O1": lambda n: dot(n.A.T, n.V),
+    "Z O2": lambda n: dot(n.V, n.A),
+    "Z O3": lambda n: dot(n.A, n.K),
+    "Z O7": _own_weights,
+    "Z O8": lambda n: over(dot(n.A, n.V), n.A.shape[1]),
+}
+"""How each way is carried out; the rest of it stands in `ways.toml`."""
 
-
-BY_ID: Mapping[str, Way] = {way.id: way for way in WAYS}
-
-__all__ = ["BY_ID", "WAYS", "MissingError", "Way", "carried_out"]
+WAYS: Mapping[str, Way] = {id: replace(way, id=id) for id, way in bank(dict[str, Way], "ways").items()}

@@ -1,0 +1,220 @@
+"""Types of problem by named draws: one function draws and asks, and the record of what it drew is the content.
+
+    def largest(draw: Draw, say: Prose) -> Item:
+        row = draw("row", lambda rng: sample(rng, range(9), 4))
+        ...
+
+When a variant is drawn, what stands behind a name is worked out and recorded; whenever its question is made again, it
+is what the record says.  So nothing but the choices themselves may depend on dice, levels, options and numbers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.foundation import dice
+from symattn.foundation.typed import plain
+from symattn.page.document import Block
+from symattn.page.notation import kept_notation, load_notation
+from symattn.teaching.problems.asking import BlockLike, Prose, TextLike, as_text, blocks, lettered, right_letter
+from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
+from symattn.teaching.question import Part, Question
+
+T = TypeVar("T")
+Record = dict[str, Any]
+"""What was drawn, by its names, as JSON: numbers, texts, lists, and records of items and of things inside."""
+
+
+class Draw:
+    """Random choices by name, recorded when they are made, and read from the record ever after.
+
+    `spec`, the `number` of the variant and its `turn` (the number counted from where the family begins) exist only
+    while a variant is drawn.
+    """
+
+    spec: Spec
+    number: int
+    turn: int
+
+    def __init__(self, of: ProblemType[Record, Family], record: Record, rng: random.Random | None = None) -> None:
+        self.type, self.record, self.rng = of, record, rng
+
+    def __call__(
+        self, name: str, choose: Callable[[random.Random], T], holds: Callable[[T], bool] = lambda x: True
+    ) -> T:
+        """Make a choice, again and again until it holds, or read it."""
+        if self.rng is not None:
+            while not holds(found := choose(self.rng)):
+                pass
+            self.record[name] = plain(found)
+        value: T = self[name]
+        return value
+
+    def several(
+        self,
+        names: str,
+        choose: Callable[[random.Random], Sequence[Any]],
+        holds: Callable[..., bool] = lambda *xs: True,
+    ) -> tuple[Any, ...]:
+        """Make several choices at once, or read them; `names` are separated by spaces."""
+        listed = names.split()
+        if self.rng is not None:
+            while not holds(*(found := choose(self.rng))):
+                pass
+            self.record |= dict(zip(listed, plain(found), strict=True))
+        return tuple(self[name] for name in listed)
+
+    def __getitem__(self, name: str) -> Any:
+        """The recorded choice, with tuples for lists."""
+        return _fixed(self._recorded(name))
+
+    def _recorded(self, name: str) -> Any:
+        if name not in self.record:
+            raise InputError(f"The content of {self.type.name} has no {name}.")
+        return self.record[name]
+
+    def pick(self, name: str, items: Sequence[T]) -> T:
+        return self(name, lambda rng: dice.pick(rng, items))
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        return self(name, lambda rng: dice.whole(rng, low, high))
+
+    def together(self, choose: Callable[[random.Random], Record]) -> None:
+        """Record several choices at once, by their names."""
+        if self.rng is not None:
+            self.record |= plain(choose(self.rng))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a choice of that name: always while one is drawn, and perhaps not in an older record."""
+        return self.rng is not None or name in self.record
+
+    def option(self, name: str) -> Any:
+        return self.type.option(self.spec, name)
+
+    def inside(self, name: str) -> Draw:
+        """Return draws whose record is nested under a name."""
+        if self.rng is not None:
+            self.record[name] = {}
+        return self._within(self._recorded(name))
+
+    def each(self, name: str, begun: Callable[[], Sequence[Record]]) -> list[Draw]:
+        """Return draws for each item of a list; their records begin as `begun` returns them, such as with a kind."""
+        if self.rng is not None:
+            self.record[name] = plain(begun())
+        return [self._within(record) for record in self._recorded(name)]
+
+    def _within(self, record: Record) -> Draw:
+        other = Draw(self.type, record, self.rng)
+        if self.rng is not None:
+            other.spec, other.number, other.turn = self.spec, self.number, self.turn
+        return other
+
+    def notation(self) -> str:
+        return self("notation", lambda rng: kept_notation(self.spec.notation))
+
+    def prose(self, turns: bool = False) -> Prose:
+        """Return sentences in the recorded notation."""
+        return Prose(load_notation(self.notation()), turns)
+
+
+def _fixed(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_fixed, value))
+    return {name: _fixed(inside) for name, inside in value.items()} if isinstance(value, Mapping) else value
+
+
+# ------------------------------------------------------------------------------------------------ what is asked
+
+
+@dataclass(frozen=True)
+class ProvedQuestion:
+    """A question, and its proof, which raises `SelfCheckError` for answers of its parts that are not the right ones."""
+
+    question: Question
+    proof: Callable[[Question], None]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a question: its part, perhaps with `more` parts after it, and how much work it is (`load`).
+
+    `check` works the answer of a part out by another route, and says what is wrong with it, "" if nothing is.  The keys
+    of items of one `kind` are balanced together.
+    """
+
+    part: Part
+    check: Callable[[Part], str] = lambda part: ""
+    load: float = 0
+    kind: str = "key"
+    more: tuple[Part, ...] = ()
+
+
+def question(
+    draw: Draw,
+    items: Sequence[Item],
+    introduction: BlockLike,
+    conventions: Sequence[TextLike],
+    given: tuple[Block, ...] = (),
+    title: str = "",
+) -> ProvedQuestion:
+    """Make the question of some items; its parts are lettered."""
+    each = [(part, item) for item in items for part in (item.part, *item.more)]
+    keys: dict[str, str] = {}
+    for part, item in each:
+        if letter := right_letter(part):
+            keys[item.kind] = keys.get(item.kind, "") + letter
+    made = Question(
+        type=draw.type.name,
+        title=title or draw.type.title,
+        introduction=blocks([introduction]),
+        given=given,
+        parts=lettered(part for part, _ in each),
+        content=draw.record,
+        conventions=tuple(map(as_text, conventions)),
+        features={"load": float(sum(item.load for item in items))},
+        positions=keys,
+    )
+
+    def proof(question: Question) -> None:
+        for part, (_, item) in zip(question.parts, each, strict=True):
+            if error := item.check(part):
+                raise SelfCheckError(f"Part {part.name} of {question.type}, {draw.record}: {error}.")
+
+    return ProvedQuestion(made, proof)
+
+
+def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> ProblemType[Record, Family]:
+    """Make a problem type of a function that draws and asks; `stated` are further fields of `ProblemType`.
+
+    Unless `stated` says otherwise, its questions are about attention in general and draw their own sizes and numbers.
+    """
+    last: tuple[Record, ProvedQuestion] | None = None  # a variant is drawn, set and proved in turn
+
+    def made(content: Record) -> ProvedQuestion:
+        nonlocal last
+        found = last
+        if found is None or found[0] is not content:
+            try:
+                found = last = content, ask(Draw(chosen, content))
+            except (LookupError, TypeError, AttributeError) as error:  # somebody has changed a frozen file
+                raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
+        return found[1]
+
+    def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Record:
+        nonlocal last
+        drawn = Draw(chosen, {"type": spec.type}, rng)
+        drawn.spec, drawn.number, drawn.turn = spec, number, turn_of(number, family)
+        last = drawn.record, ask(drawn)
+        return drawn.record
+
+    chosen: ProblemType[Record, Family] = ProblemType(
+        draw=draw,
+        make=lambda content: made(content).question,
+        proof=lambda question: made(question.content).proof(question),
+        **{"mechanisms": ATTENTION, "draws": ("sizes", "given"), **stated},
+    )
+    return chosen
