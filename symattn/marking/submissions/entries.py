@@ -214,6 +214,8 @@ def undecorated(text: str) -> str:
     ('-\\\\infty', '0,5', '{2}\\\\cdot3')
     """
     text = visible(html.unescape(text)).strip() if "&" in text else text.strip()
+    if text.isalnum():
+        return text
     for _ in range(_DEEPEST_WRAPPING):
         bare = next((found[keep] for wrap, keep in _WRAPPED if (found := wrap.fullmatch(text))), "")
         if not bare or _unbalanced(bare):

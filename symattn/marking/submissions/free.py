@@ -285,18 +285,18 @@ class FreeText:
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
         if any("[[" in line.text or self._is_statement(line.text) for line in lines[: shape[0]]):
             return False
-        ways = [(high, gap) for gap in GAPS for high in (shape[0], shape[0] + 1)]  # 0,5  0,25 is not labelled 0
-        for high, gap in ways:
-            rows = [labelled_cells(line.text, gap) for line in lines[:high]]
-            fits = 0 < high == len(rows) and min(map(len, rows)) >= shape[1]
-            block = entries_of(rows, shape) if fits else None
-            if block and has_shape(block.rows, shape) and are_entries(block.rows):
-                if not block.labelled:
-                    return False
-                self._at += high - bool(beside)
-                self._tell(block.remarks, lines[0])
-                self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
-                return True
+        for gap in GAPS if len(lines) >= shape[0] else ():  # 0,5  0,25 is not labelled 0
+            cells = [labelled_cells(line.text, gap) for line in lines[: shape[0] + 1]]
+            for high in range(shape[0], len(cells) + 1):
+                fits = high > 0 and min(map(len, cells[:high])) >= shape[1]
+                block = entries_of(cells[:high], shape) if fits else None
+                if block is None or not has_shape(block.rows, shape) or not are_entries(block.rows):
+                    continue
+                if block.labelled:
+                    self._at += high - bool(beside)
+                    self._tell(block.remarks, lines[0])
+                    self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
+                return block.labelled
         return False
 
     def _supersede(self, name: str, piece: Piece) -> None:
