@@ -37,9 +37,6 @@ fonts:           ## make the fonts that are shipped anew, with fontTools and Deb
 	$(PYTHON) docs/make/math_font.py
 	$(PYTHON) docs/make/han_font.py
 
-pages:           ## look at every example, problem type and mechanism in every format (half an hour)
-	$(PYTHON) tests/every_page.py
-
 messages:        ## bring the language files up to date with the sources, and say how much is translated
 	$(PYTHON) docs/make/messages.py
 
@@ -56,4 +53,4 @@ release:         ## everything that a release needs: every message in every lang
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples gallery handwriting reference pages fonts messages bench mutants release wheel
+.PHONY: help check test thorough format samples gallery handwriting reference fonts messages bench mutants release wheel

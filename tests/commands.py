@@ -1,11 +1,11 @@
 """A command run in this process, and what it left in a folder."""
 
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.foundation.crew import Crew
+from symattn.foundation.crew import Crew, crew
 
 
 def run(*arguments, answers=None):
@@ -21,10 +21,9 @@ def refusal(*arguments):
     return done.output
 
 
-@contextmanager
-def here(*given, **named):
+def here(jobs=0, executor=None, **how):
     """In place of `crew`: everything is done here, without processes of its own, which take a second to start."""
-    yield Crew()
+    return crew(executor=executor, **how) if executor else nullcontext(Crew())
 
 
 def contents(folder):

@@ -19,7 +19,11 @@ from trials import LONG
 os.environ["SYMATTN_CACHE"] = ""
 """Nothing is remembered between tests, and nothing written where the user keeps things; before symattn is loaded."""
 
+from commands import here  # noqa: E402
+
 from symattn.cli import progress  # noqa: E402
+from symattn.foundation import crew  # noqa: E402
+from symattn.marking.grading import run  # noqa: E402
 
 gc.set_threshold(100_000, 20, 20)
 """Tests and what they keep are many objects, of which few go: looking for circles among them took a sixth of a run."""
@@ -33,6 +37,8 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
 settings.load_profile("symattn")
 
+PROCESSORS = crew.processors
+
 LONG_CASES = set(map(repr, LONG))
 """As the values of parameters are compared."""
 
@@ -41,6 +47,21 @@ LONG_CASES = set(map(repr, LONG))
 def torch():
     """PyTorch, a witness in the whole suite alone: it takes seconds to load, and who runs README's command has none."""
     return pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_processes():
+    """What a test has done is done here, without processes, which take a second to start; who tests these asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crew, "processors", lambda: 1)
+        patch.setattr(run, "crew", here)
+        yield
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    monkeypatch.setattr(crew, "processors", PROCESSORS)
+    monkeypatch.setattr(run, "crew", crew.crew)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,12 +12,6 @@ RNG = np.random.default_rng(4)
 Q, K, V = (RNG.integers(-2, 3, shape) for shape in ((3, 2, 4), (3, 5, 4), (3, 5, 2)))
 
 
-def test_a_batch_is_what_pytorch_makes_of_it(torch):
-    given = {"Q": torch.tensor(Q), "K": torch.tensor(K), "V": torch.tensor(V)}
-    output = torch.nn.functional.scaled_dot_product_attention(*(array.double() for array in given.values()))
-    assert np.allclose(symattn.batch("attention", **given).floats("Z"), output.numpy(), atol=1e-12)
-
-
 @pytest.mark.parametrize("kind", ["lists", "numpy"])
 def test_a_batch_is_what_numpy_makes_of_it(kind):
     made = {"lists": lambda a: a.tolist(), "numpy": np.array}[kind]

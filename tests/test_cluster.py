@@ -13,7 +13,6 @@ import pytest
 from commands import contents, run
 from waiting import until
 
-import symattn
 from symattn.errors import InputError
 from symattn.foundation.cluster import cluster
 from symattn.foundation.crew import crew
@@ -153,28 +152,3 @@ def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_byte(tmp_path
     assert made.returncode == 0
     assert str(tmp_path / "many") in said
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
-
-
-@pytest.mark.slow
-def test_workers_with_another_symattn_are_refused_in_a_sentence(tmp_path):
-    """One with a changed file, and one with none at all."""
-    copied = tmp_path / "other"
-    package = Path(symattn.__file__).parent
-    copied.mkdir()
-    subprocess.run(["cp", "-r", str(package), str(copied / "symattn")], check=True)
-    with (copied / "symattn" / "api.py").open("a") as file:
-        file.write("# changed\n")
-    (tmp_path / "none" / "symattn").mkdir(parents=True)
-    (tmp_path / "none" / "symattn" / "__init__.py").write_text("")
-    said = []
-    for other in (copied, tmp_path / "none"):
-        folder = tmp_path / f"at-{other.name}"
-        folder.mkdir()
-        with scheduler(folder) as file, worker(folder, path=os.pathsep.join([str(other), PATH])):
-            result = run("worksheet", "--problem", "masks", "-n", 2, "--cluster", file, "--out", tmp_path / "out")
-        assert result.exit_code == 2
-        assert result.output.count("\n") == 1
-        said.append(result.output)
-    assert said[0].startswith("Error: A worker differs in files of symattn: ")
-    assert said[1].startswith("Error: The workers have no symattn, or another one than this process: ")
-    assert not (tmp_path / "out").exists()

@@ -27,7 +27,6 @@ from symattn.teaching.sheets import formats
 TABLES = tables_beside(__file__)
 
 ROOT = Path(symattn.__file__).parent.parent
-RECIPE = re.compile(r"(symattn worksheet .*? --seed \d+)")
 PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
 
 
@@ -81,31 +80,6 @@ def test_without_a_seed_one_is_taken_and_named(folder):
     assert names[0].replace("0/", "", 1) != names[1].replace("1/", "", 1)
 
 
-COMBINED = [
-    "--scale sqrt(5) --mask causal --mask-style keep --by-token --scores column --order KVQ",
-    "--base 2 --orientation columns --activation relu --problem full",
-    "--round 1:largest-remainder --notation note-002",
-    "--size n=3,d_model=4,d_k=3,d_v=2 --notation columns --decimal --places 3",
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", COMBINED)
-def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
-    first = run("worksheet", "--seed", 5, "--format", "text,latex", "--out", "a", *options.split())
-    assert first.exit_code == 0, first.output
-    text = (folder / "a/self-attention-5-01-key.txt").read_text("utf-8")
-    found = RECIPE.search(re.sub(r"\s+", " ", text))
-    assert found, "no recipe in the footer"
-    program, *arguments = shlex.split(found[1])
-    assert program == "symattn"
-
-    again = run(*arguments, "--format", "text,latex", "--out", "b")
-
-    assert again.exit_code == 0, again.output
-    assert contents(folder / "a") == contents(folder / "b")
-
-
 @pytest.mark.slow
 def test_another_process_with_another_hash_seed_gives_the_same_bytes_in_every_format(folder):
     listed = [f for f in formats() if f not in ("latex-pdf", "latex-body")]  # tested with the writers
@@ -156,12 +130,6 @@ def test_chosen_entries_only_are_written_out():
 
 def test_a_shape_note_has_a_miniature():
     assert "×512" not in run("derive", "note-001", "--miniature", "--notation", "standard").output
-
-
-def test_letters_alone_need_no_numbers():
-    result = run("derive", "self_attention", "--symbolic", "--size", "n=2,d_model=3,d_k=2,d_v=2")
-    assert result.exit_code == 0
-    assert "q₁₁ = " in result.output
 
 
 # ------------------------------------------------------------------------------------------------ lists
@@ -259,28 +227,6 @@ def test_a_file_in_the_way_is_one_line_and_the_rest_is_as_it_was(folder):
     assert files(folder) == []
 
 
-@pytest.mark.slow
-def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
-    from symattn.teaching import sheets
-
-    calls = []
-
-    def failing(document, form, beside_macros):
-        calls.append(form)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return ".txt", b"half"
-
-    monkeypatch.setattr(sheets, "written_document", failing)
-    result = run("worksheet", "-n", "3", "--format", "text", "--out", "o")
-    assert result.exit_code == 130
-    seed = re.search(r"Interrupted\. The same command with --seed (\d+) makes the whole set\.\n", result.stderr)[1]
-    assert files(folder) == []
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    assert run("worksheet", "-n", 3, "--format", "text", "--out", "o", "--seed", seed).exit_code == 0
-
-
 def test_after_an_interruption_it_is_said_whether_the_same_command_continues(folder, monkeypatch):
     from symattn.teaching.exam import deploy
 
@@ -314,19 +260,6 @@ def test_a_reader_that_goes_away_is_no_error(folder):
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    TABLES["recipes"],
-)  # fmt: skip
-def test_the_recipe_of_settings_in_python_makes_the_same_sheet(settings, folder):
-    [sheet] = symattn.worksheet("attention", seed=3, **settings)
-    command = sheet.worksheet.recipe.partition(" (sheet")[0]
-    done = run(*shlex.split(command)[1:], "--format", "text", "--out", "again")
-    assert done.exit_code == 0, done.output
-    assert sheet.name in (folder / "again" / "attention-3-01.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("mask", ["[" * 5000, "[[" + "1," * 5000 + "1]]"])

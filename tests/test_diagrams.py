@@ -16,7 +16,7 @@ from symattn.page.document import Diagram, HeatMaps, all_blocks
 from symattn.page.writers.figures import drawn
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import DIAGRAMS, diagram_document, set_overview
-from symattn.teaching.explanation.diagrams_weights import level
+from symattn.teaching.explanation.diagrams import level
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.sheets import render, sheets
 

@@ -154,7 +154,12 @@ def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name
         [picture] = flow.fitted(only(version), Page())
         placed = [shape for shape in picture.shapes if isinstance(shape, flow.Boxes)]
         spans = {
-            (p.grid.role, p.grid.head): (p.x, p.y, p.x + p.shape[1] * p.grid.cell[0], p.y + p.shape[0] * p.grid.cell[1])
+            (p.grid.role, p.grid.head): (
+                p.x,
+                p.y,
+                p.x + flow.shape_of(p.grid)[1] * p.grid.cell[0],
+                p.y + flow.shape_of(p.grid)[0] * p.grid.cell[1],
+            )
             for p in placed
         }
         for one, (left, top, right, bottom) in spans.items():
@@ -194,7 +199,7 @@ def areas_of(picture):
     for shape in picture.shapes:
         match shape:
             case flow.Boxes(grid, x, y):
-                rows, columns = shape.shape
+                rows, columns = flow.shape_of(shape.grid)
                 yield "boxes", (x, y, x + columns * grid.cell[0], y + rows * grid.cell[1])
             case flow.Token(_, x, y, wide, high):
                 yield "token", (x, y, x + wide, y + high)

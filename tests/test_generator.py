@@ -199,19 +199,6 @@ def test_what_a_seed_means_has_not_changed():
 
 
 @pytest.mark.slow
-def test_ten_sheets_are_ten_different_ones_whatever_else_is_asked_for():
-    ten = worksheet(n=10, seed=5)
-    names = {s.name for s in ten}
-    assert len(names) == len({str(s.problem.givens) for s in ten}) == 10
-    for sheet in ten:
-        check("self_attention", sheet.problem.givens, None, 2.0)
-        assert sheet.worksheet.sheet == sheet.key.sheet == sheet.name
-    assert worksheet(n=2, seed=5) == ten[:2]
-    for other in (worksheet(seed=2), worksheet(seed=5, scale="none"), worksheet("causal_self_attention", seed=5)):
-        assert other[0].name not in names
-
-
-@pytest.mark.slow
 def test_more_sheets_than_there_are_is_an_error():
     with pytest.raises(InputError, match="more draws gave none"):
         worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})

@@ -19,9 +19,7 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.workers import LostError, made, read_back, text_of
 from symattn.page.document import Look
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.pool import shared
-from symattn.teaching.problems import problem_type
-from symattn.teaching.sheets import Setting, sheets, write_set
+from symattn.teaching.sheets import Setting, write_set
 from symattn.teaching.stress import stress
 
 
@@ -199,18 +197,3 @@ def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
         assert said.count("\n") == 1
     said = run("stress", "masks", "-n", 2, "--cluster", "tcp://127.0.0.1:1", "--jobs", 2).output
     assert said == "Error: --jobs is for the processes of this machine; with --cluster, its workers do the work.\n"
-
-
-@pytest.mark.slow
-def test_a_run_says_where_its_family_has_no_more_room(tmp_path):
-    """Which sheet that is, is counted here from the keys themselves."""
-    recipe = make_recipe("attention", sizes={"n": 2, "d_k": 2})
-    asked = "worksheet attention --size n=2,d_k=2 -n 8 --seed 1 --format markdown --jobs 1 --out"
-    said = run(*asked.split(), tmp_path).stderr
-    key_of = problem_type("full").key
-    assert key_of
-    keys = [key_of(sheet.question.content) for sheet in sheets(recipe, 8)]
-    alike = [max((shared(key, other) for other in keys[:k]), default=0) for k, key in enumerate(keys)]
-    first = next(number for number, share in enumerate(alike, 1) if share > 0.3)
-    assert said.count("keys may have more than 30%") == 1
-    assert f"From sheet {first} on" in said

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from catalogue_sheets import leaves
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script
@@ -38,7 +39,7 @@ from symattn.foundation.languages import (
 from symattn.marking.attempt import Attempt, Text
 from symattn.marking.marker import mark
 from symattn.marking.reports import feedback_document
-from symattn.marking.submissions import fill, read_submission
+from symattn.marking.submissions import read_submission
 from symattn.page.document import (
     Document,
     Look,

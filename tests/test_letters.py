@@ -51,14 +51,6 @@ def test_an_index_from_outside_is_never_taken_for_that_of_a_sum(letters):
         assert row == 0 or k in entry.free_symbols, step.name
 
 
-def test_the_sum_of_a_softmax_runs_over_the_keys_alone():
-    weights = symattn.derive("attention", symbolic=True).sympy("A")
-    m = Symbol("m", integer=True, positive=True)
-    scores, other = MatrixSymbol("S'", Symbol("n", integer=True, positive=True), m), sympy.Dummy("l", integer=True)
-    right = sympy.exp(scores[k, 0]) / sympy.Sum(sympy.exp(scores[k, other]), (other, 0, m - 1))
-    assert weights[k, 0].dummy_eq(right)
-
-
 @pytest.mark.covering(most=2)
 def test_what_is_derived_twice_is_equal(letters):
     again = symattn.derive(letters.problem.mechanism, symbolic=True)
@@ -106,18 +98,6 @@ def test_nested_sums_have_indices_of_their_own():
 
 
 # ------------------------------------------------------------------------------------------- letters and numbers
-
-
-def test_every_head_has_columns_of_its_own():
-    solution = symattn.derive("multi_head_attention", symbolic=True, sizes={"n": "n", "d_k": 4, "d_v": 2})
-    q = MatrixSymbol("Q", Symbol("n", integer=True, positive=True), 8)
-    assert solution.sympy("Q_2")[k, 3] == q[k, 7]
-    assert solution.expanded().sympy("Q_2") == (solution.expanded().sympy("Q"))[:, 4:]
-    interleaved = symattn.derive("multi_head_attention", symbolic=True, split="interleaved")
-    width = Symbol("d_k", integer=True, positive=True)
-    whole = MatrixSymbol("Q", Symbol("n", integer=True, positive=True), 2 * width)
-    assert interleaved.sympy("Q_2")[k, 1] == whole[k, 3]
-    assert symattn.derive("multi_head_attention", symbolic=True).sympy("Q_2")[k, 1] == whole[k, width + 1]
 
 
 @pytest.mark.parametrize(

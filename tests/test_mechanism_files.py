@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
+from oracles import softmax
 
 import symattn
 from symattn.derivation.mechanisms import kept_mechanism, mechanism
@@ -24,11 +25,6 @@ GENERAL, ADDITIVE = str(FILES / "general.toml"), str(FILES / "additive.toml")
 
 def numbers(d, name):
     return np.array([[approximate(x) for x in row] for row in d.value(name).rows])
-
-
-def softmax(s):
-    powers = np.exp(s - s.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def general(Q, W, K, V):

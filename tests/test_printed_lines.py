@@ -9,7 +9,7 @@ from tables import tables_beside
 
 from symattn import formula as f
 from symattn.api import derive, worksheet
-from symattn.marking.reports.worked import Own
+from symattn.marking.reports.worked import StudentWork
 from symattn.page.document import Display, Document, Look
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
@@ -70,7 +70,7 @@ def test_exact_operands_stay_as_they_are():
 
 def test_feedback_follows_too():
     d = sums_of_roots(arithmetic="decimal").derivation
-    own = Own(d, {}, Wording(d, load_notation("standard")), places=4, exact=False)
+    own = StudentWork(d, {}, Wording(d, load_notation("standard")), places=4, exact=False)
     assert oracles.plain(own.worked(d["C"], (0, 0))) == "1.73205 − 1.41421 ≈ 0.3178"
     assert oracles.plain(own.worked(d["D"], (0, 0))) == "1.7321 + 1.4142 ≈ 3.1463"
 

@@ -1,7 +1,5 @@
 """Problem files: what they can say, and one sentence for everything that is wrong with one."""
 
-import tomllib
-
 import oracles
 import pytest
 import sympy
@@ -213,18 +211,6 @@ HOSTILE = [
     "#import \"x\"", "\u202eright to left", "\x00\x07", "日本語", "]]>", "*bold* _it_ [l](x)", "line\nbreak",
     "{n}", "|", "",
 ]  # fmt: skip
-
-
-@pytest.mark.covering(most=39)
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
-def test_hostile_titles_are_only_text(text, form):
-    data = tomllib.loads(GOOD) | {"title": text, "introduction": text}
-    solution = derive("attention", Q=[[1]], K=[[1]], V=[[1]], title=text or " ")
-    assert solution.text(form)
-    from symattn.api import Solution
-
-    assert Solution(problem_file(data, "it").problem()).text(form)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

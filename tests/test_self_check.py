@@ -15,7 +15,7 @@ from symattn.api import derive, worksheet
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import OPS
 from symattn.errors import InputError, SelfCheckError, SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, divide, exponential, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
@@ -136,39 +136,12 @@ def test_a_base_below_1_is_no_reason_to_refuse(mask):
     self_check(derivation)
 
 
-def test_a_weight_in_an_unseen_place_is_found():
-    derivation = mechanism("causal_self_attention").run(
-        {"X": [[1], [2]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}, Settings(mask="causal")
-    )
-    with pytest.raises(SelfCheckError):
-        self_check(planted(derivation, "A", 0, 1, Matrix([["1/10000000"]])[0, 0]))
-
-
 def test_an_error_below_every_tolerance_is_found_in_the_output():
     # 10^-15 passes any comparison of floats; the exact route by tokens sees it
     derivation = attention([[1]], [[1], [2]])
     tiny = Matrix([["1/1000000000000000"]])[0, 0]
     with pytest.raises(SelfCheckError, match=r"Output \(1, 1\)"):
         self_check(planted(derivation, "Z", 0, 0, derivation.value("Z")[0, 0] + tiny))
-
-
-def test_the_mixed_up_softmax_is_found():
-    # the classic: normalised along columns, a key that looks right
-    derivation = attention([[1], [2]], [[1], [3]], scale="none")
-    e = exponential
-    wrong = [
-        [divide(e(1), e(1) + e(2)), divide(e(3), e(3) + e(6))],
-        [divide(e(2), e(1) + e(2)), divide(e(6), e(3) + e(6))],
-    ]
-    steps = tuple(replace(s, result=Matrix(wrong)) if s.name == "A" else s for s in derivation)
-    with pytest.raises(SelfCheckError, match="'A'"):
-        self_check(replace(derivation, steps=steps))
-
-
-def test_a_wrong_root_is_found():
-    derivation = mechanism("attention").run({"Q": [[1, 1]], "K": [[1, 2]], "V": [[1]]}, Settings())
-    with pytest.raises(SelfCheckError, match=r'"S\'"'):
-        self_check(planted(derivation, "S'", 0, 0, square_root(3)))
 
 
 def test_what_was_pinned_is_not_judged_but_what_follows_from_it_is():
@@ -209,17 +182,6 @@ def test_large_numbers_are_no_reason_to_refuse(problem):
     except SymattnError:
         return
     self_check(derivation)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-@pytest.mark.parametrize("mask", ["none", "causal"])
-def test_an_output_that_is_wrong_by_less_than_a_float_can_tell_is_found(orientation, mask):
-    derivation = worksheet("self_attention", seed=3, orientation=orientation, mask=mask)[0].problem.derivation
-    self_check(derivation)
-    value = derivation.value("Z")[1, 1]
-    with pytest.raises(SelfCheckError, match=r"Output \(2, 2\)"):
-        self_check(planted(derivation, "Z", 1, 1, value + Matrix([["1/10^30"]])[0, 0]))
 
 
 def word_wanted_against(score, arithmetic="exact"):

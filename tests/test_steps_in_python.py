@@ -42,18 +42,6 @@ def test_results_of_other_derivations_are_givens_exactly():
     assert all(sympy.simplify(x) == 0 for x in step.result.sympy() - right)
 
 
-def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch(torch):
-    q, k, v = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (*QK.values(), [[1.0], [2.0]]))
-    upstream = torch.tensor([[3.0], [-1.0]], dtype=torch.float64)
-    (torch.softmax(q @ k.T, dim=1) @ v).backward(upstream)
-    steps = [SCORES, {"name": "A", "op": "softmax", "of": ["S"]}, {"name": "Z", "op": "matmul", "of": ["A", "V"]}]
-    gradients = [{"of": "Z", "wrt": ("Q", "K")}]
-    given = {**QK, "V": v, "dZ": upstream, "gradients": gradients}
-    for d in (symattn.derive("custom", steps=steps, **given), symattn.derive("attention", scale="none", **given)):
-        assert numpy.allclose(numpy.asarray(d["dQ"].result, dtype=float), q.grad.numpy())
-        assert numpy.allclose(numpy.asarray(d["dK"].result, dtype=float), k.grad.numpy())
-
-
 def test_every_op_comes_out_as_from_a_file(tmp_path):
     steps, givens = test_self_check.STEPS, test_self_check.GIVENS
     path = tmp_path / "every-op.toml"

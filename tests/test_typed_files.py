@@ -185,18 +185,6 @@ def test_a_value_of_the_wrong_type(name):
 
 
 @NAMES
-def test_a_key_that_is_one_letter_off(name):
-    for spot in those_of(name):
-        wrong = spot.key + "q"
-        sentence = said(name, spot.fill({**spot.others, wrong: DAY}))
-        where = placed(name, spot.table)
-        head = f"{where} has" if where else "There is no"
-        step_of = f"{where} ({name.removeprefix('step ')}) has {wrong!r}; "
-        assert sentence.startswith((f"{head} {wrong!r}; ", f"There is no setting {wrong!r}; ", step_of))
-        assert re.search(rf"did you mean {spot.key}\?$|\b{spot.key}\b| are known\.$", sentence), sentence
-
-
-@NAMES
 def test_a_key_that_is_missing(name):
     for spot in those_of(name):
         if spot.required and (name, spot.key) not in FOLLOWING:

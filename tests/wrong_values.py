@@ -71,23 +71,3 @@ def without(data, at):
         inside = inside[key]
     del inside[at[-1]]
     return copied
-
-
-def mutations(data, rng, more):
-    """Tables with a value exchanged, taken away or added, without end; `more` are keys that could stand at its top."""
-    listed = list(places(data))
-    while True:
-        changed = dict(data)
-        for _ in range(rng.choice([1, 1, 1, 2])):
-            listed = list(places(changed)) or [("title",)]
-            at, way = rng.choice(listed), rng.random()
-            if way < 0.1 and listed:
-                changed = without(changed, at) if at in listed else changed
-            elif way < 0.2 and more:
-                changed = spoilt(changed, (rng.choice(sorted(more)),), rng.choice(WRONG))
-            else:
-                changed = spoilt(changed, at, rng.choice(WRONG)) if changed else changed
-        yield changed
-
-
-__all__ = ["WRONG", "dumps", "mutations", "places", "spoilt", "without"]

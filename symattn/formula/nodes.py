@@ -246,6 +246,11 @@ class Relation(Node):
             raise ValueError(f"a chain of {len(self.parts)} parts has {len(self.signs)} signs")
 
 
+def equal(*parts: Formula) -> Relation:
+    """A chain of equal parts: Q = X W = …"""
+    return Relation(parts, ("=",) * (len(parts) - 1))
+
+
 @_node
 class Row(Node):
     """Formulas next to one another with a gap between: Q = XW, K = XW, V = XW."""

@@ -94,6 +94,10 @@ class Grid:
     def __getitem__(self, place: tuple[int, int]) -> Entry:
         return self.rows[place[0]][place[1]]
 
+    def get(self, i: int, j: int) -> Entry:
+        """An entry; a blank one beside what was written."""
+        return self[i, j] if i < self.shape[0] and j < self.shape[1] else BLANK
+
     def cells(self) -> Iterator[tuple[int, int, Entry]]:
         """Every entry with its place, from 0, row by row."""
         for i, row in enumerate(self.rows):
@@ -231,10 +235,9 @@ class Attempt:
     `worked` those beside whose answer there is working, which only a person can read.
     `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
     for one box.  `unread` are the parts that something was written to, or may have been, that is no answer as it was
-    read: a person has to see whether it is one, or shows the method of one.  `otherwise` is the attempt in the other
-    way that the file may be read: the one that earns more counts.  `shapes` are those that were stated of the matrices
-    that parts ask for, as "Q is 3×4".  `doubts`, by the name of the part or the step, are answers that may have been
-    read otherwise than they were meant: where they are not right as they were read, a person sees them first.
+    read: a person has to see whether it is one, or shows the method of one.  `shapes` are those that were stated of the
+    matrices that parts ask for, as "Q is 3×4".  `doubts`, by the name of the part or the step, are answers that may
+    have been read otherwise than they were meant: where they are not right as they were read, a person sees them first.
     """
 
     answers: Mapping[str, Said]
@@ -243,7 +246,6 @@ class Attempt:
     remarks: tuple[Remark, ...] = ()
     worked: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
-    otherwise: Attempt | None = None
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
     doubts: Mapping[str, Doubt] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -261,23 +263,3 @@ class Submission:
     name: str = ""
     student: str = ""
     remarks: tuple[Remark, ...] = ()
-
-
-__all__ = [
-    "BLANK",
-    "Attempt",
-    "Doubt",
-    "Entry",
-    "Grid",
-    "Grids",
-    "Ordered",
-    "Remark",
-    "Said",
-    "Shaded",
-    "Shaped",
-    "Submission",
-    "Text",
-    "Ticked",
-    "Unreadable",
-    "cannot_be_read",
-]

@@ -190,9 +190,9 @@ def _variant(question: Question, number: int) -> _Tried:
             tried.outcomes[id] = "invisible"
             continue
         report = mark(question, script(question, wrong.derivation))
-        named = [c.id for c in report.events[0].candidates] if len(report.events) == 1 else []
+        named = report.events[0].ids if len(report.events) == 1 else ()
         others = [w for w in wrongs if w.misconception.id in named]
-        if named == [id]:
+        if named == (id,):
             tried.outcomes[id] = "found"
         elif id in named and all(_alike(question, wrong.derivation, other.derivation) for other in others):
             tried.outcomes[id] = "collided"
@@ -239,7 +239,7 @@ def _same(a: Matrix | None, b: Matrix | None) -> bool:
 
 def _said(report: Report) -> str:
     """The events of a report in short."""
-    events = [f"{e.part}: {'/'.join(c.id for c in e.candidates) or e.kind}" for e in report.events]
+    events = [f"{e.part}: {'/'.join(e.ids) or e.kind}" for e in report.events]
     return f"{report.total} of {report.available}; {', '.join(events) or 'no event'}"
 
 
@@ -274,6 +274,3 @@ def trial(
     order = list(misconceptions())
     ordered = {id: outcomes[id] for id in sorted(outcomes, key=order.index)}
     return Trial(spec, count, ordered, found.accused, found.pairs, found.broken_pairs, found.right, found.missed)
-
-
-__all__ = ["OUTCOMES", "Trial", "right_scripts", "script", "trial", "value_of"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
-from symattn.formula import CellKind, Formula, MatrixOf
+from symattn.formula import Blank, CellKind, Formula, MatrixOf
 from symattn.foundation.languages import PLACES, capitalised
 from symattn.foundation.languages import Quoted as Quoted
 
@@ -282,6 +282,15 @@ class AnswerGrid:
     column_labels: tuple[Formula, ...] = ()
     step: str = ""
 
+    @property
+    def cells(self) -> Cells:
+        """What stands in the boxes, with a blank in those to fill in."""
+        filled, blank = dict(self.filled), Blank(self.kind)
+        return tuple(tuple(filled.get((i, j), blank) for j in range(self.columns)) for i in range(self.rows))
+
+
+Cells = tuple[tuple[Formula, ...], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class WorkingSpace:
@@ -407,6 +416,15 @@ class Falk:
     inside: MatrixOf | AnswerGrid
     names: tuple[Formula, ...] = ()
 
+    @property
+    def product(self) -> Cells:
+        return cells_of(self.inside)
+
+
+def cells_of(grid: MatrixOf | AnswerGrid) -> Cells:
+    """The entries of a matrix, or what stands in its boxes."""
+    return grid.rows if isinstance(grid, MatrixOf) else grid.cells
+
 
 @dataclass(frozen=True, slots=True)
 class FlowGrid:
@@ -428,6 +446,10 @@ class FlowGrid:
     head: int = 0
     heading: Heading | None = None
     start: tuple[int, int] = (0, 0)
+
+    @property
+    def cells(self) -> Cells:
+        return cells_of(self.inside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,3 @@ def _formula(node: Formula, look: Look) -> Formula:
                 parts[name] = ";"
     changed: Formula = with_fields(node, parts.items())
     return changed
-
-
-__all__ = ["CHOICES", "TEXT_SIZES", "make_look", "presented"]

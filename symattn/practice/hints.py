@@ -15,8 +15,8 @@ from symattn.exact import Matrix
 from symattn.formula import Formula, Fraction, Product, Relation, Sum
 from symattn.marking.attempt import Grid
 from symattn.marking.marker.report import Report
-from symattn.marking.reports.told import Told
-from symattn.marking.reports.worked import Own, shortened
+from symattn.marking.reports.text import ReportText
+from symattn.marking.reports.worked import StudentWork, shortened
 from symattn.page.document import Block, Display, Inlines, Math, Paragraph, Words, sentence
 from symattn.practice import words
 from symattn.teaching.explanation.wording import Wording
@@ -27,7 +27,7 @@ Cell = tuple[int, int]
 
 def hint(report: Report, part: Part, cell: Cell, level: int) -> tuple[list[Block], int]:
     """What is told of an entry (from 0) at a level, from 1: everything up to it; and how many levels there are."""
-    told = Told(report, "student")
+    told = ReportText(report, "student")
     asked, named = asked_step(report.question, part), told.wording(part.name)
     d = report.own.get(part.name, asked[0] if asked else None)
     step = next((line for line in d if asked and line.name == asked[1]), None) if d else None
@@ -44,7 +44,7 @@ def _within(step: Step, cell: Cell) -> bool:
     return isinstance(step.result, Matrix) and 0 <= cell[0] < int(rows) and 0 <= cell[1] < int(columns)
 
 
-def _hint(told: Told, d: Derivation, step: Step, wording: Wording, cell: Cell) -> Iterator[tuple[int, Block]]:
+def _hint(told: ReportText, d: Derivation, step: Step, wording: Wording, cell: Cell) -> Iterator[tuple[int, Block]]:
     """Blocks with the level from which they are told; there may be none for a level."""
     entry = wording.entry(step.name, *cell)
     try:
@@ -67,7 +67,7 @@ def _hint(told: Told, d: Derivation, step: Step, wording: Wording, cell: Cell) -
         yield 2, Paragraph(first)
     yield 3, Display((Relation((entry, shortened(working)), ("=",)),))
     problem = told.report.question.problem
-    own = Own(d, {}, wording, *((problem.places, problem.exact) if problem else (4, True)))
+    own = StudentWork(d, {}, wording, *((problem.places, problem.exact) if problem else (4, True)))
     for j in range(int(step.result.shape[1])):
         if (worked := own.worked(step, (cell[0], j))) is not None:
             yield 4, Display((Relation((wording.entry(step.name, cell[0], j), worked), ("=",)),))
@@ -97,7 +97,7 @@ def _names(operand: Operand, d: Derivation, wording: Wording) -> Entries[Formula
     return Entries(matrix.shape, named, first=wording.notation.first_index)
 
 
-def _empty(told: Told, step: Step) -> str:
+def _empty(told: ReportText, step: Step) -> str:
     """A line that the step is made of, which was asked for and is still empty; "" if there is none."""
     asked = {part.answer.step: part.name for part in told.report.question.parts if isinstance(part.answer, StepAnswer)}
     for operand in step.operands:

@@ -21,7 +21,7 @@ from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet
 from symattn.marking.reports import words as report_words
 from symattn.marking.reports.echo import as_read
-from symattn.marking.reports.told import Told
+from symattn.marking.reports.text import ReportText
 from symattn.marking.submissions.entries import AUTO, entry
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Block, Inlines, Math, Paragraph, Words
@@ -50,7 +50,7 @@ class Marked:
 
     def part(self, number: int) -> Said:
         """One part of it, from 1: what is told about that alone."""
-        blocks = _told(Told(self._report, "student", alone=True), self._name(number))
+        blocks = _told(ReportText(self._report, "student", alone=True), self._name(number))
         return {**self._verdicts, "html": self.reader.blocks(blocks)}
 
     def hint(self, number: int, row: int, column: int, level: int) -> Said:
@@ -70,7 +70,8 @@ class Marked:
     def attempt(self) -> Said:
         """What was written as a Markdown file, for `symattn check` and `grade`; its recipe is in it."""
         recipe = f"recipe: {json.dumps(self.sheet.command)}\n" if self.sheet.command else ""
-        return {"name": f"{self.sheet.name}.md", "text": self._file(recipe)}
+        text = _HEAD_OF_TABLE.sub(lambda row: row[0] + "|---" * (row[0].count("|") - 1) + "|\n", self._file(recipe))
+        return {"name": f"{self.sheet.name}.md", "text": text}
 
     # -- helpers
 
@@ -131,6 +132,7 @@ def reading(text: str, reader: Reader) -> Said:
 
 _OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
 _HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
+_HEAD_OF_TABLE = re.compile(r"(?<=\n\n)\|.*\|\n")
 _FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 
 
@@ -144,7 +146,7 @@ def _markdown(page: str) -> str:
     return text.split("\n---\n", 1)[1] if text.startswith("---\n") else text
 
 
-def _told(told: Told, part: str) -> Iterator[Block]:
+def _told(told: ReportText, part: str) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
     here = [event for event in told.report.events if event.part == part]
     places = not isinstance(told.asked(part), TICKED)

@@ -335,6 +335,16 @@ class Question:
         return self.problem.notation if self.problem else load_notation(str(self.frozen.get("notation", "standard")))
 
     @property
+    def exact(self) -> bool:
+        """Whether its answers are exact values."""
+        return self.problem.exact if self.problem else bool(self.frozen.get("exact", True))
+
+    @property
+    def places(self) -> int:
+        """Of its answers in decimals."""
+        return self.problem.places if self.problem else int(str(self.frozen.get("places", 4)))
+
+    @property
     def orientation(self) -> Orientation:
         """Whether tokens are rows or columns: as in its derivations; in its notation, where it has none."""
         answers = (part.answer for part in self.parts)

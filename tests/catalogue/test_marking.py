@@ -5,12 +5,13 @@ from random import Random
 
 import pytest
 from catalogue_sheets import ROWS, derivation, sheet, the, written
+from filling import fill
 from scripts import key_script
 
 from symattn.derivation.misconceptions import replayed
 from symattn.marking.attempt import Text
 from symattn.marking.marker import mark
-from symattn.marking.submissions import fill, read_submission
+from symattn.marking.submissions import read_submission
 from symattn.marking.trial import right_scripts, script
 
 MECHANISMS = [row for row in ROWS if row.kind == "mechanism"]

@@ -3,23 +3,11 @@
 import math
 from fractions import Fraction
 
-import exact_witness as witness
-import mpmath
 import pytest
 import sympy
-from hypothesis import given
 
 from symattn.exact import NEGATIVE_INFINITY, decimal_text, divide, exponential, square_root
 from symattn.exact.approximate import approximate
-
-
-@pytest.mark.slow
-@given(witness.sums)
-def test_a_sum_is_near_what_mpmath_makes_of_it(recipe):
-    with mpmath.workdps(40):
-        right = witness.in_mpmath(recipe)
-    scale = max(1.0, abs(float(right)))
-    assert abs(approximate(witness.ours(recipe)) - float(right)) <= 1e-6 * scale
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import time
 from fractions import Fraction
 from random import Random
 
+import fuzz_answers
 import pytest
-from bench import fuzz_answers
 
 from symattn.errors import InputError, ReadError, UndecidedError
 from symattn.exact import compare, decide, decimal_text, rounded, sign, significant_text, to_sympy

@@ -45,6 +45,21 @@ def test_names_stay_as_they_are_written(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        (("104512", "87121", "220981", "310442"), "87121"),
+        (("104512", "087121", "220981", "22098"), ""),  # here zeros were kept
+        (("104512", "87121", "22098", "310442"), ""),  # lengths differ
+        (("ab12", "b12", "cd34", "ef56"), ""),
+    ],
+)
+def test_numbers_that_may_have_lost_their_zeros_are_named(tmp_path, caplog, ids, named):
+    people = "\n".join(f"Name {'ABCD'[k]},{one}" for k, one in enumerate(ids))
+    assert [student.id for student in read_class(write(tmp_path, f"name,id\n{people}"))] == list(ids)
+    assert f"the ids {named} have fewer digits" in caplog.text if named else not caplog.text
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "is empty"),

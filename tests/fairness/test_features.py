@@ -6,9 +6,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import LAYOUTS, problems
+from strategies import LAYOUTS
 from test_golden_variant import GIVENS
-from trials import tries
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
@@ -90,16 +89,6 @@ def test_a_product_is_counted_as_a_loop_counts_it(data):
 def test_the_layout_makes_no_difference(layout, mask):
     givens = turned(GIVENS) if layout["orientation"] == "columns" else GIVENS
     assert features(worked_out(givens, mask=mask, **layout)) == features(worked_out(GIVENS, mask=mask))
-
-
-@pytest.mark.slow
-@tries(60)
-@given(problems())
-def test_any_problem_with_numbers_has_features(problem):
-    found = features(problem.run())
-    assert list(found.row())[:6] == ["z", "u", "h", "adds", "neg", "two"]
-    assert found.load >= 0
-    assert all(0 < w <= 1 for w in found.max_weights)
 
 
 def test_a_bias_is_one_more_term():

@@ -73,7 +73,8 @@ def question_of(*parts):
 
 def marked(answer, said, *marks, policy=ECF, method=False):
     part = part_of(answer, *marks)
-    return mark_answer(part, said, question_of(part), policy, 0, method)
+    ticked = Attempt({}, methods=frozenset({part.name} if method else ()))
+    return mark_answer(part, said, question_of(part), policy, attempt=ticked)
 
 
 def given_marks(found):
@@ -486,7 +487,8 @@ def test_answers_of_every_problem_type(problem):
         for mark, earned in zip(part.marks, found.marks, strict=True):
             assert earned.pending == (mark.rule == "reason")
             assert earned.given == (0 if earned.pending else mark.number)
-        assert sum(given_marks(mark_answer(part, said, question, ECF, method=True))) == total(part.marks)
+        ticked = mark_answer(part, said, question, ECF, attempt=Attempt({}, methods=frozenset({part.name})))
+        assert sum(given_marks(ticked)) == total(part.marks)
         blank = mark_answer(part, None, question, ECF)
         assert (set(states(blank)), set(given_marks(blank))) == ({"missing"}, {0})
         assert blank.events == () == blank.notices

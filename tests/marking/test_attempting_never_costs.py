@@ -242,7 +242,7 @@ def test_weights_follow_from_the_students_own_mask():
     columns = range(shading.shape[1])
     row = next(i for i, _ in weights.cells if sum((i, j) not in shading.cells for j in columns) > 1)
     own = shading.cells | {max((row, j) for j in columns if (row, j) not in shading.cells)}
-    base = {"e": sympy.E}.get(str(q.content.base), q.content.base)
+    base = {"e": sympy.E}.get(str(q.content["base"]), q.content["base"])
     scores = page(d.value("S'"))
     powers = [[0 if (i, j) in own else base ** to_sympy(x) for j, x in enumerate(r)] for i, r in enumerate(scores)]
     lines = {**key_of(q), "weights": [[str(x / sum(r)).replace("E", "e") for x in r] for r in powers]}

@@ -1,5 +1,6 @@
 """Matrices in each other's boxes: right ones cost nothing wherever they stand, and mistakes stay mistakes."""
 
+from functools import cache
 from itertools import pairwise
 from random import Random
 
@@ -13,12 +14,16 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import grid
 
 PARTS = ("Q", "K", "V", "S", "S'", "A", "Z")
-RIGHT = {part: CASES["13-boxes-shifted"].script[box] for part, box in pairwise(PARTS)}
-RIGHT["Z"] = CASES["12-boxes-interchanged"].script["A"]
+
+
+@cache
+def right():
+    shifted = {part: CASES["13-boxes-shifted"].script[box] for part, box in pairwise(PARTS)}
+    return shifted | {"Z": CASES["12-boxes-interchanged"].script["A"]}
 
 
 def in_boxes(order):
-    return marked(question("g1.toml"), Attempt({box: RIGHT[part] for box, part in zip(PARTS, order, strict=True)}))
+    return marked(question("g1.toml"), Attempt({box: right()[part] for box, part in zip(PARTS, order, strict=True)}))
 
 
 def told(report):
@@ -42,15 +47,15 @@ def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed):
 
 def test_a_single_matrix_moves_only_from_a_box_that_it_does_not_fit():
     """The output in the box of the weights can be nothing else; scores in that of the scaled ones are a mistake."""
-    moved = marked(question("g1.toml"), Attempt({"V": RIGHT["V"], "A": RIGHT["Z"]}))
+    moved = marked(question("g1.toml"), Attempt({"V": right()["V"], "A": right()["Z"]}))
     assert told(moved)
-    stays = marked(question("g1.toml"), Attempt({"S'": RIGHT["S"]}))
+    stays = marked(question("g1.toml"), Attempt({"S'": right()["S"]}))
     assert not told(stays)
 
 
 def test_a_wrong_entry_keeps_a_matrix_where_it_stands():
-    wrong = RIGHT["Z"].put(0, 0, grid([["17"]])[0, 0])
-    report = marked(question("g1.toml"), Attempt({**RIGHT, "A": wrong, "Z": RIGHT["A"]}))
+    wrong = right()["Z"].put(0, 0, grid([["17"]])[0, 0])
+    report = marked(question("g1.toml"), Attempt({**right(), "A": wrong, "Z": right()["A"]}))
     assert not told(report)
 
 

@@ -1,20 +1,23 @@
 """One cause is one event, with its name: slips from the rule of the step, mistakes in one row, entries swapped."""
 
+from contextlib import suppress
 from functools import cache
 from itertools import product
+from random import Random
 
 import numpy as np
 import pytest
-from bench.diagnosis import tried
 from scripts import decimals, key_of, script
 
 from symattn.api import check, derive, make_recipe
-from symattn.derivation.misconceptions import SLIPS, replayed
-from symattn.exact import decide
+from symattn.derivation.misconceptions import SLIPS, replayed, slips
+from symattn.errors import UndefinedError
+from symattn.exact import Matrix, decide
 from symattn.exact.reading import typed
 from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
+from symattn.marking.trial import script as handed_in
 from symattn.marking.trial import value_of
 from symattn.teaching.sheets import sheets
 
@@ -114,11 +117,22 @@ OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradien
 
 
 @pytest.mark.parametrize("names", [SMALL, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["small", "others"])
-def test_planted_mistakes_are_one_event_with_their_name(names):
-    """A small version of the bench: at most one in ten without its name."""
-    found = list(tried(names, slip_count=3, part_count=1, seed=3, belief_count=1))
-    assert len(found) > 3 * len(names)
-    assert sum(outcome.named for outcome in found) >= 0.9 * len(found), [str(o) for o in found if not o.named]
+def test_a_slip_is_one_event_with_its_name(names):
+    """What each makes of an entry has its witness in tests/misconceptions.  Off by one (A10) is the last resort."""
+    tried = 0
+    for name, k in product(names, range(5)):
+        question, d, rng = sheet(name).question, sheet(name).problem.derivation, Random(f"{name} {k}")
+        step = rng.choice(sheet(name).problem.asked_steps)
+        i, j = (rng.randrange(size) for size in step.result.shape)
+        found = list(slips(d, step.name, i, j))
+        with suppress(IndexError, UndefinedError):  # no slip here, or none that can be gone on with
+            slip, rows = rng.choice(found), [list(row) for row in step.result.rows]
+            rows[i][j] = slip.value
+            [event] = mark(question, handed_in(question, d.replay(pinned={step.name: Matrix.of(rows)}))).events
+            names_of = {one.id for one in event.candidates}
+            assert slip.slip.id in names_of or (slip.slip.id == "A10" and names_of), (name, step.name)
+            tried += 1
+    assert tried > 3 * len(names)
 
 
 def test_a_row_copied_from_the_row_above_is_told_as_such():

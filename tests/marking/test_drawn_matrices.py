@@ -15,7 +15,7 @@ from symattn.exact import to_sympy
 from symattn.marking.attempt import Grid
 from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
-from symattn.marking.submissions.drawn import undrawn
+from symattn.marking.submissions.alphabet import undrawn
 from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import text as plain

@@ -20,7 +20,7 @@ import numpy as np
 import openpyxl
 import paper_class
 import pytest
-from commands import here, run
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,11 +47,6 @@ TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text("utf-8
 def rows_of(table):
     """What is typed, and what is made or said of it."""
     return [tuple(row.values()) for row in TABLES[table]]
-
-
-@pytest.fixture(autouse=True)
-def no_processes(monkeypatch):
-    monkeypatch.setattr("symattn.marking.grading.run.crew", here)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +86,7 @@ def same_marks(folder, exam, scripts):
         assert (a.id, a.status, a.total, a.of) == (b.id, b.status, b.total, b.of)
         if a.has_marks:
             assert [r.points for r in a.results] == [r.points for r in b.results], scripts[a.id].differs
-            assert [list(map(str, r.mistakes)) for r in a.results] == [list(map(str, r.mistakes)) for r in b.results]
+            assert [list(map(str, r.events)) for r in a.results] == [list(map(str, r.events)) for r in b.results]
 
 
 def test_a_few_scripts_by_exception_get_the_marks_of_scripts_in_full(exam, tmp_path):

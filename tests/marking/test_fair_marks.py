@@ -16,6 +16,7 @@ import symattn
 from symattn.exact import decimal_text
 from symattn.marking.attempt import Attempt, Grid, Grids
 from symattn.marking.submissions.entries import entry, grid
+from symattn.teaching.problems.mask_kinds import keep_of
 
 
 def sheet(problem, seed=1, **stated):
@@ -36,12 +37,17 @@ def key(question):
 # ------------------------------------------------------------------------------------------------ masks
 
 
+def keep(question):
+    """Which scores are seen."""
+    content = question.content
+    return keep_of(content["kind"], content["parameters"], len(content["scores"]), len(content["tokens"]))
+
+
 def weights(question, wrong):
     """The weights of somebody who ignores the mask, adds 0 for it, or masks afterwards."""
-    content = question.content
     scores = question.problem.derivation.value("S'")
     rows = []
-    for i, seen in enumerate(content.keep):
+    for i, seen in enumerate(keep(question)):
         powers = [
             Fraction(math.exp(float(decimal_text(scores[i, j], 15)))).limit_denominator(50) for j in range(len(seen))
         ]
@@ -50,7 +56,7 @@ def weights(question, wrong):
         shares = [p / sum(powers) for p in powers]
         if wrong == "afterwards":
             shares = [p if s else Fraction(0) for p, s in zip(shares, seen, strict=True)]
-        rows.append([str(x) if i in content.asked else "" for x in shares])
+        rows.append([str(x) if i in question.content["asked"] else "" for x in shares])
     return grid(rows)
 
 
@@ -69,8 +75,8 @@ def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed, wrong, id
 
 
 def test_one_other_number_for_what_is_hidden_is_one_mistake():
-    question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content.style == "additive")
-    rows = [["0" if seen else "1" for seen in row] for row in question.content.keep]
+    question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content["style"] == "additive")
+    rows = [["0" if seen else "1" for seen in row] for row in keep(question)]
     report = marked(question, answered(question, mask=grid(rows)))
     [event] = mistakes(report)
     assert [candidate.says for candidate in event.candidates] == ["1 was written for −∞ throughout"], shown(report)
@@ -214,10 +220,10 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed):
 def test_what_the_key_lists_as_wrong_is_recognised():
     """The numbers before "one head only" and "keys or values, not both" in the key."""
     question = sheet("counts")
-    scores, cache = question.content.scores, next(part for part in question.parts if part.name == "cache")
+    n, cache = question.content["scores"]["n"], next(part for part in question.parts if part.name == "cache")
     numbers, size = cache.answer.value[0, 0], cache.answer.value[1, 0]
     half = grid([[str(numbers // 2)], [str(size // 2)]])
-    report = marked(question, answered(question, scores=entry(str(scores.n**2)), cache=half))
+    report = marked(question, answered(question, scores=entry(str(n**2)), cache=half))
     said = [event.candidates[0].says for event in mistakes(report)]
     assert said == ["one head only was counted", "keys or values were counted, not both"], shown(report)
 

@@ -26,7 +26,7 @@ from symattn.marking.marker import mark
 from symattn.marking.reports import exercise_sheet, feedback_document
 from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
-from symattn.marking.reports.told import MOST_FITS, Told
+from symattn.marking.reports.text import MOST_FITS, ReportText
 from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
@@ -59,7 +59,7 @@ def plain(text):
 
 def looked_at(report):
     """Where a student is told to look first, and what about it."""
-    return "\n".join(map(plain, where_to_look(Told(report, "student"))))
+    return "\n".join(map(plain, where_to_look(ReportText(report, "student"))))
 
 
 @cache
@@ -143,7 +143,7 @@ def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_m
     for part, report in slipped(mechanism):
         said = looked_at(report)
         assert "You have " in said, (part, said)
-        told = Told(report, "student")
+        told = ReportText(report, "student")
         for event in report.events:
             assert len(re.findall(r"as if ", plain(told.says(event)))) <= MOST_FITS == 2
 
@@ -377,7 +377,7 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
     question = sheet_of(kind, 1)
     for part, answer, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
-        told = Told(report, "student")
+        told = ReportText(report, "student")
         said = [plain(told.says(e)) for e in report.events if (part, 0 if not answer.several else k, 0) in e.entries]
         assert said
         for one in answer.right:
@@ -402,7 +402,7 @@ def test_of_right_options_that_were_not_ticked_only_their_number_is_told():
             continue
         for k in answer.right:
             report = mark(question, Attempt({part.name: Ticked(frozenset({k}))}))
-            told, left = Told(report, "student"), len(answer.right) - 1
+            told, left = ReportText(report, "student"), len(answer.right) - 1
             assert len(report.events) == left
             says = "One more option should be ticked." if left == 1 else f"{left} more options should be ticked."
             assert not left or [plain(one.remarks) for one in told.lines if one.remarks] == [says]
@@ -419,7 +419,7 @@ def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so():
     d = symattn.derive("attention", scale="none", places=2, **given)
     for weights, told in ((made, True), (nearest, False)):
         report = symattn.check(d, {"A": [[x] for x in weights]}).reports[0]
-        (line,) = (line for line in Told(report, "student").lines if line.part == "A")
+        (line,) = (line for line in ReportText(report, "student").lines if line.part == "A")
         said = f"Column 1: rounded so that it sums to 1; to the nearest, {made[1]} would be {nearest[1]}."
         assert (said in plain(line.remarks)) == told
 

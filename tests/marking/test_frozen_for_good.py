@@ -13,12 +13,10 @@ import pytest
 from frozen_files import FOLDER, right
 from scripts import exactly
 from test_frozen_sheets import sealed
-from test_grading import here
 
 import symattn
 from symattn.errors import InputError
 from symattn.exact.reading import read
-from symattn.marking.grading import run as run_module
 from symattn.marking.grading.source import papers
 from symattn.page.document import Paragraph, Words
 from symattn.teaching import frozen as freezing
@@ -217,7 +215,6 @@ def test_another_key_is_refused_in_every_format(form):
 
 def test_one_sheet_with_another_key_costs_nobody_else_a_mark(tmp_path, monkeypatch):
     """A class is begun with a sheet that can be marked."""
-    monkeypatch.setattr(run_module, "crew", here)
     data = json.loads((NEWEST / "worksheets.json").read_text("utf-8"))
     types = {sheet["id"]: sheet["content"]["type"] for sheet in data["sheets"]}
     chosen = [sheet for sheet in data["sheets"] if types[sheet["id"]] in ("full", "shapes")]

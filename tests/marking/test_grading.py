@@ -22,11 +22,11 @@ from pathlib import Path
 import pytest
 import sympy
 from commands import contents, here, run
+from filling import fill
 from waiting import until
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.crew import crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
@@ -36,7 +36,7 @@ from symattn.marking.grading.record import Terms, line_name
 from symattn.marking.grading.settled import settled
 from symattn.marking.grading.source import papers
 from symattn.marking.marker import POLICIES, mark
-from symattn.marking.submissions import fill, grid
+from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import copies, freeze, thawed
@@ -60,19 +60,6 @@ scale = "sqrt(d_k)"
 RUBRIC = '[[question]]\ntype = "prove"\n'
 NAMES = ["=HYPERLINK(1)", "Łukasz Żółć", '"quoted", and more', "-1+1", "@here", "O'Brien"]
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x01\x02\xff"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_processes():
-    """A class is marked here, without processes, which take a second to start; tests of these ask for them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "crew", here)
-        yield
-
-
-@pytest.fixture
-def processes(monkeypatch):
-    monkeypatch.setattr(run_module, "crew", crew)
 
 
 # ------------------------------------------------------------------------------------------------ answers by SymPy

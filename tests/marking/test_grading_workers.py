@@ -123,7 +123,7 @@ def test_a_process_is_kept_for_the_next_job_of_its_thread_and_replaced_when_it_i
 # ------------------------------------------------------------------------------------------------ who works
 
 
-def test_a_crew_is_as_large_as_pays():
+def test_a_crew_is_as_large_as_pays(processes):
     with crew(of=1000) as those:
         assert those.alone or those.hands() == processors() - 1  # and this one
         assert those.alone == (processors() == 1)

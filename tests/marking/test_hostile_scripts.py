@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from filling import fill
 from hostile import FEW, attempts, in_symbols, key, question
 from scripts import key_script, shown
 
@@ -11,7 +12,7 @@ import symattn
 from symattn.marking.attempt import Attempt, Shaped
 from symattn.marking.marker import POLICIES, mark
 from symattn.marking.reports import feedback_document, marking_document, report_json
-from symattn.marking.submissions import entry, fill, read_submission
+from symattn.marking.submissions import entry, read_submission
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import markdown, text
 from symattn.teaching.question import ShapeAnswer

@@ -11,9 +11,8 @@ from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritten_everywhere
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import Matrix
-from symattn.marking import marker
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.marker import mark
+from symattn.marking.marker import derivations, mark
 from symattn.marking.submissions.entries import grid
 
 
@@ -45,7 +44,7 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
     attempts = scripts(q, rng)
     alone = []
     for attempt in attempts:
-        monkeypatch.setattr(marker, "KEYS", {})
+        monkeypatch.setattr(derivations, "KEYS", {})
         alone.append(told(mark(q, attempt)))
     rng.shuffle(order := list(range(len(attempts))))
     for k in (*order, *order):
@@ -53,15 +52,15 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
 
 
 def test_no_more_is_kept_than_that(monkeypatch):
-    monkeypatch.setattr(marker, "KEYS", {})
-    monkeypatch.setattr(marker, "MOST_KEYS", 2)
+    monkeypatch.setattr(derivations, "KEYS", {})
+    monkeypatch.setattr(derivations, "MOST_KEYS", 2)
     for mechanism in ("attention", "rms_norm", "feed_forward", "attention"):
         mark(question(mechanism), key_script(question(mechanism)))
-        assert len(marker.KEYS) <= 2
-    kept = [memory for _, _, memory in marker.KEYS.values()]
-    monkeypatch.setattr(marker, "MOST_KNOWN", 0)
+        assert len(derivations.KEYS) <= 2
+    kept = [memory for _, _, memory in derivations.KEYS.values()]
+    monkeypatch.setattr(derivations, "MOST_KNOWN", 0)
     mark(question("attention"), key_script(question("attention")))
-    assert marker.KEYS[id(question("attention").problem.derivation)][2] not in kept
+    assert derivations.KEYS[id(question("attention").problem.derivation)][2] not in kept
 
 
 SHAPED = ("attention", "layer_norm", "feed_forward_gradient", "multi_head_attention", "kv_cache", "recurrent_network")

@@ -7,6 +7,7 @@ from functools import cache
 from random import Random
 
 import pytest
+from filling import fill
 from hypothesis import settings
 from scripts import key_script
 
@@ -14,7 +15,7 @@ from symattn.errors import InputError, SymattnError
 from symattn.foundation.dice import Dice
 from symattn.marking.marker import mark
 from symattn.marking.reports import feedback_document, report_json
-from symattn.marking.submissions import fill, read_submission, sheet_of
+from symattn.marking.submissions import read_submission, sheet_of
 from symattn.page.writers import latex, markdown, notebook, text
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type

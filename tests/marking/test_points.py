@@ -159,7 +159,6 @@ QUICK = (
     ids=lambda x: str(x or "-"),
 )
 def test_one_wrong_entry_costs_something_for_any_points(problem, mechanism, settings):
-    """`tests/bench/points.py --every-value` tries all of them."""
     q, rng = question(problem, mechanism, **settings), Random(1)
     for points in {1, len(q.parts) - 1, rng.randint(1, 2 * q.marks), 2 * q.marks}:
         assert law_of_points(q, max(1, points), rng, policies=(rng.choice(["ecf", "ib", "uk", "strict"]),))

@@ -27,7 +27,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Given
 from symattn.marking.reports import feedback_document, marking_document, report_json, words
 from symattn.marking.reports.echo import LONGEST, formula_of, short
-from symattn.marking.reports.told import MOST_TOLD, Told, places
+from symattn.marking.reports.text import MOST_TOLD, ReportText, places
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
 from symattn.page.presentation import make_look, presented
@@ -190,7 +190,7 @@ def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are
     assert squeezed(words.more_mistakes(len(report.events) - MOST_TOLD)) in student
     assert {int(number) for number in re.findall(r"Mistake(\d+)", teacher)} == {e.number + 1 for e in report.events}
     for event in report.events:
-        if says := Told(report, "student").says(event):
+        if says := ReportText(report, "student").says(event):
             assert student.count(f":{plain(Document('', (Paragraph(says),)))}") <= 1
     assert squeezed(words.AGAIN) not in teacher
 
@@ -221,13 +221,13 @@ def test_a_question_left_empty_takes_one_line(reader):
 
 def test_lines_and_what_is_taken_off_add_up_to_the_total():
     for name, case in CASES.items():
-        told = Told(case.report, "student")
+        told = ReportText(case.report, "student")
         if marks := [text for _, text in told.marks()]:
             numbers = [int(text.partition("/")[0].replace("−", "-")) for text in marks if "?" not in text]
             other = sum(g.given for g in case.report.marks if case.report.question and told.step(g.parts[0]) is None)
             assert max(0, sum(numbers) + other) == case.report.total, name
     misread = CASES["06-misread"].report
-    assert [text for _, text in Told(misread, "student").marks()][-1] == "−1"
+    assert [text for _, text in ReportText(misread, "student").marks()][-1] == "−1"
 
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():

@@ -176,7 +176,6 @@ def test_a_belief_in_every_head_is_one_mistake_whatever_the_slopes(belief):
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", VALUES)
 def test_a_wrong_line_is_marked_under_every_setting(setting):
-    """`tests/bench/settings_marked.py` tries every line, and every mechanism that has it."""
     for value in VALUES[setting][:2]:
         for case in (one for one in cases() if one[1:] == (setting, value)):
             with suppress(InputError):  # the mechanism does not take it

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 
 import pytest
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from trials import tries
@@ -16,7 +17,7 @@ from trials import tries
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import BLANK, Attempt, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
-from symattn.marking.submissions import entry, fill, read_submission
+from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.written import grids_of, shape_of
 from symattn.page.writers import markdown
 from symattn.teaching.exam.papers import Copy, paper

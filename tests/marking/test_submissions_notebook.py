@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filling import fill_notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, marked
@@ -25,7 +26,7 @@ from symattn.exact.reading import read as read_number
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import languages
 from symattn.marking.attempt import Attempt, Submission, Text
-from symattn.marking.submissions import fill_notebook, form_of, read_submission, sheet_of
+from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.marking.submissions.code import printed
 from symattn.page.document import Look
 from symattn.page.translation import translated

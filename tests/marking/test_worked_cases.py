@@ -29,12 +29,17 @@ Table = list[list[str]]
 
 @dataclass(frozen=True)
 class Case:
-    """One file: the question, the script by part, and the tables of what is expected by their first heading."""
+    """One file: the question, the tables of the script, and those of what is expected by their first heading."""
 
     title: str
     problem: str
-    script: dict[str, Grid]
+    tables: list[Table]
     expected: dict[str, Table] = field(default_factory=dict)
+
+    @cached_property
+    def script(self) -> dict[str, Grid]:
+        """What was said, by part."""
+        return {head[0]: grid([row[1:] for row in rows]) for head, *rows in self.tables}
 
     @property
     def question(self):
@@ -64,8 +69,7 @@ def case(path):
     title = before.splitlines()[0].removeprefix("# ")
     problem = re.search(r"^Problem: (.*)$", before, re.MULTILINE)
     assert problem, f"{path.name} does not say which problem it is about."
-    grids = {head[0]: grid([row[1:] for row in rows]) for head, *rows in tables(script)}
-    return Case(title, problem[1], grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
+    return Case(title, problem[1], tables(script), {head[0].split()[0]: rows for head, *rows in tables(expected)})
 
 
 def tables(text):

@@ -11,8 +11,7 @@ from symattn.exact import Matrix
 from symattn.formula import Sum
 from symattn.page.document import Math, Words, spans
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.agreement import agreement
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.parts import agreement, wording_of
 from symattn.teaching.problem import Problem
 
 TABLES = tables_beside(__file__)

@@ -30,44 +30,11 @@ projections = st.fixed_dictionaries(
 )
 
 
-@given(projections, st.sampled_from(["e", 2]))
-def test_a_cache_gives_what_one_causal_pass_gives(given, base):
-    at_once = run("causal_self_attention", given, base=base).value("Z")
-    assert same(run("kv_cache", given, base=base).value("Z"), at_once)
-
-
-@given(
-    matrix(2, 4), matrix(4, 4), matrix(4, 2), st.integers(1, 5), st.sampled_from([None, [[1, 0, 1, 0], [0, 1, 1, 1]]])
-)
-def test_block_by_block_the_softmax_is_the_plain_one(q, k, v, tile, mask):
-    given = {"Q": q, "K": k, "V": v}
-    at_once = run("attention", given, base=2, mask=mask).value("Z")
-    assert same(run("online_softmax", given, tile=tile, base=2, mask=mask).value("Z"), at_once)
-
-
-@given(projections, st.sampled_from(["consecutive", "interleaved"]), st.sampled_from([None, "causal"]))
-def test_a_head_is_attention_of_its_own_columns(given, split, mask):
-    together = run("multi_head_attention", given, heads=2, split=split, mask=mask)
-    for head in (0, 1):
-        columns = slice(2 * head, 2 * head + 2) if split == "consecutive" else slice(head, None, 2)
-        own = {name: [row[columns] if name != "X" else row for row in rows] for name, rows in given.items()}
-        assert together.value(f"Z_{head + 1}") == run("self_attention", own, mask=mask).value("Z")
-
-
 @given(projections, st.permutations(range(3)))
 def test_tokens_in_another_order_give_their_outputs_in_that_order(given, order):
     outputs = run("multi_head_attention", given, heads=2).value("C")
     moved = run("multi_head_attention", {**given, "X": [given["X"][i] for i in order]}, heads=2).value("C")
     assert moved == Matrix.of(outputs.rows[i] for i in order)
-
-
-@given(projections, st.sampled_from([2, 1]))
-def test_shared_keys_and_values_are_the_same_ones_twice(given, width):
-    shared = {name: [row[: width * 2] for row in rows] for name, rows in given.items() if name in ("W_K", "W_V", "b_V")}
-    twice = {name: [row + row for row in rows] for name, rows in shared.items()}
-    queries = {"X": given["X"], "W_Q": [(row + row)[: 4 * width] for row in given["W_Q"]]}
-    one = run("multi_head_attention", {**queries, **shared}, heads=2, kv_heads=1)
-    assert one.value("C") == run("multi_head_attention", {**queries, **twice}, heads=2).value("C")
 
 
 @given(matrix(3, 2), matrix(3, 2), matrix(3, 2), st.sampled_from(["elu+1", "square", "relu"]))

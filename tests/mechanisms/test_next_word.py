@@ -123,7 +123,7 @@ def test_another_word_is_wrong_as_its_number_is(written, marks):
 def test_what_is_no_word_waits_for_a_person(written):
     d = symattn.derive("language_model", **MODEL)
     report = str(symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]}))
-    assert "8/9, 1 pending" in report
+    assert "8/9, 1 open" in report
     assert written in report
 
 

@@ -9,8 +9,7 @@ from tables import tables_beside
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import decide
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.agreement import agreement
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.parts import agreement, wording_of
 from symattn.teaching.problem import Problem
 
 TABLES = tables_beside(__file__)

@@ -8,36 +8,52 @@ import pytest
 
 from symattn.derivation.ops import (
     Accumulate,
+    Activation,
+    ActivationGradient,
+    Add,
     ArgMax,
+    CrossEntropyGradient,
     Divide,
     Exponential,
     Exponentials,
     FeatureMap,
+    Hadamard,
     Hardmax,
+    MatMul,
     Mean,
     MeanSquare,
     Multiple,
+    NormGradient,
     Opposite,
     Over,
     OverSum,
+    ProductSum,
     Rescale,
     Rotate,
     RunningMaximum,
+    Scale,
     Sinusoids,
     SoftCap,
+    SoftCapGradient,
     Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
     SquareRoot,
+    Stack,
     Standardise,
     Subtract,
+    SumOver,
     ToFloat,
     TopK,
+    Total,
+    Transpose,
     Variance,
 )
 from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.position import Direction, Frequency
 from symattn.derivation.windows import HIDDEN
-from symattn.exact import Matrix
+from symattn.exact import Matrix, square_root
 from symattn.exact.approximate import approximate
 from symattn.marking.marker.windows import cell, window
 
@@ -45,9 +61,16 @@ TENTH = Fraction(1, 10)
 TURN = (Direction(Fraction(3, 5), Fraction(4, 5)),)
 LINE, ROW, COLUMN = [["1.2", "-0.3"]], [["1.5", "2.1"]], [["1.5"], ["0.8"]]
 TWO = [["1.0", "2.0"], ["0.4", "-1.2"]]
+WEIGHTS = [["0.3", "0.7"]]
 POSITIVE = [["1.4", "2.3"], ["0.9", "1.7"]]
 
 REACHED = [
+    (MatMul(), [TWO, POSITIVE]),
+    *((op, [TWO, POSITIVE]) for op in (Add(), Hadamard(), Stack("rows"), Stack("columns"))),
+    *((Hadamard(), [TWO, line]) for line in (ROW, COLUMN)),
+    *((op, [TWO]) for op in (Transpose(), Scale(-3), Scale(Fraction(1, 2)), Scale(square_root(3), "sqrt(d_k)"))),
+    *((SumOver(along), [TWO]) for along in ("rows", "columns")),
+    *((Activation(function), [TWO]) for function in ("identity", "relu")),
     (SoftCap(Fraction(3, 2)), [LINE]),
     (OverSum(), [POSITIVE[:1]]),
     (Softmax(), [LINE]),
@@ -91,6 +114,17 @@ HELD = [
     (Sinusoids((Frequency(10000, 0, 2),), (1,)), []),
     (TopK(1), [ROW]),
     (ArgMax(), [ROW]),
+    (SoftmaxJacobian(), [WEIGHTS]),
+    (SoftmaxGradient(), [[*WEIGHTS, *WEIGHTS], TWO]),
+    (SoftmaxGradient("columns", 2), [POSITIVE, TWO]),
+    *((ActivationGradient(function), [TWO, POSITIVE]) for function in ("relu", "tanh", "sigmoid")),
+    (SoftCapGradient(3), [TWO, POSITIVE]),
+    (NormGradient(), [TWO, POSITIVE, COLUMN]),
+    (NormGradient("sample", Fraction(1, 2)), [TWO, POSITIVE, COLUMN]),
+    (NormGradient("rms", 0, "rows"), [TWO, POSITIVE, ROW]),
+    (CrossEntropyGradient(2), [TWO, POSITIVE]),
+    (ProductSum(), [TWO, POSITIVE]),
+    (Total(), [TWO, POSITIVE, TWO]),
 ]
 """Windows that may be wider than what their operands lead to, or of what jumps and turns between the corners."""
 

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from practice_pages import cells_of, drawn, filled, lines_of, places
 
 import symattn
@@ -18,6 +19,7 @@ from symattn.page.writers import html
 from symattn.practice.course import read_course
 from symattn.practice.session import Session, answer, recipe_of
 from symattn.teaching.problems import drawn_types
+from symattn.teaching.question import StepAnswer
 from symattn.teaching.sheets import sheets
 
 STARTER = "attention --level starter"
@@ -219,6 +221,16 @@ def test_a_box_says_how_it_is_read(session, typed, shown):
     told = session.reading(typed)
     assert not told["says"]
     assert all(one in told["html"] for one in shown)
+
+
+def test_what_is_saved_has_tables_that_viewers_show_and_is_marked_the_same(session, starter):
+    shown, sheet = starter
+    page = filled(shown["html"], cells_of(sheet, lines_of(sheet)))
+    saved = session.attempt(shown["sheet"], page)["text"]
+    parts = [part for part in sheet.question.parts if isinstance(part.answer, StepAnswer)]
+    assert MarkdownIt("gfm-like", {"linkify": False}).render(saved).count("<table>") == len(parts)
+    [report] = symattn.check(sheet, saved).reports
+    assert report.total == report.available
 
 
 def test_a_box_that_cannot_be_read_says_why(session):

@@ -58,7 +58,7 @@ def unpacked(said):
             {"mechanism": "causal_self_attention", "settings": {"mask": "window:2", "rounding": "2:truncate"},
              "sizes": {"n": 4}, "exact": False, "places": 3, "seed": 5, "look": {"language": "de", "paper": "letter"},
              "layout": "falk", "printed": True},
-            {"forms": ["markdown", "moodle", "qti3"], "count": 2, "together": True, "overview": True},
+            {"forms": ["markdown", "qti3"], "count": 2, "together": True, "overview": True},
         ),
     ],
 )  # fmt: skip

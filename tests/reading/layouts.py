@@ -1,7 +1,7 @@
 """Right answers in the layouts and formats that people hand in; nothing here knows how any of them is read.
 
-A layout takes the answers of a sheet, worked out with NumPy, and writes a file.  `of_other_people` says where a layout
-was seen; the numbers are always ours.
+A layout takes the answers of a sheet, worked out with NumPy, and writes a file; `layouts.toml` has those that are one
+pattern.  Where some were seen is said; the numbers are always ours.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,23 +51,16 @@ Work = Sequence[Answer]
 File = tuple[str, str | bytes]
 Layout = Callable[[Work], File]
 LAYOUTS: dict[str, Layout] = {}
-SOURCES: dict[str, str] = {}
 
 
-def layout(ending: str, seen_in: str = "") -> Callable[[Callable[[Work], str | bytes]], Layout]:
+def layout(ending: str) -> Callable[[Callable[[Work], str | bytes]], Layout]:
     """Registers a layout by its function's name, with the ending of its files."""
+    return lambda write: registered(write.__name__.replace("_", " "), ending, write)
 
-    def register(write: Callable[[Work], str | bytes]) -> Layout:
-        def whole(work: Work) -> File:
-            return f"answers.{ending}", write(work)
 
-        name = write.__name__.replace("_", " ")
-        LAYOUTS[name] = whole
-        if seen_in:
-            SOURCES[name] = seen_in
-        return whole
-
-    return register
+def registered(name: str, ending: str, write: Callable[[Work], str | bytes]) -> Layout:
+    LAYOUTS[name] = lambda work: (f"answers.{ending}", write(work))
+    return LAYOUTS[name]
 
 
 # ------------------------------------------------------------------------------------ small pieces
@@ -112,6 +107,47 @@ def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[s
     return heads + [[label, *row] for label, row in zip(rows, texts, strict=False)]
 
 
+# ------------------------------------------------------------------------------------ layouts by their table
+
+
+def from_table(about: dict[str, Any]) -> Callable[[Work], str]:
+    """A layout by what `layouts.toml` says of it."""
+
+    def counted(pattern: str, count: int) -> list[str]:
+        return [pattern.format(j=j + 1, z=j) for j in range(count)]
+
+    def cell(x: str) -> str:
+        for old, new in about.get("swap", {}).items():
+            x = x.replace(old, new)
+        return about["cell"].format(x=x)
+
+    def of(k: int, a: Answer) -> str:
+        rows = texts = [[cell(x) for x in row] for row in a.texts]
+        told = {"sign": a.sign, "word": a.word, "lower": a.word.lower(), "name": a.name, "k": k}
+        height, width = len(texts), len(texts[0])
+        if "columns" in about:
+            rows = [counted(about["columns"], width), *texts]
+        if "heads" in about:
+            corner, columns, beside = about["heads"]
+            rows = numbered(texts, corner.format(**told), counted(columns, width), counted(beside, height))
+        if "table" in about:
+            lines = {"pipes": pipes, "ruled": ruled}[about["table"]](rows)
+        else:
+            joined = aligned(rows, about["gap"]) if "aligned" in about else map(about["gap"].join, rows)
+            lines = [about["row"].format(i=i, cells=cells, **told) for i, cells in enumerate(joined, 1)]
+        return about["each"].format(
+            **told, lines=about["rows"].join(lines), list=listed(texts), numpy=numpy_prints(a),
+            array=numpy_prints(a, array=True), torch=torch_prints(a), html=html_table(a.texts), tex=tex_rows(a),
+            height=height, width=width, columns="c" * width,
+        )  # fmt: skip
+
+    def write(work: Work) -> str:
+        body = about["before"] + about["join"].join(of(k, a) for k, a in enumerate(work, 1)) + about["after"]
+        return document(body, about["document"]) if "document" in about else body
+
+    return write
+
+
 ONE_TO = [str(k) for k in range(1, 20)]
 
 
@@ -119,96 +155,15 @@ ONE_TO = [str(k) for k in range(1, 20)]
 
 
 @layout("txt")
-def rows_numbered_with_points(work: Work) -> str:
-    return below_names(work, lambda a: [f"{i}. {' '.join(row)}" for i, row in enumerate(a.texts, 1)])
-
-
-@layout("txt")
-def rows_numbered_with_brackets(work: Work) -> str:
-    return below_names(work, lambda a: [f"{i}) {', '.join(row)}" for i, row in enumerate(a.texts, 1)], "{sign}:")
-
-
-@layout("txt")
-def rows_called_row(work: Work) -> str:
-    return below_names(work, lambda a: [f"row {i}: {', '.join(row)}" for i, row in enumerate(a.texts, 1)])
-
-
-@layout("txt")
-def heads_numbered(work: Work) -> str:
-    return below_names(work, lambda a: aligned(numbered(a.texts, "", ONE_TO, ONE_TO)))
-
-
-@layout("txt")
-def heads_named(work: Work) -> str:
-    keys, queries = ([f"{letter}{k}" for k in range(1, 20)] for letter in "kq")
-    return below_names(work, lambda a: aligned(numbered(a.texts, "", keys, queries)))
-
-
-@layout("txt")
-def heads_of_columns_alone(work: Work) -> str:
-    return below_names(work, lambda a: aligned([[f"k{j}" for j in range(1, len(a.texts[0]) + 1)], *a.texts]))
-
-
-@layout("txt", "print of pandas.DataFrame")
-def pandas(work: Work) -> str:
-    counted = [str(k) for k in range(20)]
-    return below_names(work, lambda a: aligned(numbered(a.texts, "", counted, counted)))
-
-
-@layout("txt", "the console of R, where matrices have [,1] above and [1,] beside them")
-def console_of_r(work: Work) -> str:
-    columns, rows = [f"[,{k}]" for k in range(1, 20)], [f"[{k},]" for k in range(1, 20)]
-    return "\n".join("\n".join((f"> {a.name}", *aligned(numbered(a.texts, "    ", columns, rows)))) for a in work)
-
-
-@layout("txt", "R, print() in a script")
-def print_of_r(work: Work) -> str:
-    columns, rows = [f"[,{k}]" for k in range(1, 20)], [f"[{k},]" for k in range(1, 20)]
-    return below_names(work, lambda a: aligned(numbered(a.texts, "    ", columns, rows), " "))
-
-
-@layout("txt", "Julia's REPL: 2×3 Matrix{Float64}:")
-def julia(work: Work) -> str:
-    def lines(a: Answer) -> list[str]:
-        return [f"{len(a.texts)}×{len(a.texts[0])} Matrix{{Float64}}:", *(f" {line}" for line in aligned(a.texts))]
-
-    return "\n\n".join("\n".join((f"julia> {a.name}", *lines(a))) for a in work)
-
-
-@layout("txt", "MATLAB and Octave: S =, an empty line, and rows indented")
-def matlab(work: Work) -> str:
-    return "\n".join(
-        f"{a.name} =\n\n" + "\n".join(f"   {line}" for line in aligned(a.texts, "   ")) + "\n" for a in work
-    )
-
-
-@layout("txt", "MATLAB's source")
-def matlab_source(work: Work) -> str:
-    return "\n".join(f"{a.name} = [{'; '.join(map(' '.join, a.texts))}];" for a in work)
-
-
-@layout("txt", "pasted from a spreadsheet")
 def pasted_with_name_beside(work: Work) -> str:
+    """Seen in pasted from a spreadsheet."""
     return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
 
 
-@layout("txt", "pasted from a spreadsheet")
-def pasted_below_names(work: Work) -> str:
-    return "\n\n".join("\n".join((a.sign, *("\t".join(row) for row in a.texts))) for a in work)
-
-
-@layout("org", "Emacs Org mode")
-def org(work: Work) -> str:
-    return "\n\n".join("\n".join((f"* {a.sign}", *pipes(a.texts))) for a in work)
-
-
-@layout("org", "Emacs Org mode, tables with names")
-def org_with_names(work: Work) -> str:
-    return "\n\n".join("\n".join((f"#+NAME: {a.sign}", *pipes(a.texts))) for a in work)
-
-
-@layout("txt", "pandoc's grid tables")
+@layout("txt")
 def grid_table(work: Work) -> str:
+    """Seen in pandoc's grid tables."""
+
     def lines(a: Answer) -> list[str]:
         rule = "+" + "+".join("-" * 10 for _ in a.texts[0]) + "+"
         rows = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in a.texts]
@@ -217,8 +172,10 @@ def grid_table(work: Work) -> str:
     return below_names(work, lines, "{sign}:\n")
 
 
-@layout("txt", "pandoc's simple tables")
+@layout("txt")
 def simple_table(work: Work) -> str:
+    """Seen in pandoc's simple tables."""
+
     def lines(a: Answer) -> list[str]:
         rule = "  ".join("-" * 8 for _ in a.texts[0])
         return [rule, *("  ".join(f"{x:<8}" for x in row) for row in a.texts), rule]
@@ -226,8 +183,10 @@ def simple_table(work: Work) -> str:
     return below_names(work, lines, "{sign}:\n")
 
 
-@layout("txt", "rich and SQLite draw such boxes")
+@layout("txt")
 def box_of_lines(work: Work) -> str:
+    """Seen in rich and SQLite draw such boxes."""
+
     def lines(a: Answer) -> list[str]:
         count = len(a.texts[0])
         top, middle, end = (left + between.join("─" * 9 for _ in range(count)) + right
@@ -238,8 +197,10 @@ def box_of_lines(work: Work) -> str:
     return below_names(work, lines)
 
 
-@layout("txt", "tabulate, in its psql form")
+@layout("txt")
 def box_with_heads(work: Work) -> str:
+    """Seen in tabulate, in its psql form."""
+
     def lines(a: Answer) -> list[str]:
         rows = numbered(a.texts, "", ONE_TO, ONE_TO)
         rule = "+" + "+".join("-" * 10 for _ in rows[0]) + "+"
@@ -260,66 +221,11 @@ def first_try_and_corrected(work: Work) -> str:
 
 
 @layout("txt")
-def ticks_behind_rows(work: Work) -> str:
-    return below_names(work, lambda a: [f"{'  '.join(row)}  ✓" for row in a.texts])
-
-
-@layout("txt")
-def ticks_behind_numbers(work: Work) -> str:
-    return below_names(work, lambda a: [", ".join(f"{x} ✓" for x in row) for row in a.texts])
-
-
-@layout("txt")
-def done_behind_names(work: Work) -> str:
-    return "\n".join(f"✅ {a.sign} = {listed(a.texts)} ✔" for a in work)
-
-
-@layout("txt")
-def remarks_behind_rows(work: Work) -> str:
-    return below_names(work, lambda a: [f"{'  '.join(row)}   # row {i}" for i, row in enumerate(a.texts, 1)])
-
-
-@layout("txt")
-def arrows(work: Work) -> str:
-    return "\n".join(f"{a.sign} -> {listed(a.texts)}" for a in work)
-
-
-@layout("txt")
-def words_for_names(work: Work) -> str:
-    return "\n".join(f"{a.word}: {listed(a.texts)}" for a in work)
-
-
-@layout("txt")
-def words_in_sentences(work: Work) -> str:
-    return "\n".join(f"The {a.word.lower()} are {listed(a.texts)}." for a in work)
-
-
-@layout("txt")
-def words_below_each_other(work: Work) -> str:
-    return below_names(work, lambda a: aligned(a.texts), "{word}:")
-
-
-@layout("txt")
-def steps_numbered(work: Work) -> str:
-    return "\n".join(f"{k}. {a.sign} = {listed(a.texts)}" for k, a in enumerate(work, 1))
-
-
-@layout("txt")
-def steps_numbered_with_words(work: Work) -> str:
-    return "\n\n".join("\n".join((f"Step {k}: {a.word}", *aligned(a.texts))) for k, a in enumerate(work, 1))
-
-
-@layout("txt")
 def dashes_of_unicode(work: Work) -> str:
     dashes = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
     done = iter(range(10**6))
     text = "\n".join(f"{a.sign} = {listed(a.texts)}" for a in work)
     return re.sub(r"-(?=\d)", lambda _: dashes[next(done) % len(dashes)], text)
-
-
-@layout("txt")
-def minus_as_an_entity(work: Work) -> str:
-    return "\n".join(f"{a.sign} = {listed(a.texts).replace('-', '&minus;')}" for a in work)
 
 
 @layout("txt")
@@ -338,46 +244,9 @@ def powers_of_ten(work: Work) -> str:
 
 
 @layout("txt")
-def scalars_of_torch(work: Work) -> str:
-    rows = {a.sign: [[f"tensor({x})" for x in row] for row in a.texts] for a in work}
-    return "\n".join(f"{sign} = {listed(texts)}" for sign, texts in rows.items())
-
-
-@layout("txt")
-def scalars_of_numpy(work: Work) -> str:
-    rows = {a.sign: [[f"np.float64({x})" for x in row] for row in a.texts] for a in work}
-    return "\n".join(f"{sign} = {listed(texts)}" for sign, texts in rows.items())
-
-
-@layout("txt")
 def full_width_digits(work: Work) -> str:
     wide = str.maketrans("0123456789.-", "０１２３４５６７８９．－")
     return "\n".join(f"{a.sign} = {listed(a.texts).translate(wide)}" for a in work)
-
-
-@layout("txt")
-def printed_by_numpy(work: Work) -> str:
-    return "\n".join(f"{a.sign} =\n{numpy_prints(a)}" for a in work)
-
-
-@layout("txt")
-def printed_by_numpy_behind_names(work: Work) -> str:
-    return "\n".join(f"{a.sign}: {numpy_prints(a)}" for a in work)
-
-
-@layout("txt")
-def printed_by_torch(work: Work) -> str:
-    return "\n".join(f"{a.word}: {torch_prints(a)}" for a in work)
-
-
-@layout("txt")
-def session_of_python(work: Work) -> str:
-    return "\n".join(f">>> {a.name}\n{numpy_prints(a, array=True)}" for a in work)
-
-
-@layout("txt")
-def session_of_ipython(work: Work) -> str:
-    return "\n\n".join(f"In [{k}]: {a.name}\nOut[{k}]: \n{numpy_prints(a, array=True)}" for k, a in enumerate(work, 1))
 
 
 @layout("txt")
@@ -390,21 +259,6 @@ def printed_by_sympy(work: Work) -> str:
         return [one + line + other for one, line, other in zip(left, spaced, right, strict=True)]
 
     return below_names(work, drawn)
-
-
-@layout("txt")
-def sympy_in_one_line(work: Work) -> str:
-    return "\n".join(f"{a.sign} = Matrix({listed(a.texts)})" for a in work)
-
-
-@layout("txt")
-def bars_as_brackets(work: Work) -> str:
-    return below_names(work, lambda a: [f"| {'  '.join(row)} |" for row in a.texts])
-
-
-@layout("txt")
-def semicolons_behind_rows(work: Work) -> str:
-    return "\n".join(f"{a.sign} = ({'; '.join(map(', '.join, a.texts))})" for a in work)
 
 
 @layout("txt")
@@ -422,37 +276,6 @@ def entries_one_by_one(work: Work) -> str:
 
 
 @layout("md")
-def markdown_headings(work: Work) -> str:
-    return "\n\n".join("\n".join((f"## {a.word}", "", *ruled(numbered(a.texts, "", ONE_TO, ONE_TO)))) for a in work)
-
-
-@layout("md")
-def markdown_headings_with_signs(work: Work) -> str:
-    return "\n\n".join("\n".join((f"### {a.sign}", "", *pipes(a.texts))) for a in work)
-
-
-@layout("md")
-def markdown_named_heads(work: Work) -> str:
-    keys, tokens = [f"k{k}" for k in range(1, 20)], [f"token {k}" for k in range(1, 20)]
-    return "\n\n".join("\n".join((f"**{a.sign}**", "", *ruled(numbered(a.texts, "", keys, tokens)))) for a in work)
-
-
-@layout("md")
-def markdown_first_row_as_head(work: Work) -> str:
-    return "\n\n".join("\n".join((f"**{a.sign}** =", "", *ruled(a.texts))) for a in work)
-
-
-@layout("md")
-def markdown_remarks_in_cells(work: Work) -> str:
-    return "\n\n".join(
-        "\n".join(
-            (f"{a.sign}:", "", *ruled(numbered([[f"{x} ✓" for x in row] for row in a.texts], "", ONE_TO, ONE_TO)))
-        )
-        for a in work
-    )
-
-
-@layout("md")
 def markdown_column_of_remarks(work: Work) -> str:
     def rows(a: Answer) -> Texts:
         head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
@@ -461,40 +284,14 @@ def markdown_column_of_remarks(work: Work) -> str:
     return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
 
 
-@layout("md", "GitLab's $`…`$")
-def formulas_of_gitlab(work: Work) -> str:
-    def matrix(a: Answer) -> str:
-        return r"\begin{bmatrix}" + r" \\ ".join(" & ".join(row) for row in a.texts) + r"\end{bmatrix}"
-
-    return "\n\n".join(f"$`{a.sign} = {matrix(a)}`$" for a in work)
-
-
-@layout("md")
-def code_fences(work: Work) -> str:
-    return "\n\n".join(f"{a.word}\n```\n{a.name} = {listed(a.texts)}\n```" for a in work)
-
-
-@layout("md")
-def code_fences_of_prints(work: Work) -> str:
-    return "\n\n".join(f"## {a.word}\n\n```text\n{numpy_prints(a)}\n```" for a in work)
-
-
 def html_table(rows: Iterable[Iterable[str]], cell: str = "td") -> str:
     return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{x}</{cell}>' for x in row)}</tr>" for row in rows) + "</table>"
 
 
 @layout("html")
-def html_headings(work: Work) -> str:
-    return "<html><body>" + "".join(f"<h2>{a.word}</h2>{html_table(a.texts)}" for a in work) + "</body></html>"
-
-
-@layout("html")
-def html_paragraphs(work: Work) -> str:
-    return "<html><body>" + "".join(f"<p>{a.sign} =</p>{html_table(a.texts)}" for a in work) + "</body></html>"
-
-
-@layout("html", "DataFrame.to_html of pandas")
 def html_of_pandas(work: Work) -> str:
+    """Seen in DataFrame.to_html of pandas."""
+
     def table(a: Answer) -> str:
         head = "".join(f"<th>{j}</th>" for j in range(len(a.texts[0])))
         body = "".join(f"<tr><th>{i}</th>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for i, row in enumerate(a.texts))
@@ -504,94 +301,17 @@ def html_of_pandas(work: Work) -> str:
     return "<html><body>" + "".join(f"<p>{a.sign}</p>{table(a)}" for a in work) + "</body></html>"
 
 
-@layout("md")
-def html_tables_in_markdown(work: Work) -> str:
-    return "\n\n".join(f"**{a.sign}**\n\n{html_table(a.texts)}" for a in work)
-
-
 # ------------------------------------------------------------------------------------ LaTeX
-
-
-def tex_sign(sign: str) -> str:
-    return sign
 
 
 def tex_rows(a: Answer, end: str = r" \\ ", comma: str = ".") -> str:
     return end.join(" & ".join(x.replace("-inf", r"-\infty").replace(".", comma) for x in row) for row in a.texts)
 
 
-CR = r"\cr "
-
-
 def document(body: str, head: str = "") -> str:
     return (
         f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{head}\\begin{{document}}\n{body}\n\\end{{document}}\n"
     )
-
-
-@layout("tex")
-def tex_displays(work: Work) -> str:
-    return document("\n".join(rf"\[ {a.sign} = \begin{{pmatrix}}{tex_rows(a)}\end{{pmatrix}} \]" for a in work))
-
-
-@layout("tex")
-def tex_boxed(work: Work) -> str:
-    lines = (rf"{a.sign} &= \boxed{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}} \\" for a in work)
-    return "\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}\n"
-
-
-@layout("tex")
-def tex_coloured(work: Work) -> str:
-    lines = (rf"{a.sign} &= \textcolor{{red}}{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}} \\" for a in work)
-    return document("\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}")
-
-
-@layout("tex")
-def tex_braces_below(work: Work) -> str:
-    return document("\n".join(
-        rf"\[ {a.sign} = \underbrace{{\begin{{bmatrix}} {tex_rows(a)} \end{{bmatrix}}}}_{{\text{{{a.word}}}}} \]"
-        for a in work
-    ))  # fmt: skip
-
-
-@layout("tex")
-def tex_own_macro(work: Work) -> str:
-    head = "\\newcommand{\\mat}[1]{\\begin{bmatrix}#1\\end{bmatrix}}\n"
-    return document("\n".join(rf"\[ {a.sign} = \mat{{{tex_rows(a)}}} \]" for a in work), head)
-
-
-@layout("tex")
-def tex_own_macro_by_def(work: Work) -> str:
-    head = "\\def\\bm#1{\\begin{pmatrix}#1\\end{pmatrix}}\n"
-    return document("\n".join(rf"$${a.sign} = \bm{{{tex_rows(a)}}}$$" for a in work), head)
-
-
-@layout("tex", "plain TeX")
-def tex_plain(work: Work) -> str:
-    return document("\n".join(rf"$${a.sign} = \pmatrix{{{tex_rows(a, CR)}\cr}}$$" for a in work))
-
-
-@layout("tex", "the physics package")
-def tex_mqty(work: Work) -> str:
-    return document("\n".join(rf"\[ {a.sign} = \mqty({tex_rows(a)}) \]" for a in work))
-
-
-@layout("tex", "the physics package")
-def tex_pmqty(work: Work) -> str:
-    return document("\n".join(rf"\[ {a.sign} = \bmqty{{{tex_rows(a)}}} \]" for a in work))
-
-
-@layout("tex")
-def tex_commas(work: Work) -> str:
-    return "\n\n".join(rf"${a.sign}=\begin{{pmatrix}}{tex_rows(a, comma='{,}')}\end{{pmatrix}}$" for a in work)
-
-
-@layout("tex")
-def tex_left_right_arrays(work: Work) -> str:
-    def matrix(a: Answer) -> str:
-        return rf"\left[\begin{{array}}{{{'c' * len(a.texts[0])}}} {tex_rows(a)} \end{{array}}\right]"
-
-    return document("\n".join(rf"\begin{{equation}} {a.sign} = {matrix(a)} \end{{equation}}" for a in work))
 
 
 @layout("tex")
@@ -603,43 +323,12 @@ def tex_names_in_bold(work: Work) -> str:
     return document("\n".join(map(display, work)))
 
 
-@layout("tex")
-def tex_sections(work: Work) -> str:
-    return document("\n".join(
-        rf"\section*{{{a.word}}} \[ \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}} \]" for a in work
-    ))  # fmt: skip
-
-
-@layout("tex")
-def tex_items(work: Work) -> str:
-    items = "\n".join(rf"\item {a.word}: $\begin{{pmatrix}}{tex_rows(a)}\end{{pmatrix}}$" for a in work)
-    return document(f"\\begin{{enumerate}}\n{items}\n\\end{{enumerate}}")
-
-
-@layout("tex")
-def tex_tabulars(work: Work) -> str:
-    def table(a: Answer) -> str:
-        return rf"{a.word}: \begin{{tabular}}{{{'c' * len(a.texts[0])}}} {tex_rows(a)} \end{{tabular}}"
-
-    return document("\n\n".join(map(table, work)))
-
-
 # ------------------------------------------------------------------------------------ spreadsheets and data
-
-
-@layout("csv")
-def csv_below_names(work: Work) -> str:
-    return "\n".join(line for a in work for line in (a.sign, *(",".join(row) for row in a.texts), ""))
 
 
 @layout("csv")
 def csv_names_beside(work: Work) -> str:
     return "\n".join(",".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
-
-
-@layout("csv")
-def csv_names_in_every_row(work: Work) -> str:
-    return "\n".join(",".join([a.sign, *row]) for a in work for row in a.texts)
 
 
 @layout("csv")
@@ -654,20 +343,6 @@ def csv_column_of_remarks(work: Work) -> str:
                 for row in rows
             )
         )
-    )
-
-
-@layout("csv")
-def csv_heads(work: Work) -> str:
-    return "\n".join(
-        line for a in work for line in (*(",".join(row) for row in numbered(a.texts, a.sign, ONE_TO, ONE_TO)), "")
-    )
-
-
-@layout("csv", "Excel in German")
-def csv_semicolons(work: Work) -> str:
-    return "\n".join(
-        line for a in work for line in (a.sign, *(";".join(x.replace(".", ",") for x in row) for row in a.texts), "")
     )
 
 
@@ -714,11 +389,6 @@ def workbook_side_by_side(work: Work) -> bytes:
 @layout("xlsx")
 def workbook_with_heads(work: Work) -> bytes:
     return workbook({"Sheet1": [row for a in work for row in (*numbered(a.texts, a.sign, ONE_TO, ONE_TO), [])]})
-
-
-@layout("toml")
-def toml(work: Work) -> str:
-    return "\n".join(f'"{a.sign}" = {listed(a.texts)}' for a in work)
 
 
 @layout("json")
@@ -882,23 +552,6 @@ def notebook_prints_f_strings(work: Work) -> str:
     return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
 
 
-@layout("txt")
-def commas_between_spaces(work: Work) -> str:
-    return below_names(work, lambda a: ["  ".join(x.replace(".", ",") for x in row) for row in a.texts])
-
-
-@layout("txt")
-def commas_between_tabs(work: Work) -> str:
-    return below_names(work, lambda a: ["\t".join(x.replace(".", ",") for x in row) for row in a.texts])
-
-
-@layout("txt")
-def commas_and_numbered_rows(work: Work) -> str:
-    return below_names(
-        work, lambda a: [f"{i}) {'; '.join(x.replace('.', ',') for x in row)}" for i, row in enumerate(a.texts, 1)]
-    )
-
-
 # ------------------------------------------------------------------------------------ as other people lay them out
 
 PRINTED = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Raw Scores (Dot Product)", "S'": "Scaled Scores",
@@ -916,14 +569,16 @@ def called(a: Answer, names: dict[str, str]) -> str:
     return f"{said} {head}".strip() if head and head.isdigit() and "head" not in said else said
 
 
-@layout("ipynb", "a notebook in KawsarAhmad43/Learnify")
+@layout("ipynb")
 def prints_with_words_and_brackets(work: Work) -> str:
+    """Seen in a notebook in KawsarAhmad43/Learnify."""
     shows = [stream(f"\n{called(a, PRINTED)}:\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}") for a in work]
     return cells(source_of(work), *(code(f"print({a.name!r})", one) for a, one in zip(work, shows, strict=True)))
 
 
-@layout("ipynb", "notebooks in UnfoldDataScience/YouTube-Videos-files and VikramTaviti/tuts")
+@layout("ipynb")
 def variables_at_the_end_of_cells(work: Work) -> str:
+    """Seen in notebooks in UnfoldDataScience/YouTube-Videos-files and VikramTaviti/tuts."""
     found: list[dict[str, Any]] = []
     for k, a in enumerate(work, 1):
         stem, _, head = a.sign.partition("_")
@@ -933,22 +588,33 @@ def variables_at_the_end_of_cells(work: Work) -> str:
     return cells(*found)
 
 
-@layout("txt", "the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch")
+@layout("txt")
 def words_and_equals_signs(work: Work) -> str:
+    """Seen in the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch."""
     return "\n\n".join(f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}" for a in work)
 
 
-@layout("txt", "a walkthrough of self-attention by omkarchebale: please → [1, 0]")
+@layout("txt")
 def tokens_with_arrows(work: Work) -> str:
+    """Seen in a walkthrough of self-attention by omkarchebale: please → [1, 0]."""
+
     def lines(a: Answer) -> list[str]:
         return [f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False)]
 
     return "\n\n".join("\n".join((f"{called(a, VECTORS)}:", *lines(a))) for a in work)
 
 
-@layout("md", "README of ardbytes/llm_from_scratch: the formula and the shape beside the name")
+@layout("md")
 def shapes_beside_names(work: Work) -> str:
+    """Seen in README of ardbytes/llm_from_scratch: the formula and the shape beside the name."""
     return "\n\n".join(
         f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
         for k, a in enumerate(work, 1)
     )
+
+
+TABLE = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text("utf-8"))
+for name, about in TABLE.items():
+    if name != "defaults":
+        whole = TABLE["defaults"] | about
+        registered(name, whole["ending"], from_table(whole))

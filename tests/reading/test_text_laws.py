@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 import sympy
+from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import decimals, exactly, key_of, marked
@@ -24,10 +25,11 @@ from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.exact.bridge import from_sympy
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.submissions import entry, fill, read_submission
+from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.latex import statements
+from symattn.marking.submissions.matrices import read_matrix
 from symattn.page.writers import markdown
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import question_document
@@ -118,23 +120,18 @@ def test_long_gaps_between_numbers_change_nothing(gap):
     assert values(read(f"S =\n{lines(rows, gap)}", question()).answers["S"]) == rows
 
 
-def test_lines_that_may_be_rows_or_places_are_marked_as_both():
-    """Rows that begin with 1 1, 1 2 and 1 3, and a first row by places: each is right as it was meant."""
+def test_lines_that_may_be_rows_or_places_wait_unless_they_are_right():
+    """Rows that begin with 1 1, 1 2 and 1 3, and a first row by places: as rows they count, else a person sees them."""
     rows = [["1", "1", "2"], ["1", "2", "1"], ["1", "3", "3"]]
     text = "\n".join(",".join(["S", *row]) for row in rows)
-    first = read(text, question(), "csv")
-    other = first.otherwise
-    assert other is not None
-    assert (values(first.answers["S"]), values(other.answers["S"])) == ([["2", "1", "3"]], rows)
-    [places], [whole] = ([remark.says for remark in one.remarks] for one in (first, other))
-    assert places != whole
-    for scores, taken in ((rows, whole), ([["2", "1", "3"], ["4", "0", "5"], ["7", "2", "2"]], places)):
+    assert values(read(text, question(), "csv").answers["S"]) == rows
+    for scores, is_right in ((rows, True), ([["2", "1", "3"], ["4", "0", "5"], ["7", "2", "2"]], False)):
         d = symattn.derive("attention", Q=scores, K=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], V=[[1], [0], [2]], scale="none")
         [report] = symattn.check(d, f"{text}\n").reports
         assert not report.events
-        assert taken in [remark.says for remark in report.attempt.remarks]
+        assert ("S" in {part for given in report.marks if given.pending for part in given.parts}) is not is_right
     for clear in ("S,1,1,2\nS,1,2,1\nS,1,4,3", "part,row,column,answer\nS,1,1,2\nS,1,2,1\nS,1,3,3"):
-        assert read(clear, question(), "csv").otherwise is None
+        assert not [doubt for doubt in read(clear, question(), "csv").doubts.values() if not doubt.of_shape]
 
 
 def test_no_table_holds_the_reader_up():
@@ -144,16 +141,13 @@ def test_no_table_holds_the_reader_up():
 
 # ------------------------------------------------------------------------------------------------ names
 
-UNSEEN = [
-    c for c in map(chr, range(sys.maxunicode + 1))
-    if unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc", "Cf") or c.isspace()
-]  # fmt: skip
-
 
 def test_a_matrix_whose_name_cannot_be_seen_is_told():
     """Whatever else was written is read; a bare carriage return once ended in an IndexError."""
-    assert {"\u3000", "\u2028", "\r", "\u200b", "\x00"} <= set(UNSEEN)
-    for character in sorted({*UNSEEN} - {"\x00"}):  # with which no file is a text
+    every = map(chr, range(sys.maxunicode + 1))
+    unseen = {c for c in every if unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc", "Cf") or c.isspace()}
+    assert {"\u3000", "\u2028", "\r", "\u200b", "\x00"} <= unseen
+    for character in sorted(unseen - {"\x00"}):  # with which no file is a text
         text = "".join(rf"\[ {name} = \begin{{bmatrix}} {cells} \end{{bmatrix}} \]"
                        for name, cells in (("S", r"2 & 1 \\ 0 & 1"), (character, r"7 & 2 \\ 3 & 4")))  # fmt: skip
         attempt = read(rf"\begin{{document}}{text}\end{{document}}", question(), form="latex")
@@ -199,7 +193,9 @@ def test_every_cell_of_a_matrix_is_read(rows, environment, end, between):
     columns = "{%s}" % ("r" * len(rows[0])) if environment == "array" else ""
     cells = end.join(between.join(wrapped % content for content, wrapped in row) for row in rows)
     source = rf"\[ M = \begin{{{environment}}}{columns}{cells}\end{{{environment}}} \]"
-    ((_, matrix),) = latex_matrices(source)
+    ((_, statement),) = statements(source)
+    matrix = read_matrix(statement)
+    assert matrix is not None
     assert [len(row) for row in matrix.rows] == [len(row) for row in rows]
     for typed, row in zip(matrix.rows, rows, strict=True):
         for text, (content, _) in zip(typed, row, strict=True):
@@ -397,7 +393,7 @@ def test_anything_in_json_is_read_or_refused_in_a_sentence(value, form, right):
 
 @given(st.text(alphabet="\\begin{pmatrix}end&=$[](), 12\n", max_size=300))
 def test_any_latex_is_taken_apart(text):
-    assert all(matrix.rows for _, matrix in latex_matrices(text))
+    assert all(statement.strip() for _, statement in statements(text))
     with suppress(InputError):
         assert len(read_submission(text, [question()], form="latex").attempts) == 1
 

@@ -6,7 +6,7 @@ from test_layouts import sheet, work
 
 from symattn.errors import InputError
 from symattn.marking.submissions import read_submission
-from symattn.marking.submissions.word import document_text
+from symattn.marking.submissions.office import document_text
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 

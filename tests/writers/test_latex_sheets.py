@@ -336,17 +336,6 @@ def test_tex_adds_marks_up_and_every_sheet_of_a_class_has_its_own_sums(tmp_path)
 # --- looks, letters ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("tex")
-@pytest.mark.parametrize("look", [Look(18, "letter", "compact")])
-def test_paper_and_sizes(look):
-    page = replace(sheet(Heading((Words("Head"),)), said("words " * 300), SOLVED), look=look)
-    data, log = pdf.latex_pdf(latex.write(page))
-    assert not re.findall(r"^(?:Overfull|LaTeX Warning).*", log, re.MULTILINE)
-    box = PdfReader(BytesIO(data)).pages[0].mediabox
-    assert (round(box.width), round(box.height)) == ((612, 792) if look.paper == "letter" else (595, 842))
-
-
 def test_what_tex_cannot_print_is_listed(caplog):
     page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
     source = latex.write_beside_macros(page)

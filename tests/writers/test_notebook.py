@@ -6,8 +6,6 @@ import json
 import math
 import pkgutil
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from functools import cache
 from inspect import isabstract
@@ -39,8 +37,7 @@ from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.examples import examples
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
-from symattn.teaching.explanation.names import identifier
-from symattn.teaching.explanation.program import Computation, functions
+from symattn.teaching.explanation.program import Computation, functions, identifier
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
 
@@ -88,20 +85,6 @@ def test_every_key_is_a_notebook_that_runs(row):
 def test_every_example_is_a_notebook_that_runs(name):
     for corrected in (True, False):
         assert complaints(derive(name, corrected=corrected).document) == []
-
-
-@pytest.mark.slow
-def test_keys_run_in_a_python_of_its_own():
-    """Nothing of symattn is there: only the standard library and NumPy."""
-    notebooks = [sources(made(name).key, "code") for name in ("attention_gradient", "language_model", "layer_norm")]
-    script = (
-        "import json, sys, warnings; warnings.simplefilter('error')\n"
-        "for cells in json.load(sys.stdin):\n"
-        "    names = {}\n"
-        "    for cell in cells: exec(cell, names)\n"
-        "assert not any(name.partition('.')[0] in ('symattn', 'sympy') for name in sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(notebooks), text=True, check=True)
 
 
 def test_identities_follow_from_content():

@@ -836,6 +836,3 @@ def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
 def _all(matrix: Matrix) -> tuple[Box, ...]:
     rows, columns = matrix.shape
     return tuple((i, j) for i in range(rows) for j in range(columns))
-
-
-__all__ = ["Doubt", "Entered", "Place", "Target"]

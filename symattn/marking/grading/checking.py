@@ -244,6 +244,3 @@ def _plain(answer: object) -> Json:
     if (plain := listed(answer)) is not answer:  # matrices of SymPy, arrays and numbers of NumPy and PyTorch
         return _plain(plain)
     return str(exact(answer))
-
-
-__all__ = ["READERS", "Answers", "Marking", "checked", "mark_all"]

@@ -357,6 +357,3 @@ def in_words(entries: Entries) -> Iterator[str]:
             f"In {rows}, later boxes were assumed to follow from what you entered. If a paper says otherwise, edit "
             f"the column then in {entries.sheet} (key, blank, or values), and mark again with --entries and that file."
         )
-
-
-__all__ = ["Ask", "Entries", "Question", "empty_table", "in_words", "read_entries", "write_table"]

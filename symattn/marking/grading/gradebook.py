@@ -9,7 +9,7 @@ from pathlib import Path
 
 from symattn.exact import decimal_text
 from symattn.foundation.spreadsheet import csv_lines
-from symattn.marking.grading.record import Result, Row, Terms, counted, line_name
+from symattn.marking.grading.record import Result, Row, Terms, counted, in_short, line_name
 from symattn.marking.grading.summary import summary_document
 from symattn.marking.marker.report import Given
 from symattn.page.document import Document
@@ -146,7 +146,7 @@ def _columns(rows: Sequence[Row]) -> list[dict[str, str]]:
 def _mistakes(row: Row) -> Iterator[str]:
     for number, result in enumerate(row.results, 1):
         where = f"Q{number} " if len(row.results) > 1 else ""
-        yield from (f"{where}{mistake}" for mistake in result.mistakes)
+        yield from (f"{where}{in_short(event)}" for event in result.events)
 
 
 # ------------------------------------------------------------------------------------------------ changes
@@ -218,6 +218,3 @@ def _by_code(marks: Iterable[Given]) -> dict[str, int]:
         key = f"{line_name(given.parts)} {given.code}"
         found[key] = found.get(key, 0) + given.given
     return found
-
-
-__all__ = ["Change", "Gradebook", "changed"]

@@ -425,6 +425,3 @@ def _with_stems(handed: Iterable[Handed]) -> list[Handed]:
 
 def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "unnamed"
-
-
-__all__ = ["RECORDS", "File", "Handed", "Head", "files", "folded", "matched", "natural"]

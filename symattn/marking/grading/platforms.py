@@ -224,6 +224,3 @@ PLATFORMS: Mapping[str, Callable[[str, Sequence[Grade], int], Table]] = {
     "gradescope": _gradescope,
     "brightspace": _brightspace,
 }
-
-
-__all__ = ["PLAIN", "PLATFORMS", "Grade", "check_platforms", "grades", "listed_in", "platform_table"]

@@ -125,6 +125,3 @@ def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
     default = chosen.options[name][0] if name in chosen.options else ""
     value: Json = text if isinstance(default, str) else json.loads(text)
     return value
-
-
-__all__ = ["read_recipe", "read_unnumbered"]

@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Orientation
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import Message, in_context, message, packed, unpacked
 from symattn.marking.marker.policy import POLICIES, Policy
-from symattn.marking.marker.report import Given, Notice, Report
+from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report
 from symattn.marking.marker.scheme import Scheme, read_scheme
 from symattn.marking.reports import report_json
 from symattn.teaching.question import Json, Question
@@ -74,11 +74,14 @@ class Result:
         return tuple(Given(**{**given, "parts": tuple(given["parts"]), "why": None}) for given in self.report["marks"])
 
     @cached_property
-    def mistakes(self) -> tuple[Mistake, ...]:
-        return tuple(
-            Mistake(event["step"] or event["part"], event["kind"], tuple(c["id"] for c in event["candidates"]))
-            for event in self.report["mistakes"]
-        )
+    def events(self) -> tuple[Event, ...]:
+        """The mistakes, by the steps that they are charged to, without their entries."""
+        found = []
+        for number, event in enumerate(self.report["mistakes"]):
+            candidates = tuple(Candidate(event["kind"], candidate["id"]) for candidate in event["candidates"])
+            step = event["step"] or event["part"]
+            found.append(Event(number, step, (step,), event["kind"], candidates))
+        return tuple(found)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -107,17 +110,9 @@ class Result:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """One event in short: the step that it is charged to, its kind, and the ids of all that it may be."""
-
-    step: str
-    kind: str
-    ids: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """S': C1/C8; the kind where nothing is known."""
-        return f"{self.step}: {'/'.join(filter(None, self.ids)) or self.kind}"
+def in_short(event: Event) -> str:
+    """S': C1/C8; the kind where nothing is known."""
+    return f"{event.step}: {'/'.join(filter(None, event.ids)) or event.kind}"
 
 
 def line_name(parts: Sequence[str]) -> str:
@@ -286,6 +281,3 @@ def _names(question: Question) -> set[str]:
     """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
     names = {part.name for part in question.parts}
     return names | {name.partition(".")[0] for name in names}
-
-
-__all__ = ["FOR_A_PERSON", "Mistake", "Result", "Row", "Status", "Terms", "counted", "line_name"]

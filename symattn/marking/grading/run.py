@@ -430,6 +430,3 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return data if isinstance(data, dict) else None
-
-
-__all__ = ["SOFTWARE", "Progress", "grade_class", "silent"]

@@ -117,6 +117,3 @@ def _loose(row: Row) -> Iterator[list[object]]:
 
 def _about(row: Row) -> list[object]:
     return [row.name, row.id, row.sheet, row.file, row.hash[:VERSION]]
-
-
-__all__ = ["PENDING", "Marks", "Settled", "pending_table", "read_settled", "settled"]

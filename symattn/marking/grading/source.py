@@ -267,6 +267,3 @@ def _noted_in_notebook(path: Path) -> tuple[str, str]:
         raise InputError(f"{path}: {error}") from error
     printed = _PRINTED.search("\n".join(page.lines))
     return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
-
-
-__all__ = ["Entrant", "Paper", "Papers", "language_of", "of_question", "papers", "plain_name"]

@@ -74,6 +74,3 @@ def two_places(value: Fraction) -> str:
 def percent(share: Fraction) -> Message:
     """A share as whole per cent."""
     return message("{number}%", number=decimal_text(100 * share, 0))
-
-
-__all__ = ["FEWEST", "Spread", "facility_is_off", "is_off", "mean", "percent", "two_places", "variance"]

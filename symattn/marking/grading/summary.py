@@ -9,7 +9,7 @@ from functools import reduce
 from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.foundation.languages import Message, counted, message, sentences
-from symattn.marking.grading.record import Mistake, Result, Row
+from symattn.marking.grading.record import Result, Row
 from symattn.marking.grading.record import counted as statuses
 from symattn.marking.grading.statistics import (
     FEWEST,
@@ -21,6 +21,7 @@ from symattn.marking.grading.statistics import (
     two_places,
     variance,
 )
+from symattn.marking.marker.report import Event
 from symattn.page.document import (
     Block,
     Document,
@@ -147,10 +148,10 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     uncertain = False
     for student, row in enumerate(marked):
         for number, result in enumerate(row.results, 1):
-            for mistake in result.mistakes:
-                name = _called(mistake, result.orientation)
-                made.setdefault((name, number, mistake.step), []).append(student)
-                uncertain |= mistake.kind != "slip" and sum(map(bool, mistake.ids)) > 1
+            for event in result.events:
+                name = _called(event, result.orientation)
+                made.setdefault((name, number, event.step), []).append(student)
+                uncertain |= event.kind != "slip" and sum(map(bool, event.ids)) > 1
     if not made:
         yield _said(message("None."))
         return
@@ -180,13 +181,13 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         yield _said("Mistakes joined by “or” could not be told apart from what was written.")
 
 
-def _called(mistake: Mistake, orientation: Orientation) -> Inlines:
+def _called(event: Event, orientation: Orientation) -> Inlines:
     """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
-    if mistake.kind == "slip" and len(mistake.ids) > 1:
+    if event.kind == "slip" and len(event.ids) > 1:
         return (Words(message("slip")),)
-    said, *others = [
-        sentence("{mistake} ({id})", mistake=_name(id, orientation), id=id) for id in mistake.ids if id
-    ] or [(Words(_KINDS.get(mistake.kind, message(mistake.kind))),)]
+    said, *others = [sentence("{mistake} ({id})", mistake=_name(id, orientation), id=id) for id in event.ids if id] or [
+        (Words(_KINDS.get(event.kind, message(event.kind))),)
+    ]
     for other in others:
         said = sentence("{mistakes} or {mistake}", mistakes=said, mistake=other)
     return said
@@ -399,6 +400,3 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
         )
 
     return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
-
-
-__all__ = ["summary_document"]

@@ -80,6 +80,3 @@ def _imported(library: str) -> Any:
         return importlib.import_module(library)
     except ImportError as error:
         raise InputError(f'{library} is not installed here; install it, or say library="python".') from error
-
-
-__all__ = ["Library", "made", "numbers", "placed"]

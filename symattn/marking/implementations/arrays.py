@@ -134,17 +134,3 @@ def turned(rows: Rows) -> Rows:
 def side_by_side(parts: Sequence[Rows]) -> Rows:
     """Matrices next to one another, as heads are concatenated."""
     return tuple(tuple(x for row in rows for x in row) for rows in zip(*parts, strict=True))
-
-
-__all__ = [
-    "PRECISIONS",
-    "Array",
-    "Rows",
-    "array",
-    "checked",
-    "coarser",
-    "dtype_of",
-    "read_array",
-    "side_by_side",
-    "turned",
-]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import Misconception
@@ -19,6 +19,7 @@ from symattn.exact.approximate import near
 from symattn.marking.implementations.arguments import numbers
 from symattn.marking.implementations.arrays import (
     PRECISIONS,
+    PYTHON,
     Array,
     Rows,
     array,
@@ -56,15 +57,10 @@ def compared(d: Derivation, notation: Notation, results: object, precision: str 
 
     `InputError` for a name that no step has, for what is no array, and for a derivation that has no numbers.
     """
-    laid = MatrixwiseDerivation(_in_numbers(d))
-    given = results if isinstance(results, Mapping) else {laid.given.last.name: results}
+    given = results if isinstance(results, Mapping) else {_in_numbers(d).last.name: results}
     if not given:
         raise InputError("There is nothing to compare: no step was named.")
-    found: dict[str, Array] = {}
-    for name, result in given.items():
-        found |= _by_step(laid.given, str(name), array(result, precision))
-    formats = [one.format for one in found.values()]
-    return _Search(laid.given, found, _coarsest(formats)).comparison(notation)
+    return judged(d, notation, Outcome({str(name): array(one, precision) for name, one in given.items()}), PYTHON)
 
 
 def traced(
@@ -83,7 +79,7 @@ def traced(
     It is given arrays of a `dtype`, and judged as one that works in a `precision`, which is its dtype if there is none.
     It runs apart, unless it is `trusted`: then what it raises is not caught.
     """
-    d = MatrixwiseDerivation(_in_numbers(d)).given
+    d = _in_numbers(d)
     checked(precision)
     shapes = {step.result.shape for step in d if isinstance(step.result, Matrix)}
     call = Call(
@@ -101,24 +97,23 @@ def judged(d: Derivation, notation: Notation, outcome: Outcome, precision: str) 
     """
     for why in outcome.no_arrays.values():
         raise InputError(why)
-    d = MatrixwiseDerivation(_in_numbers(d)).given
+    d = _in_numbers(d)
     found: dict[str, Array] = {}
     for name, result in outcome.results.items():
         found |= _by_step(d, name, result)
-    formats = [one.format for one in found.values()]
-    recorded = [rows for one in outcome.recorded for rows in _slices(one)]
-    beside = [rows for one in outcome.beside for rows in _slices(one)]
-    compared = _Search(d, found, _coarsest([precision, *formats]), recorded, beside).comparison(notation)
-    return replace(compared, failure=outcome.failure)
+    coarsest = reduce(coarser, (one.format for one in found.values()), precision)
+    recorded, beside = ([rows for one in seen for rows in _slices(one)] for seen in (outcome.recorded, outcome.beside))
+    return replace(_Search(d, found, coarsest, recorded, beside).comparison(notation), failure=outcome.failure)
 
 
 def _in_numbers(d: Derivation) -> Derivation:
+    """A derivation matrix by matrix, with numbers that are worked out quickly; `InputError` if it has none."""
     for name, value in [*d.givens.items(), *((step.name, step.result) for step in d)]:
         if not isinstance(value, Matrix) or any(map(has_symbols, value)):
             raise InputError(f"{name} has no numbers; a program can be compared only with a derivation in numbers.")
     if not d.steps:
         raise InputError("The derivation has no steps, so there is nothing to compare with.")
-    return replace(d, arithmetic="auto").replay() if d.arithmetic == "exact" else d
+    return MatrixwiseDerivation(replace(d, arithmetic="auto").replay() if d.arithmetic == "exact" else d).given
 
 
 def _by_depth(d: Derivation) -> Derivation:
@@ -127,13 +122,6 @@ def _by_depth(d: Derivation) -> Derivation:
     for step in d:
         depth[step.name] = 1 + max((depth[operand.name] for operand in step.operands), default=0)
     return replace(d, steps=tuple(sorted(d.steps, key=lambda step: depth[step.name])))
-
-
-def _coarsest(formats: Iterable[str]) -> str:
-    found = "float64"
-    for one in formats:
-        found = coarser(found, one)
-    return found
 
 
 def _by_step(d: Derivation, name: str, given: Array) -> dict[str, Array]:
@@ -374,6 +362,3 @@ def _pinned(d: Derivation, name: str, rows: Rows) -> Derivation | None:
     if (len(rows), len(rows[0])) != result.shape or not all(math.isfinite(x) for row in rows for x in row):
         return None
     return d.replay(pinned={name: [[Fraction(x) for x in row] for row in rows]})
-
-
-__all__ = ["compared", "fits", "judged", "traced"]

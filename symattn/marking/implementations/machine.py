@@ -139,6 +139,3 @@ def _shifted(row: tuple[Window, ...], machine: Machine) -> tuple[Window, ...]:
     """Scores from which the largest may have been subtracted, and another one added, as in blocks."""
     largest = max((max(abs(x.low), abs(x.high)) for x in row if x != HIDDEN), default=ZERO)
     return tuple(machine.rounded(x, largest) for x in row)
-
-
-__all__ = ["Machine", "boxes"]

@@ -154,6 +154,3 @@ MISCONCEPTIONS = (
 def catalogue() -> Mapping[str, Misconception]:
     """Everything that may explain a program: the misconceptions of hand calculations, and those of programs."""
     return MappingProxyType({**misconceptions(), **{one.id: one for one in MISCONCEPTIONS}})
-
-
-__all__ = ["MISCONCEPTIONS", "catalogue"]

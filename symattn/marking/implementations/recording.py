@@ -67,6 +67,3 @@ def _last_two(value: object) -> object:
     except Exception:  # a property of somebody else's that fails, as a finished iterator's of NumPy
         return None
     return tuple(shape[-2:]) if isinstance(shape, tuple) else None
-
-
-__all__ = ["Recorder"]

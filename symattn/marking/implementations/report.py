@@ -248,6 +248,3 @@ def _number(x: float, most: int) -> Formula:
         return Infinity() if x > 0 else Negative(Infinity())
     digits = f"{x:.{most}g}"
     return decimal(digits) if digits.strip("-0123456789.") == "" else Text(digits)  # nan, 1e-07
-
-
-__all__ = ["Comparison", "Departure", "Difference", "Status", "StepComparison"]

@@ -479,6 +479,3 @@ def loaded(program: str) -> Callable[..., Any]:
     if not callable(function):
         raise InputError(f"{where} has no function {name}.")
     return function  # type: ignore[no-any-return]
-
-
-__all__ = ["FORKS", "SECONDS", "Call", "Failure", "Outcome", "Program", "Runner", "running"]

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
-from typing import Literal
 
-from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops.turning import turned
-from symattn.exact import Matrix, Value, values_of
-from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import BLANK, Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
-from symattn.marking.marker.answers import mark_answer, rows_text, unread
-from symattn.marking.marker.award import Awarding, part_of
-from symattn.marking.marker.blanks import Awarded, awarded
-from symattn.marking.marker.boxes import misplaced
-from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
-from symattn.marking.marker.masks import under_own_mask
-from symattn.marking.marker.memory import KeyMemory, Memory
-from symattn.marking.marker.methods import ScriptReading, readings
+from symattn.foundation.languages import Message, message
+from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Unreadable, cannot_be_read
+from symattn.marking.marker.answers import mark_answer, rows_text
+from symattn.marking.marker.derivations import DerivationAnswers, is_by_misconceptions, where
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import OF_PLACES, Candidate, Event, Given, Notice, Report, Verdict, Why
+from symattn.marking.marker.readings import misplaced
+from symattn.marking.marker.report import OF_PLACES, Given, Notice, Report, Why
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, in_percent, with_units
-from symattn.marking.marker.trace import Mistake, Trace, continued
+from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.vocabulary import with_words_read
-from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
+from symattn.teaching.question import EntriesAnswer, Question
 
-MOST_KEYS = 8
-"""Questions of which what their keys lead to is kept; one that was not asked for longest is forgotten first."""
-
-MOST_KNOWN = 5_000
-"""Things that are kept of one question, some 2.6 kB each, before it begins anew."""
-
-MOST_READINGS = 3
-"""A script may be in another layout, by another method, and with a misread number at once."""
+TO_BE_READ = Why("to be read")
+"""Why marks are pending."""
 
 
 def mark(
@@ -47,43 +31,37 @@ def mark(
     Lines of a derivation are followed from the student's own; every other answer is marked on its own.  The policy's
     settings may be changed by a teacher's scheme; `InputError` if the scheme names parts that the question has not.
     """
-    if attempt.otherwise is not None:
-        ways = [mark(question, one, policy, scheme) for one in (replace(attempt, otherwise=None), attempt.otherwise)]
-        return max(ways, key=lambda report: (report.total, -len(report.events)))
     if scheme is not None:
         policy = scheme.over(policy)
-    attempt = with_words_read(question, attempt)
-    lines = lines_of(question, scheme)
+    attempt, lines = with_words_read(question, attempt), lines_of(question, scheme)
     moved: list[Report] = []
-    for other, moves, says in _in_their_boxes(question, attempt):
+    for other, says, is_explained in _with_misplaced_matrices_moved(question, attempt, policy):
         report = _marked(question, other, policy, lines)
         report = replace(report, notices=(Notice("", "reading", says), *report.notices))
         if not report.events and report.total == report.available:
             return report  # what comes after them shows that the matrices were used as what they are
-        if not _by_misconceptions(moves, policy):
+        if not is_explained():
             moved.append(report)
-    return max(
-        [_marked(question, attempt, policy, lines), *moved], key=lambda report: (report.total, -len(report.events))
-    )
+    return max([_marked(question, attempt, policy, lines), *moved], key=_earned)
 
 
-@dataclass(frozen=True)
-class _Moved:
-    """Steps in whose boxes another step's matrix stands, each with the step that it belongs to."""
-
-    script: Script
-    steps: Mapping[str, str]
+def _earned(report: Report) -> tuple[int, int]:
+    """How good a report is for the student: by marks, then by the number of mistakes."""
+    return report.total, -len(report.events)
 
 
-def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Attempt, _Moved, str]]:
-    """The attempt with matrices in the boxes that they belong to."""
-    for sitting in _sittings(question, attempt):
-        script = sitting.script()
-        moves = misplaced(script)
-        if not moves:
+def _with_misplaced_matrices_moved(
+    question: Question, attempt: Attempt, policy: Policy
+) -> Iterator[tuple[Attempt, Message, Callable[[], bool]]]:
+    """The attempt with matrices in the boxes that they belong to, what is said of it, and whether misconceptions
+    explain them where they stand.
+    """
+    for own in _derivations(question, attempt):
+        script = own.script()
+        if not (moves := misplaced(script, policy)):
             continue
-        parts = {step: part for part, step in sitting.steps.items()}
-        kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
+        parts = {step: part for part, step in own.steps.items()}
+        kept = {part: said for part, said in attempt.answers.items() if own.steps.get(part) not in moves}
         moved = {parts[target]: attempt.answers[parts[step]] for step, target in moves.items()}
         pairs = ", ".join(f"{parts[step]} → {parts[target]}" for step, target in moves.items())
         says = message(
@@ -92,7 +70,11 @@ def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Atte
         doubts = {
             name: doubt for name, doubt in attempt.doubts.items() if name not in moved and name in attempt.answers
         }
-        yield replace(attempt, answers={**kept, **moved}, doubts=doubts), _Moved(script, moves), says
+        other = replace(attempt, answers={**kept, **moved}, doubts=doubts)
+        yield other, says, partial(is_by_misconceptions, script, policy, moves)
+
+
+# ------------------------------------------------------------------------------------------------ answers in doubt
 
 
 def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[SchemeLine, ...]) -> Report:
@@ -150,6 +132,9 @@ def _without(attempt: Attempt, report: Report, held: Mapping[str, Doubt]) -> Att
     return replace(attempt, answers=answers, more=more, remarks=tuple(remarks))
 
 
+# ------------------------------------------------------------------------------------------------ all parts
+
+
 def _as_read(
     question: Question,
     attempt: Attempt,
@@ -158,51 +143,51 @@ def _as_read(
     held: Mapping[str, Doubt] = MappingProxyType({}),
 ) -> Report:
     report = Report(question, attempt, policy, (), (), ())
-    done: set[str] = set()
-    sittings = _sittings(question, attempt, held)
-    pieces = {line: _pieces(line, [sitting.steps for sitting in sittings]) for line in lines}
+    derivations = _derivations(question, attempt, held)
+    pieces = {line: _pieces(line, [own.steps for own in derivations]) for line in lines}
     alone = tuple(piece for found in pieces.values() for piece in found)
-    for sitting in sittings:
-        report = _joined(report, sitting.marked(policy, alone, len(report.events)))
-        done.update(sitting.steps)
-    for part in question.parts:
-        if part.name not in done:
-            own = next(line for line in alone if part.name in line.parts)
-            found = mark_answer(
-                replace(part, marks=own.marks),
-                attempt.answers.get(part.name),
-                question,
-                policy,
-                len(report.events),
-                part.name in attempt.methods,
-                attempt,
-            )
-            report = replace(
-                report,
-                verdicts=(*report.verdicts, *found.verdicts),
-                events=(*report.events, *found.events),
-                marks=(*report.marks, *found.marks),
-                notices=(*report.notices, *found.notices),
-            )
+    for own in derivations:
+        report = _joined(report, own.marked(policy, alone, len(report.events)))
+    done = {part for own in derivations for part in own.steps}
+    for part in (part for part in question.parts if part.name not in done):
+        marks = next(line.marks for line in alone if part.name in line.parts)
+        said, asked = attempt.answers.get(part.name), replace(part, marks=marks)
+        report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), attempt))
     report = replace(report, marks=tuple(_of_lines(pieces, report.marks)))
     report = replace(report, attempt=_as_laid_out(report))
     report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
-    notices = (*report.notices, *_precision(report))
-    order = {part.name: k for k, part in enumerate(question.parts)}
     short = {notice.part for notice in report.notices if notice.kind == "blank"}.union(held)
-    notices = tuple(notice for notice in notices if notice.kind != "blank" or notice.part not in held)
+    notices = [n for n in (*report.notices, *_precision(report)) if n.kind != "blank" or n.part not in held]
     shown = {notice.part for notice in notices if notice.says in {doubt.says for doubt in held.values()}}
-    notices += tuple(Notice(part, "reading", held[part].says) for part in order if part in held and part not in shown)
+    order = {part.name: k for k, part in enumerate(question.parts)}
+    notices += [Notice(part, "reading", held[part].says) for part in order if part in held and part not in shown]
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
-    cells = {part.name: {verdict.state for verdict in report.of(part.name).values()} for part in question.parts}
-    short |= {name for name, states in cells.items() if "unreadable" in states and "wrong" not in states}
-    unread = attempt.unread.union(held, (name for name, states in cells.items() if "unreadable" in states))
-    unread |= set(_meant_for_others(question, attempt, held))
-    seen = replace(attempt, unread=unread)
-    settled = _with_what_waits(question, seen, [_seen(question, seen, given, short) for given in report.marks], held)
-    marks = sorted(settled, key=lambda given: (given.code == "N", order[given.parts[0]]))
-    return replace(report, marks=tuple(marks), notices=notices)
+    states = {name: {verdict.state for verdict in report.of(name).values()} for name in order}
+    short |= {name for name, own_states in states.items() if "unreadable" in own_states and "wrong" not in own_states}
+    unread = attempt.unread.union(held, (name for name, own_states in states.items() if "unreadable" in own_states))
+    seen = replace(attempt, unread=unread.union(_meant_for_others(question, attempt, held)))
+    marks_read = [_pending_if_unread(question, seen, given, short) for given in report.marks]
+    settled = sorted(
+        _with_what_waits(question, seen, marks_read, held),
+        key=lambda given: (given.code == "N", order[given.parts[0]]),
+    )
+    return replace(report, marks=tuple(settled), notices=tuple(notices))
+
+
+def _derivations(question: Question, attempt: Attempt, held: Collection[str] = ()) -> list[DerivationAnswers]:
+    """The parts of a question by the derivation that they belong to; a step asked for again stands for itself."""
+    found: dict[tuple[int, int], DerivationAnswers] = {}
+    for part in question.parts:
+        if (asked := where(question, part)) is None:
+            continue
+        d, step = asked
+        times = sum(step in own.steps.values() for (of, _), own in found.items() if of == id(d))
+        own = found.setdefault((id(d), times), DerivationAnswers(question, attempt, d, held=held))
+        own.steps[part.name] = step
+        if isinstance(part.answer, EntriesAnswer):
+            own.blanks[step] = part.answer.cells
+    return list(found.values())
 
 
 def _meant_for_others(question: Question, attempt: Attempt, held: Mapping[str, Doubt]) -> Iterator[str]:
@@ -213,12 +198,23 @@ def _meant_for_others(question: Question, attempt: Attempt, held: Mapping[str, D
             yield part.name
 
 
-def _pieces(line: SchemeLine, sittings: Sequence[Collection[str]]) -> list[SchemeLine]:
+def _joined(report: Report, other: Report) -> Report:
+    return replace(
+        report,
+        verdicts=(*report.verdicts, *other.verdicts),
+        events=(*report.events, *other.events),
+        marks=(*report.marks, *other.marks),
+        notices=(*report.notices, *other.notices),
+        own={**report.own, **other.own},
+    )
+
+
+def _pieces(line: SchemeLine, derivations: Sequence[Collection[str]]) -> list[SchemeLine]:
     """A line as what is marked at once: its parts in each derivation, and every other part for itself.
 
     Each piece of several has the one mark, which in the end needs all of them.
     """
-    runs = [tuple(part for part in line.parts if part in sitting) for sitting in sittings]
+    runs = [tuple(part for part in line.parts if part in own) for own in derivations]
     inside = {part for run in runs for part in run}
     runs += [(part,) for part in line.parts if part not in inside]
     return [replace(line, parts=run) for run in runs if run] if line.parts not in runs else [line]
@@ -239,22 +235,24 @@ def _of_lines(pieces: Mapping[SchemeLine, Sequence[SchemeLine]], marks: Sequence
         yield replace(worst, parts=line.parts)
 
 
-def _seen(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
+# ------------------------------------------------------------------------------------------------ what is pending
+
+
+def _pending_if_unread(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
     """Marks that were not given, pending where what was written could not be read as an answer: a person sees whether
     it is one, or what is missing in a matrix that is `short` of its shape; or, beside one that is no line of a
     derivation, whether it shows the method; or the working that marks were not given for the want of.
     """
-    if given.given < given.of and attempt.unread and given.why is not None and given.why.reason == "no working":
-        return replace(given, why=Why("to be read"), pending=True)
+    pending = replace(given, why=TO_BE_READ, pending=True)
     unread = attempt.unread.intersection(given.parts)
+    if given.given < given.of and attempt.unread and given.why is not None and given.why.reason == "no working":
+        return pending
     if given.given >= given.of or not unread:
         return given
     answers = ((part, attempt.answers.get(part)) for part in unread)
     unanswered = any(said is None or cannot_be_read(said) or part in short for part, said in answers)
-    followed = any(_where(question, part) for part in question.parts if part.name in unread)
-    if unanswered or (given.code == "M" and not followed):
-        return replace(given, why=Why("to be read"), pending=True)
-    return given
+    followed = any(where(question, part) for part in question.parts if part.name in unread)
+    return pending if unanswered or (given.code == "M" and not followed) else given
 
 
 def _with_what_waits(
@@ -263,8 +261,8 @@ def _with_what_waits(
     """Marks that were not given wait with those of a line that a person has to read first, where that line may change
     them: what comes after it may follow from it, and what was left out before it may be implied by it.
     """
-    steps = {part.name: where for part in question.parts if (where := _where(question, part))}
-    waiting = {p for given in marks if given.pending and given.why == Why("to be read") for p in given.parts}
+    steps = {part.name: asked for part in question.parts if (asked := where(question, part))}
+    waiting = {part for given in marks if given.pending and given.why == TO_BE_READ for part in given.parts}
     lines = [steps[part] for part in waiting if part in steps]
     if (problem := question.problem) is not None:
         lines += [(problem.derivation, step) for step in held if step not in steps and step in problem.derivation]
@@ -280,9 +278,11 @@ def _with_what_waits(
 
     for given in marks:
         if given.given < given.of and not given.pending and any(map(waits, given.parts)):
-            yield replace(given, why=Why("to be read"), pending=True)
-        else:
-            yield given
+            given = replace(given, why=TO_BE_READ, pending=True)
+        yield given
+
+
+# ------------------------------------------------------------------------------------------------ what else is said
 
 
 def _as_laid_out(report: Report) -> Attempt:
@@ -309,387 +309,18 @@ def _left_to_say(report: Report) -> Iterator[Remark]:
             yield remark
 
 
-def _joined(report: Report, other: Report) -> Report:
-    return replace(
-        report,
-        verdicts=(*report.verdicts, *other.verdicts),
-        events=(*report.events, *other.events),
-        marks=(*report.marks, *other.marks),
-        notices=(*report.notices, *other.notices),
-        own={**report.own, **other.own},
-    )
-
-
 def _precision(report: Report) -> Iterator[Notice]:
     """At most one mark a question for everything that was rounded too early or to too few places (3.5)."""
     rounded = [v for v in report.verdicts if not OF_PLACES.isdisjoint(v.flags)]
     if rounded:
+        exact, places = precision_of(report.question)
         if all("precision" not in v.flags for v in rounded):
             says = message("Numerically right, but rounded on the way to fewer places than are shown.")
-        elif _exact(report.question):
+        elif exact:
             says = message("Numerically right, but the question asks for exact values.")
         else:
-            places = _places(report.question)
             says = message("Numerically right, but the question asks for {places} places.", places=places)
         yield Notice(rounded[0].part, "precision", says, report.policy.precision)
-
-
-def _exact(question: Question) -> bool:
-    return question.problem is None or question.problem.exact
-
-
-def _places(question: Question) -> int:
-    return 4 if question.problem is None else question.problem.places
-
-
-# ------------------------------------------------------------------------------------------------ derivations
-
-
-@dataclass
-class Sitting:
-    """The parts of a question that belong to one derivation, and what was written for them."""
-
-    question: Question
-    attempt: Attempt
-    d: Derivation
-    steps: dict[str, str] = field(default_factory=dict)
-    blanks: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
-    held: Collection[str] = ()
-
-    @property
-    def upright(self) -> bool:
-        return self.d.orientation == "rows"
-
-    def script(self) -> Script:
-        """What was written, with tokens as rows."""
-        d, memory = _key(self.d)
-        written: dict[str, Grid] = {}
-        printed: dict[str, frozenset[Cell]] = {}
-        for part, step in self.steps.items():
-            said = self.attempt.answers.get(part)
-            if isinstance(said, Grid) and not said.empty and said.rows[0]:
-                written[step] = said if self.upright else said.T
-        for step, grid in self.attempt.more.items():
-            if step in d and step not in d.givens and step not in written and not grid.empty:
-                written[step] = grid if self.upright else grid.T
-        if self.blanks:  # what has boxes and is not blank was printed
-            assert self.question.problem is not None
-            boxed = {step.name for step in self.question.problem.asked_steps}.union(self.blanks)
-            for line in (line for line in d if line.name in boxed):
-                rows, columns = values_of(line.result).shape
-                blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
-                everything = frozenset((i, j) for i in range(rows) for j in range(columns))
-                printed[line.name] = everything - blank
-                if not blank:
-                    written[line.name] = Grid.blank(rows, columns)
-        return Script(
-            d,
-            in_percent(d, with_units(written)),
-            frozenset(self.steps.values()),
-            printed,
-            _exact(self.question),
-            _places(self.question),
-            stated=frozenset(step for part, step in self.steps.items() if self._shape_stated(part) == "right"),
-            in_doubt=frozenset(self._in_doubt()),
-            memory=Memory(memory),
-        )
-
-    def _in_doubt(self) -> Iterator[str]:
-        """The steps to which something was written that a person has to read."""
-        for part, step in self.steps.items():
-            said = self.attempt.answers.get(part)
-            entries = said.cells() if isinstance(said, Grid) else ()
-            if part in self.held or any(entry.complaint for _, _, entry in entries):
-                yield step
-
-    def _shape_stated(self, part: str) -> Literal["right", "wrong", ""]:
-        """Whether the shape that was stated is that of the matrix, as it lies on the sheet; "" if it is that of what
-        was written, which is marked for itself.
-        """
-        stated, said = self.attempt.shapes.get(part), self.attempt.answers.get(part)
-        if stated == values_of(self.d[self.steps[part]].result).shape:
-            return "right"
-        return "wrong" if stated and not (isinstance(said, Grid) and said.shape == stated) else ""
-
-    def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
-        """The verdicts, events and marks of these parts."""
-        script = self.script()
-        asked = under_own_mask(script, policy, self.question, self.attempt)
-        diagnosis, meant = understood(asked, policy)
-        own = tuple(line for line in lines if line.parts[0] in self.steps)
-        found = awarded(
-            diagnosis.script,
-            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
-        )
-        notices = list(found.notices)
-        transposed = any(reading.kind == "layout" for reading in meant)
-        events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
-        for reading in meant:
-            if reading.given:
-                number = first_event + len(events)
-                event, notice = self._misread(reading, number, policy)
-                events.append(event)
-                notices.append(notice)
-            else:
-                notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
-        verdicts = tuple(self._verdicts(found, script, transposed, first_event))
-        notices += self._in_percent(script)
-        notices += self._unread()
-        notices += self._of_shapes()
-        notices += self._read_in_several_ways(diagnosis)
-        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
-        given = tuple(map(self._as_it_lies, found.given))
-        report = Report(self.question, self.attempt, policy, verdicts, tuple(events), given, tuple(notices))
-        return replace(report, own=followed)
-
-    def _as_it_lies(self, given: Given) -> Given:
-        """Marks for whole tokens, which are columns of the sheet where they are rows of the script."""
-        if self.upright or given.why is None or given.why.reason != "rows":
-            return given
-        return replace(given, why=replace(given.why, reason="columns"))
-
-    def _of_shapes(self) -> Iterator[Notice]:
-        for part in self.question.parts:
-            if part.shape_counts and part.name in self.steps and self._shape_stated(part.name) == "wrong":
-                rows, columns = self.attempt.shapes[part.name]
-                says = message("The shape is not {shape}: a shape is rows × columns.", shape=f"{rows}×{columns}")
-                yield Notice(part.name, "reading", says)
-
-    def _own(self, trace: Trace, transposed: bool) -> Derivation:
-        """What was written and what follows from it, as it lies on the student's page."""
-        lines = {name: trace.carried[name] for name in trace.script.written if name in trace.carried}
-        own = continued(trace.script.d, lines)
-        return turned(own) if (not self.upright) != transposed else own
-
-    def _awarding(self, trace: Diagnosis, lines: tuple[SchemeLine, ...]) -> Awarding:
-        """The marks of a script.
-
-        Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
-        """
-        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods, self.question.intended)
-        if trace.disagrees:
-            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
-            return max(found, other, key=lambda one: sum(map(one.earned, lines)))
-        return found
-
-    def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
-        """Where an entry stands on the student's page."""
-        turn = (not self.upright) != (transposed and step in found.script.written)
-        return (j, i) if turn else (i, j)
-
-    def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
-        for (step, i, j), judged in found.judged.items():
-            grid = found.script.written.get(step)
-            inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
-            yield Verdict(
-                part_of(self.steps, step),
-                *self._place(found, step, i, j, transposed),
-                judged.state,
-                grid[i, j] if grid is not None and inside else BLANK,
-                judged.compared,
-                _entry(values_of(script.d[step].result), i, j),
-                judged.way,
-                judged.proof,
-                judged.flags,
-                None if judged.event is None else first + judged.event,
-            )
-
-    def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
-        entries = tuple(
-            (part_of(self.steps, step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
-        )
-        candidates = tuple(sorted(mistake.candidates, key=_likelihood))
-        if mistake.in_part:
-            says = _only_in([(i, j) for _, i, j in entries])
-            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
-        return Event(
-            first + mistake.number,
-            part_of(self.steps, mistake.shown),
-            mistake.charged[0],
-            mistake.kind,
-            candidates,
-            entries,
-        )
-
-    def _misread(self, reading: ScriptReading, number: int, policy: Policy) -> tuple[Event, Notice]:
-        """One given number misread: one event, one penalty, and everything else marked on what was read."""
-        assert reading.given is not None
-        name, i, j, right, value = reading.given
-        if not self.upright:
-            i, j = j, i
-        says = message(
-            "Entry ({row}, {column}) of {matrix} is {right}, but {read} was used.",
-            row=i + 1, column=j + 1, matrix=name, right=_plain(right), read=_plain(value),
-        )  # fmt: skip
-        besides = message("A given number was misread; everything else is marked with the number that was used.")
-        shown = next(part for part, step in self.steps.items() if step in reading.decisive)
-        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
-        return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
-
-    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
-        """Which reading was taken; where none is right, a person has to look."""
-        said = (one for one in self.attempt.answers.values() if isinstance(one, Grid))
-        twofold = {entry.text: entry.readings for grid in said for _, _, entry in grid.cells()}
-        for step, grid in trace.script.written.items():
-            for i, j, entry in grid.cells():
-                if len(ways := twofold.get(entry.text, ())) < 2:
-                    continue
-                judged = trace.judged.get((step, i, j))
-                if judged is not None and judged.state == "wrong":
-                    says = message(
-                        "{text} was read as {number}; it may also mean {other}, and a person has to look.",
-                        text=entry.text, number=ways[0].echo, other=ways[1].echo,
-                    )  # fmt: skip
-                    yield Notice(part_of(self.steps, step), "human", says)
-                elif entry.echo != ways[0].echo:
-                    says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
-                    yield Notice(part_of(self.steps, step), "reading", says)
-
-    def _in_percent(self, script: Script) -> Iterator[Notice]:
-        """Where numbers were read as percentages that have no sign of it."""
-        for part, step in self.steps.items():
-            said, grid = self.attempt.answers.get(part), script.written.get(step)
-            if isinstance(said, Grid) and grid is not None:
-                own = grid if self.upright else grid.T
-                first = next(((entry.value, own[i, j].value) for i, j, entry in said.cells() if entry.value), None)
-                if first is not None and first[0] != first[1]:
-                    yield Notice(part, "reading", message("These weights were read as percentages."))
-
-    def _unread(self) -> Iterator[Notice]:
-        for part in self.steps:
-            said: Said | None = self.attempt.answers.get(part)
-            if isinstance(said, Unreadable):
-                yield Notice(part, "reading", said.complaint)
-            elif said is not None and not isinstance(said, Grid):
-                yield Notice(part, "reading", message("A matrix was expected here."))
-            elif isinstance(said, Grid):
-                yield from (Notice(part, "reading", says) for says in unread(said.cells()))
-
-
-def _only_in(cells: Sequence[Cell]) -> Message:
-    """Where alone something was done otherwise."""
-    rows, columns = ({c[k] for c in cells} for k in (0, 1))
-    if len(rows) == 1:
-        return message("in row {row} only", row=rows.pop() + 1)
-    if len(columns) == 1:
-        return message("in column {column} only", column=columns.pop() + 1)
-    return message("not in all rows and columns")
-
-
-def _likelihood(candidate: Candidate) -> int:
-    """The likeliest misconception first, and slips as they were found, before them."""
-    return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
-
-
-def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
-    """An entry; None if the student's matrix has another shape."""
-    return matrix[i, j] if i < matrix.shape[0] and j < matrix.shape[1] else None
-
-
-def _plain(value: object) -> str:
-    return str(value).replace("-", "−")
-
-
-def _by_misconceptions(moved: _Moved, policy: Policy) -> bool:
-    """Whether misconceptions explain where matrices stand."""
-    found = diagnosed(moved.script, policy)
-    wrong = [j.event for (step, _, _), j in found.judged.items() if step in moved.steps and j.state == "wrong"]
-    return all(event is not None and found.mistakes[event].kind == "misconception" for event in wrong)
-
-
-def _one_misconception(found: Diagnosis) -> bool:
-    """Whether a single misconception explains everything: then that is what it was."""
-    return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
-
-
-def _only_misconceptions(found: Diagnosis) -> bool:
-    """Whether misconceptions explain everything."""
-    return all(mistake.kind == "misconception" and not mistake.in_part for mistake in found.mistakes)
-
-
-KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
-"""Of the questions that were asked for last: the derivation, as it is laid, and what was worked out from it."""
-
-
-def _key(d: Derivation) -> tuple[Derivation, KeyMemory]:
-    """A question's derivation with tokens as rows, step after step, and what was worked out from it already."""
-    known = KEYS.pop(id(d), None)
-    if known is None or len(known[2]) > MOST_KNOWN:
-        numbers = _with_numbers(d)
-        laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
-        known = d, laid, KeyMemory(laid)
-    KEYS[id(d)] = known  # behind all others: the last that was asked for
-    while len(KEYS) > MOST_KEYS:
-        KEYS.pop(next(iter(KEYS)), None)  # another thread may have been quicker
-    _, laid, memory = known
-    return laid, memory
-
-
-def _with_numbers(d: Derivation) -> Derivation:
-    """The lines that have entries; whatever is made of a matrix of which only the shape is known has none either."""
-    givens = {name: matrix for name, matrix in d.givens.items() if isinstance(matrix, Matrix)}
-    return replace(d, givens=givens, steps=tuple(step for step in d if isinstance(step.result, Matrix)))
-
-
-def _by_role(d: Derivation) -> Derivation:
-    """Token by token, the lines of all tokens for one step together, then those for the next step."""
-    roles = list(dict.fromkeys(step.role for step in d))
-    order = {step.name: (roles.index(step.role), k) for k, step in enumerate(d)}
-    ordered = sorted(d.steps, key=lambda step: order[step.name])
-    there = set(d.givens)
-    for step in ordered:  # a recurrent network has no such order: each position needs the one before it
-        if any(operand.name not in there for operand in step.operands):
-            return d
-        there.add(step.name)
-    return replace(d, steps=tuple(ordered))
-
-
-def _sittings(question: Question, attempt: Attempt, held: Collection[str] = ()) -> list[Sitting]:
-    """The parts of a question by the derivation that they belong to; a step asked for again stands for itself."""
-    found: dict[tuple[int, int], Sitting] = {}
-    for part in question.parts:
-        where = _where(question, part)
-        if where is None:
-            continue
-        d, step = where
-        times = sum(step in sitting.steps.values() for (of, _), sitting in found.items() if of == id(d))
-        sitting = found.setdefault((id(d), times), Sitting(question, attempt, d, held=held))
-        sitting.steps[part.name] = step
-        if isinstance(part.answer, EntriesAnswer):
-            sitting.blanks[step] = part.answer.cells
-    return list(found.values())
-
-
-def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
-    """The derivation and the step that a part asks for; None if it asks for something else, or has no numbers."""
-    if (asked := asked_step(question, part)) is None:
-        return None
-    d, step = asked
-    return asked if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
-
-
-def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptReading, ...]]:
-    """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
-    meant: list[ScriptReading] = []
-    found = diagnosed(script, policy)
-    for _ in range(MOST_READINGS):
-        if not found.wrong or _one_misconception(found):
-            break
-        trace = Trace(found.script, policy)
-        best: tuple[Trace, ScriptReading] | None = None
-        for reading in readings(trace):
-            limit = (best[0] if best else trace).wrong - 1
-            other = Trace(reading.script, policy, reading.decisive, limit)
-            if reading.shown_by(other):
-                best = (other, reading)
-        if best is None:
-            break
-        as_meant = diagnosed(best[1].script, policy)
-        if _only_misconceptions(found) and len(as_meant.mistakes) > len(found.mistakes):
-            break  # fewer beliefs explain all of it as it stands
-        found = as_meant
-        meant.append(best[1])
-    return found, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, pairwise
 from math import ceil
 from typing import Any, Literal, cast
@@ -37,7 +38,7 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
+from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Kind, Notice, Report, State, Verdict, Why
 from symattn.marking.marker.trace import Accepts
 from symattn.teaching.problems.properties import judged
 from symattn.teaching.question import (
@@ -61,7 +62,6 @@ from symattn.teaching.question import (
     option_letter,
 )
 
-Cell = tuple[int, int]
 Shape = tuple[int | str, int | str]
 Groups = tuple[tuple[str, ...], ...]
 NoticeKind = Literal["human", "layout", "blank", "method", "reading"]
@@ -79,34 +79,25 @@ LARGEST_POWER = 10_000
 """The largest number that a student's own exponents may be where powers are multiplied out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """What one part comes to."""
-
-    verdicts: tuple[Verdict, ...]
-    events: tuple[Event, ...]
-    marks: tuple[Given, ...]
-    notices: tuple[Notice, ...] = ()
-
-
 def mark_answer(
     part: Part,
     said: Said | None,
     question: Question,
     policy: Policy,
     first_event: int = 0,
-    method: bool = False,
     attempt: Attempt | None = None,
-) -> Marked:
+) -> Report:
     """Mark a part whose answer is no step of a derivation.
 
-    Events are numbered from `first_event`; `method` says that a person has seen the method.  `attempt` is the whole
-    attempt at the question, for answers that may follow from what was answered in another part.
+    Events are numbered from `first_event`.  `attempt` is the whole attempt at the question: for answers that may follow
+    from what was answered in another part, and for the parts whose method a person has ticked.
     """
-    judge = _Judge(part, question, policy, first_event, method, attempt)
+    attempt = attempt or Attempt({})
+    judge = _Judge(part, question, policy, first_event, attempt)
     outcome = judge.judge(said)
-    marks = tuple(_marks(part, outcome, policy, method)) if policy.marks else ()
-    return Marked(tuple(judge.verdicts), tuple(judge.events), marks, tuple(judge.notices))
+    marks = tuple(_marks(part, outcome, policy, judge.ticked)) if policy.marks else ()
+    found = tuple(judge.verdicts), tuple(judge.events), marks, tuple(judge.notices)
+    return Report(question, attempt, policy, *found)
 
 
 # ------------------------------------------------------------------------------------------------ marks
@@ -207,11 +198,9 @@ def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequen
 class _Judge:
     """One part being judged; verdicts, events and notices are written down as they are found."""
 
-    def __init__(
-        self, part: Part, question: Question, policy: Policy, first: int, ticked: bool, attempt: Attempt | None
-    ) -> None:
-        self.part, self.question, self.policy = part, question, policy
-        self.first, self.ticked, self.attempt = first, ticked, attempt
+    def __init__(self, part: Part, question: Question, policy: Policy, first: int, attempt: Attempt) -> None:
+        self.part, self.question, self.policy, self.attempt = part, question, policy, attempt
+        self.first, self.ticked, self.shows_method = first, part.name in attempt.methods, policy.shows_method
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
         self.notices: list[Notice] = []
@@ -270,13 +259,17 @@ class _Judge:
         return _Outcome([[False] * len(self.verdicts)], said=state != "missing")
 
     def _verdict(self, state: State, cell: Cell = ORIGIN, **more: Any) -> None:
-        self.verdicts.append(_verdict(self.part.name, cell, state, **more))
+        self.verdicts.append(self._judged(state, cell, **more))
+
+    def _judged(self, state: State, cell: Cell, *, right: Value | None = None, **more: Any) -> Verdict:
+        """A verdict on something that was compared with the key, if with nothing else."""
+        return Verdict(self.part.name, *cell, state, right=right, **{"compared": right, **more})
 
     def _event(self, kind: Kind, candidates: Iterable[Candidate] = (), cells: Iterable[Cell] = (ORIGIN,)) -> int:
         """Write an event down, and give its number."""
         number, name = self.first + len(self.events), self.part.name
         places = tuple((name, i, j) for i, j in cells)
-        self.events.append(Event(number, name, name, kind, tuple(candidates), places))
+        self.events.append(Event(number, name, (name,), kind, tuple(candidates), places))
         return number
 
     def _note(self, kind: NoticeKind, says: str, event: int | None = None) -> None:
@@ -287,7 +280,7 @@ class _Judge:
         if self.ticked or not any(mark.code == "M" for mark in self.part.marks):
             return False
         self._note("method", message("The method shows only in the working; a person has to look at that."))
-        return self.attempt is not None and self.part.name in self.attempt.worked
+        return self.part.name in self.attempt.worked
 
     def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
         """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
@@ -317,18 +310,14 @@ class _Judge:
             found |= {cell: replace(found[cell], event=event) for cell in cells}
         self.verdicts += found.values()
         rows = [[found[i, j].accepted for j in range(right.shape[1])] for i in range(right.shape[0])]
-        return _Outcome(rows, self._enough(sum(map(sum, rows)), len(found)), any(map(_open, found.values())))
-
-    def _enough(self, accepted: int, of: int) -> bool:
-        """Whether so many accepted entries show the method."""
-        return accepted >= max(1, ceil(self.policy.threshold * of))
+        return _Outcome(rows, self.shows_method(sum(map(sum, rows)), len(found)), any(map(_open, found.values())))
 
     def _reads_turned(self, right: Matrix, grid: Grid) -> bool:
         """Whether a grid of the turned shape is the matrix transposed: a row for a column, or enough of it right."""
         if 1 in right.shape:
             return True
         fitting = sum(1 for i, j, entry in grid.cells() if self._fits(entry, right[j, i]))
-        return self._enough(fitting, right.shape[0] * right.shape[1])
+        return self.shows_method(fitting, right.shape[0] * right.shape[1])
 
     def _larger(self, right: Matrix, grid: Grid) -> _Outcome:
         """A matrix with too many rows or columns: nothing of it is right."""
@@ -357,12 +346,12 @@ class _Judge:
 
     def _number(self, cell: Cell, entry: Entry, right: Value, follows: Value | None = None) -> Verdict:
         """The verdict on one number, as yet without an event."""
-        name, (i, j) = self.part.name, cell
-        an_entry = isinstance(self.part.answer, MatrixAnswer)
+        (i, j), an_entry = cell, isinstance(self.part.answer, MatrixAnswer)
+        judged = partial(self._judged, cell=cell, written=entry, right=right)
         if entry.blank:
-            return _verdict(name, cell, "missing", written=entry, right=right)
+            return judged("missing")
         if an_entry and not entry.readable:  # told with the others of the matrix
-            return _verdict(name, cell, "unreadable", written=entry, right=right)
+            return judged("unreadable")
         try:
             if not entry.readable:
                 raise ReadError(entry.complaint, entry.text, 0)
@@ -370,25 +359,22 @@ class _Judge:
             if follows is not None and not accepted:
                 accepted, own_proof, own_flags = self._compare(entry, follows)
                 if accepted:
-                    return _verdict(name, cell, "follows", written=entry, right=right, compared=follows, way="written",
-                                    proof=own_proof, flags=own_flags)  # fmt: skip
+                    return judged("follows", compared=follows, way="written", proof=own_proof, flags=own_flags)
         except ReadError as error:
             self._note("reading", message("The answer cannot be read: {complaint}", complaint=error.said))
-            return _verdict(name, cell, "unreadable", written=entry, right=right)
-        if proof not in PROVED and an_entry:
-            says = message(
-                "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to look at "
-                "it.",
-                row=i + 1, column=j + 1, proof=proof,
-            )  # fmt: skip
-            self._note("human", says)
-        elif proof not in PROVED:
+            return judged("unreadable")
+        if proof not in PROVED:
             says = message(
                 "The answer could be proved neither right nor wrong ({proof}); a person has to look at it.", proof=proof
             )
+            if an_entry:
+                says = message(
+                    "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to look "
+                    "at it.",
+                    row=i + 1, column=j + 1, proof=proof,
+                )  # fmt: skip
             self._note("human", says)
-        state: State = "correct" if accepted else "wrong"
-        return _verdict(name, cell, state, written=entry, right=right, proof=proof, flags=flags)
+        return judged("correct" if accepted else "wrong", proof=proof, flags=flags)
 
     def _compare(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         """Whether an entry may stand for a value, how that was decided, and flags; `ReadError` if it has no value."""
@@ -436,7 +422,7 @@ class _Judge:
         """The mask that fits the student's own shading: what is hidden, and what is seen, as the key marks them."""
         grids = ((p.name, p.answer) for p in self.question.parts if isinstance(p.answer, CellsAnswer))
         name, shading = next(grids, ("", None))
-        own = self.attempt.answers.get(name) if self.attempt else None
+        own = self.attempt.answers.get(name)
         if shading is None or shading.shape != right.shape or not isinstance(own, Shaded):
             return {}
         cells = dict(_places(self.part.answer))
@@ -479,7 +465,7 @@ class _Judge:
             own = {entry.text.strip() for i, j, entry in grid.cells() if right[i, j] == value}
             rest = ((entry, right[i, j]) for i, j, entry in grid.cells() if right[i, j] != value)
             if len(own) == 1 and all(self._fits(entry, other) for entry, other in rest):
-                says = message("{own} was written for {value} throughout", own=own.pop(), value=_plain(value))
+                says = message("{own} was written for {value} throughout", own=own.pop(), value=plain_number(value))
                 yield Candidate("slip", "", says)
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
@@ -550,7 +536,7 @@ class _Judge:
     def _overlaps(self, right: Collection[object], own: Collection[object]) -> bool:
         """Whether what was marked is what should be, as far as shows the method: by Jaccard's measure."""
         right, own = set(right), set(own)
-        return right == own or self._enough(len(right & own), len(right | own))
+        return right == own or self.shows_method(len(right & own), len(right | own))
 
     def _cells(self, answer: CellsAnswer, own: frozenset[Cell]) -> _Outcome:
         if answer.cells and not own:
@@ -631,7 +617,7 @@ class _Judge:
             event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
             self._verdict("correct" if right else "wrong", written=written, proof=proof, event=event)
         rows = [[bool(holds)] for holds, *_ in claims]
-        method = self._enough(sum(map(sum, rows)), len(rows))
+        method = self.shows_method(sum(map(sum, rows)), len(rows))
         worked = not method and self._ask_for_method()
         return _Outcome(rows, method, undecided, worked=worked)
 
@@ -682,23 +668,6 @@ def _places(answer: Answer) -> Iterator[tuple[Cell, Value | None]]:
             yield ORIGIN, value
         case _:
             yield ORIGIN, None
-
-
-def _verdict(
-    part: str,
-    cell: Cell,
-    state: State,
-    *,
-    written: Entry,
-    right: Value | None = None,
-    compared: Value | None = None,
-    way: Way = "key",
-    proof: str = "",
-    flags: tuple[Flag, ...] = (),
-    event: int | None = None,
-) -> Verdict:
-    compared = right if compared is None else compared
-    return Verdict(part, *cell, state, written, compared, right, way, proof, flags, event)
 
 
 def _open(verdict: Verdict) -> bool:
@@ -957,7 +926,7 @@ def _label(text: str) -> str:
     return text.strip().casefold()
 
 
-def _plain(value: Value) -> str:
+def plain_number(value: Value) -> str:
     return str(value).replace("-", "−")
 
 
@@ -998,5 +967,3 @@ _CAME: Mapping[type, str] = {
     Ordered: message("an order"),
     Text: message("a text"),
 }
-
-__all__ = ["Marked", "accuracy", "mark_answer", "rows_text", "short_of", "unread"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import floor
 from typing import Literal
 
 from symattn.derivation.derivation import Step
@@ -19,10 +19,10 @@ from symattn.marking.attempt import Entry
 from symattn.marking.marker.answers import PROVED, accuracy
 from symattn.marking.marker.diagnosis import LAST_RESORT, LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Given, Notice, Why
+from symattn.marking.marker.report import Event, Given, Notice, Verdict, Why
 from symattn.marking.marker.scheme import SchemeLine
-from symattn.marking.marker.script import Script
-from symattn.marking.marker.trace import Judged, Mistake, Trace
+from symattn.marking.marker.script import Script, per_token
+from symattn.marking.marker.trace import Trace
 from symattn.teaching.fairness.features import product_counts
 from symattn.teaching.question import Mark, total
 
@@ -95,7 +95,7 @@ class Awarding:
             elif mark.code == "B":
                 found.append(self._independent(line, mark, rows))
             else:
-                number, counted = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
+                number, counted = accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
                 if blamed is not None:
                     number, counted = 0, Why("wrong method")
                 elif has_method and not method and not self.policy.independent_accuracy:
@@ -107,29 +107,34 @@ class Awarding:
                 found.append(Given(line.parts, "A", number, mark.number, counted))
         return (_one_less(found) if self.wrong & self.steps_of(line) else found), notices
 
-    def _rows(self, line: SchemeLine) -> list[list[Judged]]:
+    def _rows(self, line: SchemeLine) -> list[list[Verdict]]:
         """The entries of a line, those of each token together."""
-        rows: list[list[Judged]] = []
+        rows: list[list[Verdict]] = []
         for part in line.parts:
-            name = self.steps[part]
-            by_row: dict[int, list[Judged]] = {}
-            for (step, i, _), judged in self.trace.judged.items():
-                if step == name:
-                    by_row.setdefault(0 if self.trace.script.d[name].token else i, []).append(judged)
+            step, by_row = self.trace.script.d[self.steps[part]], dict[int, list[Verdict]]()
+            for verdict in self.trace.verdicts[step.name].values():
+                by_row.setdefault(0 if step.token else verdict.i, []).append(verdict)
             rows += by_row.values()
         return rows
 
-    def _counts(self, judged: Judged, line: SchemeLine) -> bool:
+    def _verdicts(self, line: SchemeLine) -> list[Verdict]:
+        """The entries of a line."""
+        return [verdict for row in self._rows(line) for verdict in row]
+
+    def _before(self, line: SchemeLine) -> frozenset[str]:
+        """The steps that a line rests on, directly or not."""
+        script = self.trace.script
+        return frozenset[str]().union(*(script.depends(script.d[name]) for name in self.steps_of(line)))
+
+    def _counts(self, verdict: Verdict, line: SchemeLine) -> bool:
         """Whether an entry earns accuracy."""
+        follows = verdict.state == "follows" and self._may_follow(line)
         if line.follow == "hence":
-            follows = judged.state == "follows" or (judged.state == "correct" and "recovered" not in judged.flags)
-            return follows and self._may_follow(line) if judged.state == "follows" else follows
-        if judged.state == "correct":
-            return True
-        if judged.state == "implied":  # it is worth what it would be if it were written
-            worth = judged.way == "key" or (line.follow == "ft" and self._may_follow(line))
+            return follows or (verdict.state == "correct" and "recovered" not in verdict.flags)
+        if verdict.state == "implied":  # it is worth what it would be if it were written
+            worth = verdict.way == "key" or (line.follow == "ft" and self._may_follow(line))
             return self.policy.implied_accuracy and not line.seen and worth
-        return judged.state == "follows" and line.follow == "ft" and self._may_follow(line)
+        return verdict.state == "correct" or (follows and line.follow == "ft")
 
     def _may_follow(self, line: SchemeLine) -> bool:
         match self.policy.follow_through:
@@ -144,15 +149,15 @@ class Awarding:
 
     def _mistakes_inside(self, line: SchemeLine) -> bool:
         """Whether a line rests on a mistake that was made in the same part of the question."""
-        same = {self.steps[part] for other in self.lines if other.group == line.group for part in other.parts}
-        own = {self.steps[part] for part in line.parts}
-        before = set[str]().union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
-        return any(name in same & before for mistake in self.trace.mistakes for name in mistake.charged)
+        same = set[str]().union(*(self.steps_of(other) for other in self.lines if other.group == line.group))
+        inside = same & self._before(line)
+        return any(name in inside for event in self.trace.events for name in event.charged)
 
     def _method(self, line: SchemeLine) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
             return True, Why("method seen")
-        if (zeros := self._zeros(line)) and self._enough(zeros):
+        zeros = self._zeros(line)
+        if zeros and self.policy.shows_method(sum(zeros), len(zeros)):
             return True, Why("entries", sum(zeros), len(zeros))
         if self._blamed(line) is not None:
             return False, Why("wrong method")
@@ -160,74 +165,65 @@ class Awarding:
             return (True, Why("lost already")) if self.policy.repeat_penalty == "once" else (False, Why("wrong method"))
         shown: list[bool] = []
         for step in self.steps_of(line):
-            never = self.policy.follow_through == "never" or line.follow == "cao" or self.trace.rests_on_zeros(step)
-            counted = (
-                ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
-            )
-            shown += [judged.state in counted for (name, _, _), judged in self.trace.judged.items() if name == step]
-        if not self._enough(shown) and self.policy.follow_through != "never" and self._one_slip(line):
-            return True, Why("entries", sum(shown), len(shown))
-        return self._enough(shown), Why("entries", sum(shown), len(shown))
+            counted = {"correct"}
+            if not (self.policy.follow_through == "never" or line.follow == "cao" or self.trace.rests_on_zeros(step)):
+                counted |= {"follows"} if line.seen else {"follows", "implied"}
+            shown += [verdict.state in counted for verdict in self.trace.verdicts[step].values()]
+        seen = self.policy.shows_method(sum(shown), len(shown))
+        seen = seen or (self.policy.follow_through != "never" and self._one_slip(line))
+        return seen, Why("entries", sum(shown), len(shown))
 
     def _one_slip(self, line: SchemeLine) -> bool:
         """Whether one slip that has a name is all that is wrong: then the method is known, however much it spoilt."""
-        judged = [j for (name, _, _), j in self.trace.judged.items() if name in self.steps_of(line) and not j.accepted]
-        events = {j.event for j in judged}
-        if len(events) != 1 or (event := events.pop()) is None:
+        numbers = {verdict.event for verdict in self._verdicts(line) if not verdict.accepted}
+        if len(numbers) != 1 or (number := numbers.pop()) is None:
             return False
-        mistake = self.trace.mistakes[event]
-        named = mistake.candidates[:1]
-        return mistake.kind == "slip" and any(c.kind == "slip" and c.id not in LAST_RESORT for c in named)
-
-    def _enough(self, shown: Sequence[bool]) -> bool:
-        """Whether so many entries show the method."""
-        return sum(shown) >= max(1, ceil(self.policy.threshold * len(shown)))
+        event = self.trace.events[number]
+        likeliest = event.candidates[:1]
+        return event.kind == "slip" and any(c.kind == "slip" and c.id not in LAST_RESORT for c in likeliest)
 
     def _zeros(self, line: SchemeLine) -> list[bool]:
         """Of entries that are to be 0, where the method is to make them so: whether each one is."""
         if not any(mark.rule == "hidden" for mark in line.marks):
             return []
-        cells = (
-            (values_of(self.trace.script.d[step].result)[i, j], judged)
-            for (step, i, j), judged in self.trace.judged.items()
-            if step in self.steps_of(line)
-        )
-        return [judged.state == "correct" for right, judged in cells if right == 0]
+        d = self.trace.script.d
+        verdicts = ((values_of(d[v.part].result)[v.i, v.j], v) for v in self._verdicts(line))
+        return [verdict.state == "correct" for right, verdict in verdicts if right == 0]
 
-    def _blamed(self, line: SchemeLine) -> Mistake | None:
+    def _blamed(self, line: SchemeLine) -> Event | None:
         """The misconception that is charged to this line first of all, or leaves it out with the one charged."""
-        own = {self.steps[part] for part in line.parts}
-        beliefs = (m for m in self.trace.mistakes if m.kind == "misconception")
-        return next((m for m in beliefs if m.charged[0] in own or own & self.trace.left_out_with(m)), None)
+        own = self.steps_of(line)
+        beliefs = (event for event in self.trace.events if event.kind == "misconception")
+        return next((e for e in beliefs if e.step in own or own & self.trace.left_out_with(e)), None)
 
     def _repeated(self, line: SchemeLine) -> bool:
-        own = {self.steps[part] for part in line.parts}
-        return any(m.kind == "misconception" and own & set(m.charged[1:]) for m in self.trace.mistakes)
+        own = self.steps_of(line)
+        return any(e.kind == "misconception" and own.intersection(e.charged[1:]) for e in self.trace.events)
 
-    def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
+    def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Verdict]]) -> Given:
         """B marks: for shapes, the right one stated, or a matrix that has it, if of several entries two are there; for
         anything else, right entries.
         """
         if mark.rule == "shapes":
-            stated = any(self.steps[part] in self.trace.script.stated for part in line.parts)
-            there = [j.state != "missing" for row in rows for j in row]
-            misshapen = any(self.steps[part] in self.trace.misshapen for part in line.parts)
-            shaped = stated or (sum(there) >= min(2, len(there)) and not misshapen)
+            own, there = self.steps_of(line), [verdict.state != "missing" for row in rows for verdict in row]
+            shaped = own & self.trace.script.stated or (
+                sum(there) >= min(2, len(there)) and not own & self.trace.misshapen
+            )
             return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))
-        number, why = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
+        number, why = accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
         return Given(line.parts, "B", number, mark.number, why)
 
     # -- vetoes
 
     def _vetoed(
-        self, line: SchemeLine, mark: Mark, number: int, rows: Sequence[Sequence[Judged]]
+        self, line: SchemeLine, mark: Mark, number: int, rows: Sequence[Sequence[Verdict]]
     ) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier.
 
         What equals the key was not made easier by anything and keeps its marks.
         """
         notices: list[Notice] = []
-        known = [judged for row in rows for judged in row if judged.state in ("follows", "implied")]
+        known = [verdict for row in rows for verdict in row if verdict.state in ("follows", "implied")]
         if all(map(_is_right, known)) or not self._rests_on_a_mistake(line):
             return number, notices
         impossible = next((part for part in line.parts if self._inappropriate(self.steps[part])), None)
@@ -237,40 +233,33 @@ class Awarding:
             notices.append(Notice(impossible, "veto", says))
         if (easier := self._easier(line)) is None:
             return number, notices
-        right = self._right_but_for_rounding(line)
-        equal, _ = accuracy(mark, [[id(j) in right and self._counts(j, line) for j in row] for row in rows])
+        equal, _ = accuracy(mark, [[self._is_near_key(v) and self._counts(v, line) for v in row] for row in rows])
         if number > (most := max(equal, mark.number // 2)):
             number = most
             notices.append(Notice(self._first_that_follows(line), "veto", sentences(easier, _HALF)))
         return number, notices
 
-    def _right_but_for_rounding(self, line: SchemeLine) -> set[int]:
-        """The entries of a line, by `id`, that equal the key, or what it gives after numbers that were rounded."""
-        found = set[int]()
-        for name in self.steps_of(line):
-            step, grid = self.trace.script.d[name], self.trace.script.written.get(name)
-            right, slack = values_of(step.result), self._slack(step)
-            fits = grid is None or grid.shape == right.shape  # what has another shape has no entry of the key beside it
-            for (at, i, j), judged in self.trace.judged.items():
-                if at == name and (_is_right(judged) or (fits and _is_near(judged, right[i, j], slack))):
-                    found.add(id(judged))
-        return found
+    def _is_near_key(self, verdict: Verdict) -> bool:
+        """Whether an entry equals the key, or was accepted and does so but for rounding."""
+        step, grid = self.trace.script.d[verdict.part], self.trace.script.written.get(verdict.part)
+        right = values_of(step.result)
+        if _is_right(verdict) or (grid is not None and grid.shape != right.shape):  # no entry of the key is beside it
+            return _is_right(verdict)
+        near = verdict.compared is not None and _is_close(
+            verdict.compared, right[verdict.i, verdict.j], self._slack(step)
+        )
+        return verdict.accepted and near
 
     def _first_that_follows(self, line: SchemeLine) -> str:
         """The part of a line in which something follows from a mistake and does not equal the key."""
-        following = {
-            step
-            for (step, _, _), judged in self.trace.judged.items()
-            if judged.state in ("follows", "implied") and not _is_right(judged)
-        }
+        following = {v.part for v in self._verdicts(line) if v.state in ("follows", "implied") and not _is_right(v)}
         return next((part for part in line.parts if self.steps[part] in following), line.parts[0])
 
     def _rests_on_a_mistake(self, line: SchemeLine) -> bool:
         """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""
-        own = {self.steps[part] for part in line.parts}
-        before = own.union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
-        mistakes = (m for m in self.trace.mistakes if m.kind != "rounding")
-        return any(before.intersection((m.shown, *m.charged)) for m in mistakes)
+        steps = self._before(line) | self.steps_of(line)
+        events = (event for event in self.trace.events if event.kind != "rounding")
+        return any(steps.intersection((event.part, *event.charged)) for event in events)
 
     def _inappropriate(self, name: str) -> bool:
         """Whether a row of weights that was written is none: an entry outside [0, 1], or another sum than 1."""
@@ -278,29 +267,23 @@ class Awarding:
         grid = self.trace.script.written.get(name)
         if not isinstance(step.op, Softmax) or grid is None or grid.shape != step.result.shape:
             return False
-        weights = values_of(self.trace.carried[name])
-        lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
-        return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
+        weights = per_token(step.op, values_of(self.trace.carried[name]))
+        return any(map(_no_weights, weights.rows, per_token(step.op, grid).rows))
 
     def _easier(self, line: SchemeLine) -> Message | None:
         """That what follows from the mistakes is easier than the question, and why; None if it is not.
 
         Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
         """
-        script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
-        own = {self.steps[part] for part in line.parts}
-        before = own.union(*(script.depends(script.d[name]) for name in own))
-        for step in script.d:
-            if step.name not in before or step.name not in carried:
-                continue
-            if self.trace.became_zero(step.name):
-                return _ZERO
+        steps = self._before(line) | self.steps_of(line)  # as they were before rounding, which makes nothing easier
+        if any(map(self.trace.collapsed_to_zero, steps)):
+            return _ZERO
         if not self.intended:
             return None
-        for role in dict.fromkeys(step.role for step in script.d if step.name in before):
+        for role in dict.fromkeys(step.role for step in self.trace.script.d if step.name in steps):
             if trivial := self._trivial_weights(role):
                 return _TRIVIAL[trivial.pop() if len(trivial) == 1 else "zeros"]
-        load, other_load = self._loads(before)
+        load, other_load = self._loads(steps)
         if other_load < DIMINISHED * load:
             return _LESS
         return None
@@ -315,11 +298,10 @@ class Awarding:
             own = self.trace.unrounded.get(step.name)
             if step.role != role or not isinstance(step.op, Softmax) or own is None:
                 continue
-            right, seen, slack = values_of(step.result), values_of(own), self._slack(step)
+            right, seen = (per_token(step.op, values_of(matrix)) for matrix in (step.result, own))
+            slack = self._slack(step)
             if right.shape != seen.shape:
                 return set()
-            if step.op.along == "columns":
-                right, seen = right.T, seen.T
             for key, row in zip(right.rows, seen.rows, strict=True):
                 powers = 0 if _trivial(key, key) else len(_seen(key))
                 meant += powers
@@ -340,9 +322,9 @@ class Awarding:
         )
         return self.policy.widest_window * max((unit for unit in written if unit), default=Fraction(0)) / 2
 
-    def _loads(self, steps: set[str]) -> tuple[float, float]:
+    def _loads(self, steps: frozenset[str]) -> tuple[float, float]:
         """The loads of the products after the first mistake: of the question, and of what follows from the script."""
-        first = next((m.charged[0] for m in self.trace.mistakes if m.charged), None)
+        first = next((event.step for event in self.trace.events), None)
         load = other_load = 0.0
         after = False
         for step in self.trace.script.d:
@@ -408,17 +390,18 @@ class Awarding:
             if step.name in script.written and script.gap(step) > LONGEST_GAP:
                 says = message("More than two steps were left out before this one; only the answer itself was marked.")
                 yield Notice(self.part_of(step.name), "human", says)
-        for (name, i, j), judged in self.trace.judged.items():
-            if judged.accepted and judged.proof not in (*PROVED, *IMPLIED):
-                says = message("Entry ({row}, {column}) is {proof}.", row=i + 1, column=j + 1, proof=judged.proof)
-                yield Notice(self.part_of(name), "human", says)
-            elif judged.state == "wrong" and judged.proof == "undecided":
+        for verdict in self.trace.every_verdict:
+            proof, row, column = verdict.proof, verdict.i + 1, verdict.j + 1
+            if verdict.accepted and proof not in (*PROVED, *IMPLIED):
+                says = message("Entry ({row}, {column}) is {proof}.", row=row, column=column, proof=proof)
+                yield Notice(self.part_of(verdict.part), "human", says)
+            elif verdict.state == "wrong" and proof == "undecided":
                 says = message(
                     "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to "
                     "look at it.",
-                    row=i + 1, column=j + 1, proof=message("undecided"),
+                    row=row, column=column, proof=message("undecided"),
                 )  # fmt: skip
-                yield Notice(self.part_of(name), "human", says)
+                yield Notice(self.part_of(verdict.part), "human", says)
 
 
 def _one_less(found: list[Given]) -> list[Given]:
@@ -430,14 +413,9 @@ def _one_less(found: list[Given]) -> list[Given]:
     return [less if given is own[-1] else given for given in found]
 
 
-def _is_right(judged: Judged) -> bool:
+def _is_right(verdict: Verdict) -> bool:
     """Whether an entry equals the key, or was not written and would."""
-    return judged.state == "correct" or (judged.state == "implied" and judged.way == "key")
-
-
-def _is_near(judged: Judged, right: Value, slack: Fraction) -> bool:
-    """Whether an entry was accepted and what it was compared with is the key's, but for rounding."""
-    return judged.accepted and judged.compared is not None and _is_close(judged.compared, right, slack)
+    return verdict.state == "correct" or (verdict.state == "implied" and verdict.way == "key")
 
 
 def part_of(steps: Mapping[str, str], step: str) -> str:
@@ -494,5 +472,3 @@ _TRIVIAL = {
     "zeros": message("Easier than intended: some weights became 0 and the rest equal."),
 }
 _HALF = message("What follows from it earns at most half of the accuracy marks, rounded down.")
-
-__all__ = ["Awarding", "part_of"]

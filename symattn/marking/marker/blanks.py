@@ -21,10 +21,10 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
-from symattn.marking.marker.report import OF_PLACES, Given, Notice
+from symattn.marking.marker.report import OF_PLACES, Event, Given, Notice, Verdict
 from symattn.marking.marker.scheme import SchemeLine
 from symattn.marking.marker.script import Script
-from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
+from symattn.marking.marker.trace import Trace
 from symattn.teaching.question import total
 
 MOST_WAYS = 4
@@ -39,11 +39,11 @@ Award = Callable[[Script], Awarding]
 
 @dataclass(frozen=True)
 class Awarded:
-    """A script as it was written, with verdicts, mistakes and marks; events are numbered in the order of `mistakes`."""
+    """A script as it was written, with verdicts, events and marks."""
 
     script: Script
-    judged: dict[Place, Judged]
-    mistakes: list[Mistake]
+    verdicts: list[Verdict]
+    events: list[Event]
     given: list[Given]
     notices: list[Notice]
     trace: Trace
@@ -61,7 +61,9 @@ def awarded(script: Script, award: Award) -> Awarded:
         return replace(award(other), wrong=frozenset(as_blank))
 
     ways = [written, *_with_blanks(written, award_again)]
-    throughout = [way for way in (*ways[1:], *_without_right_ones(written, award_again)) if way.total > written.total]
+    throughout = [
+        way for way in (*ways[1:], *_with_one_correct_line_removed(written, award_again)) if way.total > written.total
+    ]
     found = max(
         (
             _together(ways, _best(ways)),
@@ -76,16 +78,9 @@ def awarded(script: Script, award: Award) -> Awarded:
 
 def _wrong_steps(trace: Trace) -> frozenset[str]:
     """The steps in which something wrong was written, and not only rounded too much."""
-    wrong = (
-        place[0]
-        for place, judged in trace.judged.items()
-        if judged.state == "wrong" and not _is_rounding(trace, judged)
-    )
-    return frozenset(wrong)
-
-
-def _is_rounding(trace: Trace, judged: Judged) -> bool:
-    return judged.event is not None and trace.mistakes[judged.event].kind == "rounding"
+    wrong = (verdict for verdict in trace.every_verdict if verdict.state == "wrong")
+    events = ((verdict.part, trace.of_event(verdict)) for verdict in wrong)
+    return frozenset(step for step, event in events if event is None or event.kind != "rounding")
 
 
 # ------------------------------------------------------------------------------------------------ parts of a matrix
@@ -97,8 +92,8 @@ def _padded(trace: Trace) -> Script:
     One whose shape a misconception explains, and what follows from it, stay as they are.
     """
     script, written = trace.script, dict(trace.script.written)
-    beliefs = (m for m in trace.mistakes if m.kind == "misconception" and m.shown in trace.misshapen)
-    meant = {name for m in beliefs for name in (m.shown, *(step for step, _, _ in m.entries))}
+    beliefs = (e for e in trace.events if e.kind == "misconception" and e.part in trace.misshapen)
+    meant = {name for e in beliefs for name in (e.part, *(step for step, _, _ in e.entries))}
     for step in script.d:
         grid = script.written.get(step.name)
         if grid is None or not meant.isdisjoint({step.name, *script.depends(step)}):
@@ -134,7 +129,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
-    wrong_lines = {step for (step, _, _), judged in trace.judged.items() if judged.state == "wrong"}
+    wrong_lines = {verdict.part for verdict in trace.every_verdict if verdict.state == "wrong"}
     candidates = (trace.script.written.keys() & used) - (trace.script.in_doubt - wrong_lines)
     own = [step.name for step in trace.script.d if step.name in candidates]
     doubtful = _doubtful(trace, own) if open_lines else {}
@@ -143,11 +138,11 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     else:
         runs = [tuple(doubtful), *((name,) for name in doubtful)]
     scripts: list[tuple[int, tuple[str, ...], Script]] = []
-    wrong = {name: [p for p in places if "recovered" not in trace.judged[p].flags] for name, places in doubtful.items()}
-    for run, (places, whole) in product(runs, ((doubtful, False), (doubtful, True), (wrong, False))):
-        if places is wrong and len(run) > 1:
+    wrong = {name: [v for v in found if "recovered" not in v.flags] for name, found in doubtful.items()}
+    for run, (verdicts, whole) in product(runs, ((doubtful, False), (doubtful, True), (wrong, False))):
+        if verdicts is wrong and len(run) > 1:
             continue
-        script = _without(trace, {name: places[name] for name in run}, whole)
+        script = _without(trace, {name: verdicts[name] for name in run}, whole)
         if script != trace.script and all(script != other for _, _, other in scripts):
             scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
     scripts.sort(key=lambda one: (len(one[1]) == len(doubtful), one[0], len(one[1])), reverse=True)
@@ -164,15 +159,14 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     return ways
 
 
-def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
+def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[Awarding]:
     """The script with one right line left out, before a line that nothing explains: perhaps it was not worked out from
     what stands there, but from what it would have been after another mistake.
     """
     trace, script = written.trace, written.trace.script
-    spoilt = Counter(
-        step for m in trace.mistakes if m.kind == "unknown" and not m.candidates for step, _, _ in m.entries
-    )
-    unknown = [step for step, count in spoilt.items() if 2 * count >= sum(place[0] == step for place in trace.judged)]
+    unrecognised = (event for event in trace.events if event.kind == "unknown" and not event.candidates)
+    spoilt = Counter(step for event in unrecognised for step, _, _ in event.entries)
+    unknown = [step for step, count in spoilt.items() if 2 * count >= len(trace.verdicts[step])]
     shown = (step for name in unknown for step in (script.d[name], *script.left_out(script.d[name])))
     before = dict.fromkeys(source.name for step in shown for source in script.sources(step))
 
@@ -190,33 +184,31 @@ def _without_right_ones(written: Awarding, award: Award) -> Iterator[Awarding]:
             yield award(replace(script, written=kept))
 
 
-def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Place]]:
+def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Verdict]]:
     """The entries of lines that are wrong, missing, or right although they do not follow, and not carried on.
 
     What comes of a wrong method that was carried on anywhere is not in doubt.
     """
-    methods = [m for m in trace.mistakes if m.kind == "misconception"]
-    used = {m.number for m in methods if any(p[0] not in trace.misshapen and trace.carried_on(p) for p in m.entries)}
+    methods = [event for event in trace.events if event.kind == "misconception"]
+    used = {e.number for e in methods if any(p[0] not in trace.misshapen and trace.carried_on(p) for p in e.entries)}
     states = ("wrong", "unreadable", *_NOT_WRITTEN)
-    doubtful: dict[str, list[Place]] = {}
-    for place, judged in trace.judged.items():
-        if place[0] not in lines:
-            continue
-        in_doubt = (judged.state in states or "recovered" in judged.flags) and judged.event not in used
-        if place[0] in trace.misshapen or (in_doubt and not trace.carried_on(place, seen_to_be=True)):
-            doubtful.setdefault(place[0], []).append(place)
+    doubtful: dict[str, list[Verdict]] = {}
+    for verdict in (verdict for name in lines for verdict in trace.verdicts[name].values()):
+        in_doubt = (verdict.state in states or "recovered" in verdict.flags) and verdict.event not in used
+        if verdict.part in trace.misshapen or (in_doubt and not trace.carried_on(verdict.place, seen_to_be=True)):
+            doubtful.setdefault(verdict.part, []).append(verdict)
     return doubtful
 
 
-def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool) -> Script:
+def _without(trace: Trace, doubtful: Mapping[str, Sequence[Verdict]], whole: bool) -> Script:
     """The script with these entries left blank, or with the whole lines left out."""
     script, written = trace.script, dict(trace.script.written)
-    for name, places in doubtful.items():
+    for name, verdicts in doubtful.items():
         if whole or name in trace.misshapen:
             written[name] = Grid.blank(*values_of(script.d[name].result).shape)
             continue
-        for _, i, j in places:
-            written[name] = written[name].put(i, j, BLANK)
+        for verdict in verdicts:
+            written[name] = written[name].put(verdict.i, verdict.j, BLANK)
     for name in doubtful:
         if written[name].empty and name not in script.printed:
             del written[name]
@@ -226,20 +218,20 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool)
 class _Rough(Trace):
     """What a script is worth by and large: nothing is asked about roundings that nobody wrote down."""
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+    def explained_by_intermediate_rounding(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         return False
 
 
 def _accepted(trace: Trace) -> int:
     """How many entries are accepted."""
-    return sum(1 for judged in trace.judged.values() if judged.accepted)
+    return sum(verdict.accepted for verdict in trace.every_verdict)
 
 
 def _explained(trace: Trace, but: Sequence[str]) -> int:
     """How many entries of all steps but these are accepted, or come of a wrong method that is known."""
-    known = {m.number for m in trace.mistakes if m.kind == "misconception"}
-    others = (judged for (step, _, _), judged in trace.judged.items() if step not in but)
-    return sum(1 for judged in others if judged.accepted or judged.event in known)
+    known = {event.number for event in trace.events if event.kind == "misconception"}
+    others = (verdict for verdict in trace.every_verdict if verdict.part not in but)
+    return sum(verdict.accepted or verdict.event in known for verdict in others)
 
 
 # ------------------------------------------------------------------------------------------------ the best of all
@@ -274,47 +266,44 @@ def _together(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding]) -> 
     written = ways[0]
     way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
     mixed = len(set(map(id, best.values()))) > 1
-    judged: dict[Place, Judged] = {}
-    source: dict[Place, Awarding] = {}
-    for step in written.trace.script.d:
-        way = way_of.get(step.name, written)
-        for place, verdict in way.trace.judged.items():
-            own = written.trace.judged.get(place)
-            if place[0] != step.name:
-                continue
+    found: list[tuple[Verdict, Awarding]] = []
+    for name in written.trace.verdicts:
+        way = way_of.get(name, written)
+        for verdict in way.trace.verdicts[name].values():
+            own = written.trace.at(verdict.place)
             left_out = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
             same = mixed and own is not None and own.state == verdict.state and own.event is not None
-            judged[place], source[place] = (own, written) if own and (left_out or same) else (verdict, way)
             if own and left_out:  # what counts as blank claims no places
-                judged[place] = replace(own, flags=tuple(flag for flag in own.flags if flag not in OF_PLACES))
-    mistakes: list[Mistake] = []
+                own = replace(own, flags=tuple(flag for flag in own.flags if flag not in OF_PLACES))
+            found.append((own, written) if own and (left_out or same) else (verdict, way))
+    source = {verdict.place: way for verdict, way in found}
+    events: list[Event] = []
     numbers: dict[tuple[int, int], int] = {}
     for k, way in enumerate(ways):
-        for mistake in way.trace.mistakes:
-            places = [place for place in mistake.entries if source.get(place, way_of.get(place[0], written)) is way]
-            if places or (not mistake.entries and way_of.get(mistake.shown, written) is way):
-                elsewhere = [mistakes[number] for (other, _), number in numbers.items() if other != k]
-                if twin := next((one for one in elsewhere if _is_same_misconception(one, mistake)), None):
-                    numbers[k, mistake.number] = twin.number
-                    mistakes[twin.number] = replace(twin, entries=[*twin.entries, *places])
-                    continue
-                numbers[k, mistake.number] = len(mistakes)
-                mistakes.append(replace(mistake, number=len(mistakes), entries=places))
-    for place, verdict in judged.items():
-        if verdict.event is not None:
-            number = numbers.get((ways.index(source[place]), verdict.event))
-            judged[place] = replace(verdict, event=number)
+        for event in way.trace.events:
+            places = tuple(place for place in event.entries if source.get(place, way_of.get(place[0], written)) is way)
+            if places or (not event.entries and way_of.get(event.part, written) is way):
+                elsewhere = (events[number] for (other, _), number in numbers.items() if other != k)
+                twin = next((one for one in elsewhere if _is_same_misconception(one, event)), None)
+                if twin is not None:
+                    events[twin.number] = replace(twin, entries=(*twin.entries, *places))
+                else:
+                    events.append(replace(event, number=len(events), entries=places))
+                numbers[k, event.number] = twin.number if twin else len(events) - 1
+    verdicts = [
+        verdict if verdict.event is None else replace(verdict, event=numbers.get((ways.index(way), verdict.event)))
+        for verdict, way in found
+    ]
     given = [mark for line, way in best.items() for mark in way.marks[line][0]]
     notices = [n for way in ways for n in way.human() if way_of.get(written.step_of(n.part), written) is way]
     notices += [notice for line, way in best.items() for notice in way.marks[line][1]]
     notices += _said_of_blanks(ways, best)
-    return Awarded(written.trace.script, judged, mistakes, given, notices, written.trace)
+    return Awarded(written.trace.script, verdicts, events, given, notices, written.trace)
 
 
-def _is_same_misconception(one: Mistake, other: Mistake) -> bool:
+def _is_same_misconception(one: Event, other: Event) -> bool:
     """Whether what two ways find is one mistake, of which each has a part."""
-    ids = [{candidate.id for candidate in mistake.candidates} for mistake in (one, other)]
-    return one.kind == other.kind == "misconception" and ids[0] == ids[1]
+    return one.kind == other.kind == "misconception" and set(one.ids) == set(other.ids)
 
 
 _NOT_WRITTEN = ("missing", "implied")
@@ -335,6 +324,3 @@ def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[SchemeLine, Awarding
                     "blank."
                 )
             yield Notice(ways[0].part_of(name), "blank", says)
-
-
-__all__ = ["Awarded", "awarded"]

@@ -31,19 +31,19 @@ from symattn.marking.marker.script import Script
 from symattn.marking.marker.windows import loose_cell, meet, width, window
 
 LEAST_PLACES = 2
-"""Nobody who is right rounds to fewer places on the way."""
+"""Fewest decimals that a correct solver rounds intermediate results to."""
 
 MORE_PLACES = 6
-"""Rounding up is tried at so many more places: there it is less than anything that is compared."""
+"""Rounding up is tried at up to this many more places; beyond, it is less than anything that is compared."""
 
 NOISE = Decimal("1e-20")
 """What the enclosure of a number may be off by."""
 
 MOST_PLACES = 6
-"""Roundings on the way to so many places are tried where fewer say nothing."""
+"""Most decimals of intermediate results that are tried where fewer say nothing."""
 
 LARGEST = 400
-"""Digits of a number that nobody rounds on the way."""
+"""Digits of a number that is not rounded any more."""
 
 WHOLE = Context(prec=2 * LARGEST)
 
@@ -76,7 +76,7 @@ class ByHand(Algebra[Rounded]):
         """Numbers are rounded to `places` places or more, those that are added up to `terms` at least."""
         self.places, self.terms = places, max(places, terms)
 
-    def used(self, x: Rounded, places: int = 0) -> Window:
+    def carried_forward(self, x: Rounded, places: int = 0) -> Window:
         """All that it may be where it is gone on with."""
         if x.short or x.written or x.span == HIDDEN or not x.span.bounded:
             return x.span
@@ -98,45 +98,48 @@ class ByHand(Algebra[Rounded]):
         return Rounded(WINDOWS.size(indices, less), True)
 
     def sum(self, *terms: Rounded) -> Rounded:
-        return Rounded(WINDOWS.sum(*(self.used(x, self.terms) for x in terms)), all(x.short for x in terms))
+        return Rounded(WINDOWS.sum(*(self.carried_forward(x, self.terms) for x in terms)), all(x.short for x in terms))
 
     def negative(self, x: Rounded) -> Rounded:
         return Rounded(WINDOWS.negative(x.span), x.short)
 
     def product(self, *factors: Rounded) -> Rounded:
         short = all(x.short for x in factors) and sum(not _is_whole(x.span) for x in factors) <= 1
-        return Rounded(WINDOWS.product(*map(self.used, factors)), short)
+        return Rounded(WINDOWS.product(*map(self.carried_forward, factors)), short)
 
     def quotient(self, x: Rounded, y: Rounded) -> Rounded:
         """x/y, or x times 1/y, which may be rounded before."""
-        divided, inverse = WINDOWS.quotient(self.used(x), self.used(y)), self.of(WINDOWS.quotient(UNIT, y.span))
+        divided, inverse = (
+            WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)),
+            self.of(WINDOWS.quotient(UNIT, y.span)),
+        )
         if inverse.short:
             return self.of(divided)
         places = max(self.places, self.terms - _places(x.span.low)) if _is_fixed(x) else self.places
-        return self.of(_hull(divided, WINDOWS.product(self.used(x), self.used(inverse, places))))
+        return self.of(_hull(divided, WINDOWS.product(self.carried_forward(x), self.carried_forward(inverse, places))))
 
     def square(self, x: Rounded) -> Rounded:
-        return Rounded(WINDOWS.square(self.used(x)), x.short and _is_whole(x.span))
+        return Rounded(WINDOWS.square(self.carried_forward(x)), x.short and _is_whole(x.span))
 
     def exponential(self, x: Rounded, base: Base = "e") -> Rounded:
         if x.span == HIDDEN:
             return Rounded(NOTHING, True)
         if x.span == NOTHING:
             return Rounded(UNIT, True)
-        return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.used(x))), False)
+        return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.carried_forward(x))), False)
 
     def logarithm(self, base: Base) -> Window:
         """ln b, where 2.72 may stand for e."""
-        return RING.ln(self.used(Rounded(RING.exp(UNIT), False)) if base == "e" else WINDOWS.number(base))
+        return RING.ln(self.carried_forward(Rounded(RING.exp(UNIT), False)) if base == "e" else WINDOWS.number(base))
 
     def root(self, x: Rounded) -> Rounded:
-        return self.of(WINDOWS.root(self.used(x)))
+        return self.of(WINDOWS.root(self.carried_forward(x)))
 
     def apply(self, function: str, x: Rounded) -> Rounded:
-        return self.of(WINDOWS.apply(function, self.used(x)))
+        return self.of(WINDOWS.apply(function, self.carried_forward(x)))
 
     def known(self, function: Known, x: Rounded) -> Rounded:
-        return self.of(WINDOWS.known(function, self.used(x)))
+        return self.of(WINDOWS.known(function, self.carried_forward(x)))
 
     def maximum(self, *terms: Rounded) -> Rounded:
         return Rounded(WINDOWS.maximum(*(x.span for x in terms)), all(x.short for x in terms))
@@ -164,7 +167,7 @@ class ByHand(Algebra[Rounded]):
 
         The sum may be a unit smaller, cut off, or half a unit larger than what it is the sum of.
         """
-        used = list(map(self.used, powers))
+        used = list(map(self.carried_forward, powers))
         unit = ZERO if all(p.short for p in powers) else Decimal(1).scaleb(-self.places)
 
         def share(own: Decimal, others: Iterable[Decimal], off: Decimal) -> Window:
@@ -221,7 +224,7 @@ class LinesByHand:
         key = step.name, places, world, shown
         if key not in self._results:
             before = {o.name: self._gone_on_with(o.name, places, world) for o in step.operands}
-            self._results[key] = self.script.memory.once(
+            self._results[key] = self.script.memory.memoize(
                 ("by_hand", places, shown), (step, *before.values()), lambda: _worked_out(step, before, places, shown)
             )
         return self._results[key]
@@ -239,10 +242,10 @@ class LinesByHand:
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
         memory = self.script.memory
-        return memory.once(
+        return memory.memoize(
             ("carried", places, world),
             (value, grid, result),
-            lambda: memory.alike(_carried(value, grid, result, places, world)),
+            lambda: memory.intern(_carried(value, grid, result, places, world)),
         )
 
 
@@ -318,7 +321,7 @@ def worked(op: Op, operands: Sequence[Lines], places: int, shown: int = 0) -> Li
         if isinstance(op, RuleOp) and not op.weighs:
             with suppress(TypeError):  # of a function without a rule for intervals, the operation has a range
                 return op.read(hand, *operands)
-        box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
+        box = window(op, *(tuple(tuple(map(hand.carried_forward, row)) for row in lines) for lines in operands))
         return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
     except (UndefinedError, InvalidOperation, TypeError):  # undefined for some of what it may be, or without a range
         return None
@@ -365,6 +368,3 @@ def _hull(*windows: Window) -> Window:
 
 def _is_whole(span: Window) -> bool:
     return span.low == span.high and _places(span.low) == 0
-
-
-__all__ = ["ByHand", "Lines", "LinesByHand", "Rounded", "operands_of", "worked"]

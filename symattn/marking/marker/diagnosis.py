@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import inf, isfinite
 from typing import NamedTuple, TypeVar
 
-from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -27,7 +27,6 @@ from symattn.derivation.misconceptions import (
 from symattn.derivation.misconceptions.base import (
     COPY,
     MatrixwiseDerivation,
-    ReplacementOp,
     Rewritten,
     is_short_enough,
     rewritten_everywhere,
@@ -36,16 +35,16 @@ from symattn.derivation.misconceptions.uniform import uniform
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder, values_of
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
 from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import Candidate, Flag, Kind, State
-from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.trace import HIDING, Judged, Mistake, Place, Trace, continued, may_be_raised
+from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Kind, Place, State, Verdict
+from symattn.marking.marker.script import Script, per_token
+from symattn.marking.marker.trace import HIDING, Trace, continued, worked_out
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
@@ -54,22 +53,22 @@ REPEATED = "A19"
 """The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
 COINCIDENCE = 2
-"""So many entries may equal those beside them by accident: then a copy and a belief are both named."""
+"""Most entries that may equal those beside them by accident: then a copy and a belief are both named."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
 LONGEST_GAP = 2
-"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
+"""Most steps in a row that may be left out and still be implied (rules.md 3.9)."""
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
 
 LOOSE = 4
-"""A wrong entry may be so many of its last places off what explains it where numbers were rounded before."""
+"""How many units of its last place a wrong entry may be off what explains it, where numbers were rounded before."""
 
 SAME = 1e-8
-"""Or differ from it by so much of its size: with a dozen places, more of the last ones are lost on the way."""
+"""Or the share of its size: of a dozen places, more of the last ones are lost on the way."""
 
 NEAR = 1e-6
 """Slips that lead farther away than this are not compared exactly; the error of floats is far smaller."""
@@ -82,7 +81,7 @@ MOST_PAIRS = 100
 class Fit:
     """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open.
 
-    `strained` are entries that it gives only if rows of weights were rounded so that they sum to 1, which is a likely
+    `sum_adjusted` are entries that fit only if rows of weights were rounded so that they sum to 1, which is a likely
     way to get them and earns nothing where it was not declared.
     """
 
@@ -90,7 +89,7 @@ class Fit:
     value: Matrix
     charged: str
     rejected: tuple[Cell, ...]
-    strained: tuple[Cell, ...] = ()
+    sum_adjusted: tuple[Cell, ...] = ()
     also: Misconception | None = None
 
 
@@ -119,7 +118,7 @@ class Explanations(NamedTuple):
     slipped: Slips
 
 
-class Beliefs:
+class MisconceptionChanges:
     """What misconceptions do to the steps of a derivation: the same wherever matrices have the same shapes."""
 
     def __init__(self, own: Derivation, memory: Memory) -> None:
@@ -127,66 +126,50 @@ class Beliefs:
         self._matrixwise = MatrixwiseDerivation(own)
         self.laid = self._matrixwise.rows
         self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
-        self._names: dict[str, str | None] = {}
-        self._rewritten: dict[str, Rewritten] = {}
-        self._parts: dict[tuple[str, ...], Part | None] = {}
-        self._all_parts: dict[tuple[str, ...], Mapping[str, Part]] = {}
-        self._read: dict[tuple[str, ...], frozenset[str]] = {}
+        self.part, self.parts, self.read = cache(self._part), cache(self._every_part), cache(self._lines_read)
+        self._rewritten = cache(self._written_differently)
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
-        if step.name not in self._names:
-            self._names[step.name] = next((name for name in (step.name, step.role) if name in self.places), None)
-        return self._names[step.name]
+        return next((name for name in (step.name, step.role) if name in self.places), None)
 
-    def part(self, id: str, steps: Sequence[Step]) -> Part | None:
+    def _part(self, id: str, steps: tuple[str, ...]) -> Part | None:
         """What a misconception has to do with these steps, the last of which was written; None if it is nothing."""
-        key = (id, *(step.name for step in steps))
-        if key not in self._parts:
-            rewritten = self._written_differently(misconception(id))
-            names = {step.name: self.named(step) for step in steps}
-            changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
-            charged = next((step for step, name in names.items() if name in changes), "")
-            self._parts[key] = Part(charged, changes) if changes else None
-        return self._parts[key]
+        rewritten = self._rewritten(id)
+        names = {step: self.named(self.own[step]) for step in steps}
+        changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
+        charged = next((step for step, name in names.items() if name in changes), "")
+        return Part(charged, changes) if changes else None
 
-    def parts(self, steps: Sequence[Step]) -> Mapping[str, Part]:
+    def _every_part(self, steps: tuple[str, ...]) -> Mapping[str, Part]:
         """The same of all misconceptions that have to do with them."""
-        names = tuple(step.name for step in steps)
-        if names not in self._all_parts:
-            parts = {id: self.part(id, steps) for id in misconceptions()}
-            self._all_parts[names] = {id: part for id, part in parts.items() if part is not None}
-        return self._all_parts[names]
+        return {id: part for id in misconceptions() if (part := self.part(id, steps)) is not None}
 
-    def read(self, steps: Sequence[Step]) -> frozenset[str]:
+    def _lines_read(self, steps: tuple[str, ...]) -> frozenset[str]:
         """The lines that somebody may look at who works these steps out, rightly or with a misconception."""
-        names = tuple(step.name for step in steps)
-        if names not in self._read:
-            changes = [part.changes for part in self.parts(steps).values()]
-            worked_out = [*steps, *(step for changed in changes for step in changed.values())]
-            if places := [self.places[name] for changed in changes for name in changed]:
-                worked_out += self.laid.steps[min(places) : max(places) + 1]
-            read = {operand.name for step in worked_out for operand in step.operands}
-            self._read[names] = frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
-        return self._read[names]
+        changes = [part.changes for part in self.parts(steps).values()]
+        worked = [*(self.own[name] for name in steps), *(step for changed in changes for step in changed.values())]
+        if places := [self.places[name] for changed in changes for name in changed]:
+            worked += self.laid.steps[min(places) : max(places) + 1]
+        read = {operand.name for step in worked for operand in step.operands}
+        return frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
 
-    def _written_differently(self, m: Misconception) -> Rewritten:
+    def _written_differently(self, id: str) -> Rewritten:
         """What somebody who believes this writes differently; nothing where it has no place."""
-        if m.id not in self._rewritten:
-            try:
-                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change, self._matrixwise.parts) or {}
-            except (InputError, UndecidedError):
-                self._rewritten[m.id] = {}
-            for step in self._rewritten[m.id].values():
-                self.memory.kept(step)
-                self.memory.alike(step.op)
-        return self._rewritten[m.id]
+        try:
+            found = rewritten_everywhere(self.laid, misconception(id).change, self._matrixwise.parts) or {}
+        except (InputError, UndecidedError):
+            return {}
+        for step in found.values():
+            self.memory.adopt(step)
+            self.memory.intern(step.op)
+        return found
 
 
-class Lines:
+class StudentDerivation:
     """The student's own lines before a step, laid out matrix by matrix, and what follows from them."""
 
-    def __init__(self, own: Derivation, memory: Memory, beliefs: Beliefs) -> None:
+    def __init__(self, own: Derivation, memory: Memory, beliefs: MisconceptionChanges) -> None:
         self.own, self.memory, self.beliefs = own, memory, beliefs
 
     @cached_property
@@ -203,7 +186,7 @@ class Lines:
         """The same to the nearest floats, which takes much less time."""
         if (value := self._given(step, changes, "decimal")) is None:
             return None
-        floats: Floats = self.memory.once(
+        floats: Floats = self.memory.memoize(
             "floats", (value,), lambda: tuple(tuple(map(near, row)) for row in value.rows)
         )
         return self._own_row(step, floats)
@@ -213,7 +196,7 @@ class Lines:
         name = self.beliefs.named(step)
         if name is None or not changes:
             return None
-        return self.memory.once(
+        return self.memory.memoize(
             ("given", name, arithmetic),
             (self, *changes.values()),
             lambda: self._followed(name, changes, arithmetic),
@@ -237,9 +220,9 @@ class Lines:
             if new is not line or not lines.keys().isdisjoint(operand.name for operand in line.operands):
                 operands = [self._value(operand.name, line, lines) for operand in new.operands]
                 places = [(o.transposed, o.row, o.column) for o in new.operands]
-                result = self.memory.once(
+                result = self.memory.memoize(
                     ("result", arithmetic, *places),
-                    (self.memory.alike(new.op), *operands),
+                    (self.memory.intern(new.op), *operands),
                     partial(self._result, new, operands, arithmetic or self.laid.arithmetic),
                 )
                 if result is None:
@@ -259,46 +242,28 @@ class Lines:
     def _result(self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic) -> AnyMatrix | None:
         """What a line becomes; None where it is not defined, or longer than anybody writes."""
         rests_on = [matrix for matrix in operands if matrix is not None]
-        if len(rests_on) < len(operands):
-            return None
-        try:
-            seen = [self.laid.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
-            matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
-        except (InputError, IndexError):  # a row that is not there
-            return None
-        if _raises_too_much(step.op, matrices):
-            return None
-        try:
-            result = step.applied(matrices, arithmetic)
-        except (InputError, UndecidedError):
-            return None
+        result = worked_out(self.laid, step, rests_on, arithmetic) if len(rests_on) == len(operands) else None
         return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
 
-def _raises_too_much(op: Op, operands: Sequence[AnyMatrix]) -> bool:
-    """Whether powers come up that are too large or too awkward to go on with."""
-    softmax = op.of if isinstance(op, ReplacementOp) else op
-    return isinstance(softmax, Softmax) and not may_be_raised(softmax, values_of(operands[0]))
-
-
-def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+def _laid(script: Script, own: Mapping[str, AnyMatrix], until: str | None) -> StudentDerivation:
     """These lines of a script and what follows from them, `until` one."""
     memory = script.memory.of((script.d, *own.values()))
 
-    def worked_out() -> Lines:
+    def worked_out() -> StudentDerivation:
         d = continued(script.d, own, memory, until)
-        return Lines(d, memory, _beliefs(script, d))
+        return StudentDerivation(d, memory, _beliefs(script, d))
 
-    return memory.once(("lines", until, *own), (script.d, *own.values()), worked_out)
+    return memory.memoize(("lines", until, *own), (script.d, *own.values()), worked_out)
 
 
-def _beliefs(script: Script, d: Derivation) -> Beliefs:
+def _beliefs(script: Script, d: Derivation) -> MisconceptionChanges:
     """What misconceptions do to a script's derivation where matrices have the shapes that they have in `d`."""
     shapes = [step.result.shape for step in d]
     alike = shapes == [step.result.shape for step in script.d]
     memory = script.memory.of([script.d]) if alike else script.memory
     things = (script.d,) if alike else (script.d, memory)
-    return memory.once(("beliefs", *shapes), things, lambda: Beliefs(script.d if alike else d, memory))
+    return memory.memoize(("beliefs", *shapes), things, lambda: MisconceptionChanges(script.d if alike else d, memory))
 
 
 class Diagnosis(Trace):
@@ -317,20 +282,20 @@ class Diagnosis(Trace):
         """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
-        self._seen: dict[str, Sequence[Lines]] = {}
+        self._seen: dict[str, Sequence[StudentDerivation]] = {}
         self._loose = False
         self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
-    def left_out_with(self, mistake: Mistake) -> frozenset[str]:
+    def left_out_with(self, event: Event) -> frozenset[str]:
         """The steps that the step charged is handed on by, where a misconception leaves it out and these with it: β
         with γ.
         """
-        id, charged = mistake.candidates[0].id, mistake.charged[0]
+        id, charged = event.candidates[0].id, event.step
         known = {charged}
         for step in self.script.d:
-            part = self.beliefs.part(id, [step])
+            part = self.beliefs.part(id, (step.name,))
             copied = part is not None and all(changed.op == COPY for changed in part.changes.values())
             if step.name == charged and not copied:
                 break
@@ -364,8 +329,7 @@ class Diagnosis(Trace):
         """Whether one cause explains everything; then it is charged."""
         slips = found.slipped[0][1] if len(found.slipped) == 1 and len(found.slipped[0][0]) == len(wrong) else []
         if found.fits and slips:
-            others = [Candidate("misconception", fit.misconception.id) for fit in found.fits]
-            self._record(step, "slip", [*slips, *others], wrong, [step.name])
+            self._record(step, "slip", [*slips, *_named(found.fits)], wrong, [step.name])
         elif found.fits:
             self._charge(step, wrong, found.fits)
         elif found.partly and all(fit.misconception.id in ROUNDING for fit in found.partly):
@@ -398,29 +362,28 @@ class Diagnosis(Trace):
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
-        judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
-        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "rounded" in j.flags]
+        own = self.verdicts[step.name].items()
+        coarse = [cell for cell, verdict in own if verdict.way == "window" and "rounded" in verdict.flags]
         tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
         fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
         if not fits:
             return
-        known = next(
-            (m for m in self.mistakes if m.kind == "rounding" and m.candidates[0].id == fits[0].misconception.id), None
-        )
-        if known is None:
+        known = (e for e in self.events if e.kind == "rounding" and e.candidates[0].id == fits[0].misconception.id)
+        if (event := next(known, None)) is None:
             self._record(step, "rounding", _named(fits), coarse, [step.name])
         else:
-            known.entries += [(step.name, i, j) for i, j in coarse]
-            known.charged.append(step.name)
+            self._add(event, step, coarse, step.name)
 
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
         self._loose = True
-        for mistake in self.mistakes:
-            if len(mistake.candidates) == 1 or mistake.shown == step.name or mistake.in_part:
+        for event in list(self.events):
+            if len(event.candidates) == 1 or event.part == step.name or event.in_part:
                 continue
-            if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
-                self._keep(mistake, kept)
+            if kept := [
+                c for c in event.candidates if c.kind != "misconception" or not self._speaks_against(c.id, step, grid)
+            ]:
+                self._keep(event, kept)
         self._loose = False
 
     # -- mistakes made before, going on
@@ -430,32 +393,24 @@ class Diagnosis(Trace):
 
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
-        for mistake in self.mistakes:
-            beliefs = (c for c in mistake.candidates if c.kind == "misconception")
+        for event in self.events:
+            beliefs = (c for c in event.candidates if c.kind == "misconception")
             tried = [(c, self._tried(c.id, step, grid)) for c in beliefs if not self._hopeless(c.id, step, grid, wrong)]
             kept = [
                 (candidate, fit)
                 for candidate, fit in tried
-                if fit is not None and (not fit.rejected or (mistake.in_part and _in_part(fit.rejected, wrong)))
+                if fit is not None and (not fit.rejected or (event.in_part and _in_part(fit.rejected, wrong)))
             ]
             if not kept:
                 continue
-            self._keep(mistake, [candidate for candidate, _ in kept])
-            fit = kept[0][1]
-            after = fit.charged != step.name or bool(self.script.depends(step).intersection(mistake.charged))
-            mistake.entries += [(step.name, i, j) for i, j in wrong]
-            self._attribute(step, wrong, fit, mistake.number, "follows" if after else "wrong")
+            event, fit = self._keep(event, [candidate for candidate, _ in kept]), kept[0][1]
+            after = fit.charged != step.name or bool(self.script.depends(step).intersection(event.charged))
+            self._add(event, step, wrong, *[fit.charged] * (fit.charged != step.name or not after))
+            self._attribute(step, wrong, fit, event.number, "follows" if after else "wrong")
             if fit.charged != step.name:
                 self._assume(step, fit.misconception)
-            if fit.charged != step.name or not after:
-                mistake.charged.append(fit.charged)
             return True
         return False
-
-    def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
-        if candidate.kind != "misconception":
-            return False
-        return self._speaks_against(candidate.id, step, grid)
 
     def _speaks_against(self, id: str, step: Step, grid: Grid) -> bool:
         """Whether a line is not what somebody with the misconception writes there."""
@@ -464,12 +419,18 @@ class Diagnosis(Trace):
         fit = self._tried(id, step, grid)
         return fit is not None and bool(fit.rejected)
 
-    def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
+    def _keep(self, event: Event, candidates: list[Candidate]) -> Event:
         """Drop the explanations that what was written later speaks against."""
-        self.dismissed |= {(mistake.shown, c.id) for c in mistake.candidates if c not in candidates}
-        if mistake.candidates[0] not in candidates:
+        self.dismissed |= {(event.part, c.id) for c in event.candidates if c not in candidates}
+        if event.candidates[0] not in candidates:
             self.misjudged = True
-        mistake.candidates = candidates
+        self.events[event.number] = kept = replace(event, candidates=tuple(candidates))
+        return kept
+
+    def _add(self, event: Event, step: Step, cells: Iterable[Cell], *charged: str) -> None:
+        """Entries that a mistake made before has spoilt as well, and perhaps a step that it is charged to."""
+        entries = (*event.entries, *((step.name, i, j) for i, j in cells))
+        self.events[event.number] = replace(event, entries=entries, charged=(*event.charged, *charged))
 
     # -- misconceptions
 
@@ -507,14 +468,14 @@ class Diagnosis(Trace):
         left_out = tuple(other.name for other in self.script.left_out(step))
         excluded = frozenset(id for name, id in self.excluded if name == step.name)
         how = self._loose, step.name in self.misshapen, left_out, excluded
-        return self.script.memory.once((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
+        return self.script.memory.memoize((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
 
     def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
         """By prior, then those charged to the line itself before those that need a line left out, then the core."""
 
         def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
             elsewhere, m = fit.charged != step.name, fit.misconception
-            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.strained), elsewhere, not m.core
+            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.sum_adjusted), elsewhere, not m.core
 
         return sorted(fits, key=order)
 
@@ -528,11 +489,11 @@ class Diagnosis(Trace):
             value = lines.given_by(step, part.changes)
             if value is None or value.shape != grid.shape:
                 continue
-            rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
+            rejected, sum_adjusted = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
             if rejected and self._rounded_to_sum(step, grid, value):
-                rejected, strained = (), rejected
-            if best is None or (len(rejected), len(strained)) <= (len(best.rejected), len(best.strained)):
-                best = Fit(m, value, part.charged, rejected, strained)
+                rejected, sum_adjusted = (), rejected
+            if best is None or (len(rejected), len(sum_adjusted)) <= (len(best.rejected), len(best.sum_adjusted)):
+                best = Fit(m, value, part.charged, rejected, sum_adjusted)
         return best
 
     def _hopeless(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] | None = None) -> bool:
@@ -564,15 +525,15 @@ class Diagnosis(Trace):
         """The misconceptions that change a step, or one that was left out before it, at all."""
         return self.beliefs.parts(self._up_to(step))
 
-    def _parts(self, step: Step, id: str) -> Iterator[tuple[Lines, Part]]:
+    def _parts(self, step: Step, id: str) -> Iterator[tuple[StudentDerivation, Part]]:
         """What a misconception changes in a step, in each of the worlds in which it changes anything."""
         for lines in self._worlds(step) if id in self._with_a_part(step) else ():
             if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
                 yield lines, part
 
-    def _up_to(self, step: Step) -> Sequence[Step]:
+    def _up_to(self, step: Step) -> tuple[str, ...]:
         """The steps that were left out before a step, and this one."""
-        return (*self.script.left_out(step), step)
+        return (*(other.name for other in self.script.left_out(step)), step.name)
 
     def _changed(self, step: Step, m: Misconception) -> Rewritten:
         """What a misconception changes in a step, and in those that were left out before it."""
@@ -602,10 +563,9 @@ class Diagnosis(Trace):
         """Whether what was written are weights that come of the value, rounded so that each row sums to 1."""
         if not isinstance(step.op, Softmax) or self.script.printed.get(step.name):
             return False
-        rows = grid if step.op.along == "rows" else grid.T
-        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for row in rows.rows for entry in row):
+        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for _, _, entry in grid.cells()):
             return False
-        return _by_largest_remainder(rows, value if step.op.along == "rows" else value.T)
+        return _by_largest_remainder(per_token(step.op, grid), per_token(step.op, value))
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
@@ -628,7 +588,7 @@ class Diagnosis(Trace):
             if entry.readable and (i, j) not in printed:
                 yield i, j, entry
 
-    def _worlds(self, step: Step) -> Sequence[Lines]:
+    def _worlds(self, step: Step) -> Sequence[StudentDerivation]:
         """The student's own lines before a step: as they were written, and as they were before they were rounded.
 
         The lines of other tokens for the same role are left aside: the step does not rest on them.
@@ -660,7 +620,7 @@ class Diagnosis(Trace):
                 todo += [] if name in before else [source.name for source in self.script.sources(self.script.d[name])]
         return [name for name in before if name in seen]
 
-    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> Lines:
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> StudentDerivation:
         """These lines in a world; those that are the key's, and rest on nothing else, need not be told."""
         d, own = self.script.d, dict[str, AnyMatrix]()
         for name in names:
@@ -673,17 +633,17 @@ class Diagnosis(Trace):
 
         It costs where it was made, or in this line where that was in a step that carries no marks (3.9).
         """
-        best, number = fits[0], len(self.mistakes)
+        best, number = fits[0], len(self.events)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
-        candidates = _named(fits)
         if all(fit.misconception.id in ROUNDING for fit in fits):
-            self._record(step, "rounding", candidates, wrong, [best.charged])
+            self._record(step, "rounding", _named(fits), wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         free = best.charged not in self.script.asked and step.name in self.script.asked
-        self._record(step, "misconception", candidates, wrong, [step.name if free else best.charged])
         named, changes = self._worlds(step)[0].beliefs.named, self._changed(step, best.misconception)
-        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
+        spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
+        charged = [step.name if free else best.charged]
+        self._record(step, "misconception", _named(fits), wrong, charged, spoilt=spoilt)
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
@@ -698,23 +658,22 @@ class Diagnosis(Trace):
         """
         if len(wrong) > COINCIDENCE and any(slip.id == REPEATED for slip in slips):
             fits = []
-        beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
-        self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
-        self.mistakes[-1].in_part = bool(beliefs)
+        self._record(step, "slip", [*_named(fits), *slips], wrong, [step.name], in_part=bool(fits))
         if fits:
-            self._attribute(step, wrong, fits[0], len(self.mistakes) - 1, "wrong")
+            self._attribute(step, wrong, fits[0], len(self.events) - 1, "wrong")
 
     def _attribute(
         self, step: Step, cells: Iterable[Cell], fit: Fit, event: int, state: State, flags: tuple[Flag, ...] = ()
     ) -> None:
         """Entries that a misconception explains."""
         for i, j in cells:
-            place = (step.name, i, j)
-            self.meant[place] = fit.value[i, j]
-            if state == "follows" and (i, j) not in fit.strained:
-                self.judged[place] = Judged("follows", "event", fit.value[i, j], "exact", flags, event)
-            elif place in self.judged:
-                self.judged[place] = replace(self.judged[place], event=event)
+            place, value = (step.name, i, j), fit.value[i, j]
+            self.meant[place] = value
+            if state == "follows" and (i, j) not in fit.sum_adjusted:
+                entry = self.script.written[step.name][i, j]
+                self.put(Verdict(*place, "follows", entry, value, None, "event", "exact", flags, event))
+            else:
+                self._due(place, event)
 
     def _assume(self, step: Step, belief: Misconception) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
@@ -774,11 +733,11 @@ class Diagnosis(Trace):
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
-        return self.script.memory.once("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
+        return self.script.memory.memoize("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
 
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
         near_it = self._nearness(entry)
-        listed: Sequence[Slipped] = self.script.memory.once(
+        listed: Sequence[Slipped] = self.script.memory.memoize(
             ("slips_at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
         )
         excluded = {id for step, id in self.excluded if step == possible.name}
@@ -786,7 +745,7 @@ class Diagnosis(Trace):
 
     def _nearness(self, entry: Entry) -> Callable[[float], bool]:
         """Whether a float may be what was written."""
-        return self.script.memory.once(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
+        return self.script.memory.memoize(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
@@ -872,21 +831,31 @@ class Diagnosis(Trace):
         """Two events: one for the step that was left out, one for this one."""
         first = list(dict.fromkeys(pair.misconception.id for pair in pairs))
         second = list(dict.fromkeys(pair.also.id for pair in pairs if pair.also))
-        self._record(step, "misconception", [Candidate("misconception", i) for i in first], [], [pairs[0].charged])
-        self._record(step, "misconception", [Candidate("misconception", i) for i in second], wrong, [step.name])
+        for ids, cells, charged in ((first, (), pairs[0].charged), (second, wrong, step.name)):
+            self._record(step, "misconception", [Candidate("misconception", id) for id in ids], cells, [charged])
         self._assume(step, pairs[0].misconception)
 
     # -- keeping record
 
     def _record(
-        self, step: Step, kind: Kind, candidates: list[Candidate], cells: Iterable[Cell], charged: list[str]
+        self,
+        step: Step,
+        kind: Kind,
+        candidates: Sequence[Candidate],
+        cells: Iterable[Cell],
+        charged: Sequence[str],
+        spoilt: frozenset[str] = frozenset(),
+        in_part: bool = False,
     ) -> None:
-        number = len(self.mistakes)
-        places = [(step.name, i, j) for i, j in cells]
-        self.mistakes.append(Mistake(number, step.name, charged, kind, candidates, places))
+        number, places = len(self.events), tuple((step.name, i, j) for i, j in cells)
+        self.events.append(Event(number, step.name, tuple(charged), kind, tuple(candidates), places, spoilt, in_part))
         for place in places:
-            if place in self.judged:
-                self.judged[place] = replace(self.judged[place], event=number)
+            self._due(place, number)
+
+    def _due(self, place: Place, event: int) -> None:
+        """Say which event an entry is due to, if it was judged."""
+        if (verdict := self.at(place)) is not None:
+            self.put(replace(verdict, event=event))
 
 
 def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:

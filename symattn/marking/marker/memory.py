@@ -23,36 +23,36 @@ class Memory:
     def __init__(self, key: KeyMemory | None = None) -> None:
         self.key = key
         self._known: dict[Hashable, tuple[Sequence[object], Any]] = {}
-        self._alike: dict[Any, Any] = {}
+        self._interned: dict[Any, Any] = {}
 
     def of(self, things: Iterable[object]) -> Memory:
         """The memory that what comes of these things belongs into."""
         return self.key if self.key is not None and self.key.has(things) else self
 
-    def once(self, name: Hashable, things: Sequence[object], work: Callable[[], T]) -> T:
+    def memoize(self, name: Hashable, things: Sequence[object], work: Callable[[], T]) -> T:
         """What comes of these things, worked out the first time; `name` says what it is."""
         memory, key = self.of(things), (name, *map(id, things))
         if (known := memory._known.get(key)) is None:
-            known = memory._known[key] = (things, memory.kept(work()))
+            known = memory._known[key] = (things, memory.adopt(work()))
         return known[1]
 
-    def kept(self, thing: T) -> T:
+    def adopt(self, thing: T) -> T:
         """A thing, which from now on belongs to this memory."""
         return thing
 
-    def alike(self, thing: T) -> T:
+    def intern(self, thing: T) -> T:
         """The first thing that came and equals this one; the thing itself where it cannot be told by a hash."""
         try:
-            known = None if self.key is None else self.key._alike.get(thing)
-            first: T = self._alike.setdefault(thing, thing) if known is None else known
+            known = None if self.key is None else self.key._interned.get(thing)
+            first: T = self._interned.setdefault(thing, thing) if known is None else known
         except TypeError:
-            return self.kept(thing)
-        return self.kept(first)
+            return self.adopt(thing)
+        return self.adopt(first)
 
     def matrix(self, rows: Iterable[Iterable[Value]]) -> Matrix:
         """A matrix of these entries, the same one for the same entries."""
         laid = [list(row) for row in rows]
-        return self.once(("matrix", *map(len, laid)), [x for row in laid for x in row], lambda: Matrix.of(laid))
+        return self.memoize(("matrix", *map(len, laid)), [x for row in laid for x in row], lambda: Matrix.of(laid))
 
 
 class KeyMemory(Memory):
@@ -62,9 +62,9 @@ class KeyMemory(Memory):
         super().__init__()
         self._own: dict[int, object] = {id(None): None}
         for thing in (d, *d.givens.values(), *d, *(step.result for step in d)):
-            self.kept(thing)
+            self.adopt(thing)
         for step in d:
-            self.alike(step.op)
+            self.intern(step.op)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -72,9 +72,6 @@ class KeyMemory(Memory):
     def has(self, things: Iterable[object]) -> bool:
         return all(id(thing) in self._own for thing in things)
 
-    def kept(self, thing: T) -> T:
+    def adopt(self, thing: T) -> T:
         self._own[id(thing)] = thing
         return thing
-
-
-__all__ = ["KeyMemory", "Memory"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -45,6 +46,10 @@ class Policy:
     rounding: Rounding = "nearest"
     widest_window: Annotated[int, Between(0)] = 10
     marks: bool = True
+
+    def shows_method(self, accepted: int, of: int) -> bool:
+        """Whether so many accepted entries show the method."""
+        return accepted >= max(1, ceil(self.threshold * of))
 
     def rounding_of(self, entry: Entry) -> Rounding:
         """How a decimal comes of a number: cut off where dots say that its digits go on."""

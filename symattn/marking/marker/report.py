@@ -9,7 +9,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.exact import Value
-from symattn.marking.attempt import Attempt, Entry
+from symattn.marking.attempt import BLANK, Attempt, Entry
 from symattn.marking.marker.policy import Policy
 from symattn.teaching.question import Question
 
@@ -20,12 +20,12 @@ later line is right that could not be without it."""
 ACCEPTED: frozenset[State] = frozenset({"correct", "follows", "implied"})
 """What counts as right."""
 
-Way = Literal["key", "written", "unrounded", "window", "event", "other way"]
+Way = Literal["key", "written", "unrounded", "window", "event"]
 """What an entry was compared with: the key; what follows from the lines as they were written; what follows from them
 before they were rounded; everything that follows from anything that they may be rounded from; what follows from a
-mistake made before; another way of working that is right."""
+mistake made before."""
 
-Flag = Literal["precision", "rounded", "recovered", "easier", "inappropriate", "contradiction", "form"]
+Flag = Literal["precision", "rounded", "recovered", "contradiction"]
 """`precision`: written to fewer places than were asked for.  `rounded`: what the places that are shown do not explain,
 and coarser rounding on the way does."""
 
@@ -33,27 +33,39 @@ OF_PLACES: frozenset[Flag] = frozenset({"precision", "rounded"})
 """What costs precision (rules.md 3.5)."""
 
 
+Cell = tuple[int, int]
+"""The row and the column of an entry, from 0."""
+
+Place = tuple[str, int, int]
+"""A part or a step, and an entry of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One entry judged.
 
-    (i, j), from 0, is its place in the part's own layout.  `compared` is the recomputed value that it was compared with
-    (none where nothing could be computed), `right` that of the key; `proof` says how equality was decided ("exact",
-    "interval", "rounding", "window", "undecided to 400 digits", …).  `event` is the number of the event that it is due
-    to (from 0), none if there is no such.
+    (i, j), from 0, is its place in the part's own layout; while a script is followed, `part` is the step, and tokens
+    are rows.  `compared` is the recomputed value that it was compared with (None where nothing could be computed),
+    `right` that of the key; `proof` says how equality was decided ("exact", "interval", "rounding", "window",
+    "undecided to 400 digits", …).  `event` is the number of the event that it is due to (from 0), None if there is no
+    such.
     """
 
     part: str
     i: int
     j: int
     state: State
-    written: Entry
-    compared: Value | None
-    right: Value | None
+    written: Entry = BLANK
+    compared: Value | None = None
+    right: Value | None = None
     way: Way = "key"
     proof: str = ""
     flags: tuple[Flag, ...] = ()
     event: int | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.part, self.i, self.j
 
     @property
     def accepted(self) -> bool:
@@ -81,17 +93,31 @@ class Candidate:
 class Event:
     """One independent mistake, however many entries it spoils.
 
-    `part` is where it shows first, `step` the step that it is charged to, which may be one that was left out.
-    `candidates` are all explanations that fit what was written, the likeliest first; several cannot be told apart here.
-    None at all: the mistake was not recognised.
+    `part` is where it shows first; while a script is followed, its step.  `charged` are the steps that it is charged
+    to, which may have been left out, the first one first.  `candidates` are all explanations that fit what was written,
+    the likeliest first; several cannot be told apart here.  None at all: the mistake was not recognised.  `spoilt` are
+    steps that were left out and are wrong as well, if it was made.  A misconception may explain it in some rows or
+    columns only, `in_part`.
     """
 
     number: int
     part: str
-    step: str
+    charged: tuple[str, ...]
     kind: Kind
     candidates: tuple[Candidate, ...] = ()
-    entries: tuple[tuple[str, int, int], ...] = ()
+    entries: tuple[Place, ...] = ()
+    spoilt: frozenset[str] = frozenset()
+    in_part: bool = False
+
+    @property
+    def step(self) -> str:
+        """The step that it is charged to first of all."""
+        return self.charged[0]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all explanations; "" of what has none."""
+        return tuple(candidate.id for candidate in self.candidates)
 
 
 Reason = Literal[
@@ -187,23 +213,6 @@ class Report:
         """Whether a person has to read something before the total is final."""
         return any(given.pending for given in self.marks)
 
-    def of(self, part: str) -> Mapping[tuple[int, int], Verdict]:
+    def of(self, part: str) -> Mapping[Cell, Verdict]:
         """The verdicts of one part by place."""
         return {(v.i, v.j): v for v in self.verdicts if v.part == part}
-
-
-__all__ = [
-    "OF_PLACES",
-    "Candidate",
-    "Event",
-    "Flag",
-    "Given",
-    "Kind",
-    "Notice",
-    "Reason",
-    "Report",
-    "State",
-    "Verdict",
-    "Way",
-    "Why",
-]

@@ -149,6 +149,3 @@ def read_scheme(text: str) -> Scheme:
     """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
     where = "The mark scheme"
     return read(Scheme, toml(text, where), where)
-
-
-__all__ = ["Follow", "Scheme", "SchemeLine", "StatedLine", "lines_of", "read_scheme"]

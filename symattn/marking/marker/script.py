@@ -9,6 +9,7 @@ from functools import cached_property
 from math import frexp
 from struct import pack, unpack
 from types import MappingProxyType
+from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Softmax
@@ -16,8 +17,13 @@ from symattn.exact import Matrix, exact
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.memory import Memory
+from symattn.marking.marker.report import Cell
+from symattn.teaching.question import Question
 
-Cell = tuple[int, int]
+
+def precision_of(question: Question) -> tuple[bool, int]:
+    """Whether a question wants exact values, and the places of decimals."""
+    return (question.problem.exact, question.problem.places) if question.problem else (True, 4)
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,14 @@ class Script:
     def tolerance(self) -> Fraction:
         """What a final answer may be off by: half a unit of the last place asked for, 0.005 where none is."""
         return Fraction(1, 200) if self.exact else Fraction(1, 2 * 10**self.places)
+
+    def step(self, name: str) -> Step | None:
+        """The step of that name; None for a given."""
+        return self.d[name] if name in self.d and name not in self.d.givens else None
+
+    def with_written(self, lines: Mapping[str, Grid]) -> Script:
+        """The script with some lines written otherwise."""
+        return replace(self, written={**self.written, **lines})
 
     def is_written(self, step: str) -> bool:
         return step in self.written
@@ -116,7 +130,7 @@ SINGLE, DOUBLE = Fraction(1, 10**6), Fraction(1, 10**12)
 """What the numbers of a machine may be off by, as a share of the largest number beside them, in float32 and float64."""
 
 
-def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
+def with_precision(written: Mapping[str, Grid]) -> dict[str, Grid]:
     """What every number claims: whole numbers among decimals have as many places, and a machine's last digits are none.
 
     The 0 of [0, 0.5, 0.5] is 0.0.  Beside whole numbers alone, what belongs to other tokens counts (A.1, A.2); where
@@ -168,15 +182,22 @@ def _gap_of_float32(x: Fraction, unit: Fraction) -> Fraction | None:
     return Fraction(2) ** (frexp(nearest)[1] - 24) if abs(Fraction(nearest) - x) <= unit / 2 else None
 
 
+T = TypeVar("T", Matrix, Grid)
+
+
+def per_token(softmax: Softmax, laid: T) -> T:
+    """A matrix of scores or weights with a row for every token, and back."""
+    return laid if softmax.along == "rows" else laid.T
+
+
 def in_percent(d: Derivation, written: Mapping[str, Grid]) -> dict[str, Grid]:
     """Weights that were written in percent without its sign, as numbers: every token's sum to 100."""
     found = dict(written)
     for step in d:
         if isinstance(step.op, Softmax) and step.name in written:
-            grid = written[step.name] if step.op.along == "rows" else written[step.name].T
+            grid = per_token(step.op, written[step.name])
             if all(map(_sums_to_hundred, grid.rows)):
-                parts = Grid(tuple(tuple(map(_hundredth, row)) for row in grid.rows))
-                found[step.name] = parts if step.op.along == "rows" else parts.T
+                found[step.name] = per_token(step.op, Grid(tuple(tuple(map(_hundredth, row)) for row in grid.rows)))
     return found
 
 

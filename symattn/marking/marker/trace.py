@@ -14,10 +14,12 @@ from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
+from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.ops import Round, Scale, Softmax
 from symattn.derivation.windows import Box, Window
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
+from symattn.exact.carry import Arithmetic
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import (
@@ -35,16 +37,16 @@ from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.by_hand import LinesByHand, operands_of
 from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.report import ACCEPTED, Candidate, Flag, Kind, State, Way
-from symattn.marking.marker.script import Cell, Script
-from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, shown, to_unit, width, window
+from symattn.marking.marker.report import Cell, Event, Flag, Place, State, Verdict, Way
+from symattn.marking.marker.script import Script, per_token
+from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, to_unit, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
 has more digits than can be worked with."""
 
 FINEST, FINEST_ROOT = 60, 256
-"""Nor is a power of another base than e followed from a score with a larger denominator, or with a power of 2 above the
+"""For bases other than e, scores with a larger denominator are not followed exactly, nor with a power of 2 above the
 second number (ALiBi's slopes are powers of 2): 2^0.8165 is no number to go on with exactly.  Windows still hold."""
 
 MOST_TERMS = 60
@@ -55,47 +57,13 @@ HIDING = -(10**4)
 
 ON_THE_WAY = Fraction(1, 40)
 """The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
-as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
+as much as the rounding of small sums to two places makes (`tests/marking/test_right_scripts.py`)."""
 
 MOST_PLACES = 30
 """Places that are counted: more than machines show."""
 
-Place = tuple[str, int, int]
-"""A step, and an entry of it (from 0), with tokens as rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One entry judged; the fields are those of `Verdict`."""
-
-    state: State
-    way: Way = "key"
-    compared: Value | None = None
-    proof: str = ""
-    flags: tuple[Flag, ...] = ()
-    event: int | None = None
-
-    @property
-    def accepted(self) -> bool:
-        return self.state in ACCEPTED
-
-
-@dataclass
-class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first.
-
-    `spoilt` are steps that were left out and are wrong as well, if it was made.  A misconception may explain it in some
-    rows or columns only, `in_part`.
-    """
-
-    number: int
-    shown: str
-    charged: list[str]
-    kind: Kind
-    candidates: list[Candidate]
-    entries: list[Place] = field(default_factory=list)
-    spoilt: frozenset[str] = frozenset()
-    in_part: bool = False
+Refs = Sequence[tuple[Way, Matrix]]
+"""The matrices that a line may be, each with the way that leads to it."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +77,7 @@ class Accepts:
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         """Whether it may in any of its readings, how that was decided, and flags."""
-        return self.memory.once("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
+        return self.memory.memoize("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
 
     def _read_and_judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         judged = [self._judged(one, value) for one in entry.readings]
@@ -117,7 +85,8 @@ class Accepts:
 
     def _judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         equal, proof = self._equal(entry, value)
-        if equal or (value is NEGATIVE_INFINITY and _hides(entry.value)):
+        hides = isinstance(entry.value, RATIONAL) and entry.value <= HIDING
+        if equal or (value is NEGATIVE_INFINITY and hides):
             return True, proof, ()
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
@@ -143,15 +112,10 @@ class Accepts:
         return bool(decision.equal), decision.proof
 
 
-def _hides(value: Value | None) -> bool:
-    """Whether a number stands for −∞ in a mask, as −10⁹ does in programs."""
-    return isinstance(value, RATIONAL) and value <= HIDING
-
-
 class Trace:
     """One walk through a script.
 
-    `judged` has a verdict for every entry of every step that was written or asked; `carried` are the values that later
+    `verdicts` has one for every entry of every step that was written or asked; `carried` are the values that later
     lines are worked out from: as written, and what follows where nothing (readable) was written.
     """
 
@@ -161,14 +125,13 @@ class Trace:
         """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
         self.script, self.policy, self.decisive = script, policy, decisive
         self.accepts = Accepts(policy, script.exact, script.places, script.memory)
-        self.judged: dict[Place, Judged] = {}
-        self.mistakes: list[Mistake] = []
+        self.verdicts: dict[str, dict[Cell, Verdict]] = {step.name: {} for step in script.d}
+        self.events: list[Event] = []
         self.carried: dict[str, AnyMatrix] = dict(script.d.givens)
         self.unrounded: dict[str, AnyMatrix] = dict(script.d.givens)
         self.misshapen: set[str] = set()
         self._boxes: dict[str, Box | None] = {}
-        self._ranges: dict[str, Box | None] = {}
-        self._shown: dict[tuple[str, Fraction], Box | None] = {}
+        self._ranges: dict[tuple[str, Fraction | None], Box | None] = {}
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self._kept = script  # with the lines alone that are right somewhere, which a gap is counted from
@@ -181,26 +144,43 @@ class Trace:
                 return
         self._imply()
 
+    @property
+    def every_verdict(self) -> Iterator[Verdict]:
+        """The verdicts of all steps."""
+        return (verdict for own in self.verdicts.values() for verdict in own.values())
+
+    def at(self, place: Place) -> Verdict | None:
+        """The verdict on an entry; None if it was neither written nor asked."""
+        return self.verdicts.get(place[0], {}).get(place[1:])
+
+    def put(self, verdict: Verdict) -> None:
+        """Write a verdict down, in place of the one that there may be."""
+        self.verdicts[verdict.part][verdict.i, verdict.j] = verdict
+
+    def of_event(self, verdict: Verdict) -> Event | None:
+        """The event that an entry is due to; None if there is none."""
+        return None if verdict.event is None else self.events[verdict.event]
+
     def accepts_all_of(self, step: str) -> bool:
         """Whether every entry of a step that was judged is accepted."""
-        return all(judged.accepted for (name, _, _), judged in self.judged.items() if name == step)
+        return all(verdict.accepted for verdict in self.verdicts[step].values())
 
-    def became_zero(self, name: str) -> bool:
+    def collapsed_to_zero(self, name: str) -> bool:
         """Whether all of a matrix is 0 by mistake; rounding alone makes nothing 0."""
         seen = self.unrounded.get(name)
         return seen is not None and not any(values_of(seen)) and any(values_of(self.script.d.value(name)))
 
     def rests_on_zeros(self, name: str) -> bool:
         """Whether what follows in a step is 0 without any work, and shows nothing: its zeros came of nothing else."""
-        step = next((step for step in self.script.d if step.name == name), None)
+        step = self.script.step(name)
         return step is not None and any(self._is_nothing(operand.name) for operand in step.operands)
 
     def _is_nothing(self, name: str) -> bool:
         """Whether a matrix became 0 by no method that has a name, or follows from such a one."""
-        if not self.became_zero(name):
+        if not self.collapsed_to_zero(name):
             return False
-        events = [j.event for (step, _, _), j in self.judged.items() if step == name and not j.accepted]
-        named = all(e is not None and self.mistakes[e].kind == "misconception" for e in events)
+        events = [self.of_event(v) for v in self.verdicts.get(name, {}).values() if not v.accepted]
+        named = all(event is not None and event.kind == "misconception" for event in events)
         return not named or self.rests_on_zeros(name)
 
     # -- one step
@@ -216,7 +196,7 @@ class Trace:
                 if value is not None:
                     world[step.name] = value
             for i, j in self._asked_cells(step):
-                self.judged[step.name, i, j] = Judged("missing", compared=values_of(step.result)[i, j])
+                self.put(Verdict(step.name, i, j, "missing", compared=values_of(step.result)[i, j]))
             return
         known: list[tuple[Way, Matrix | None]] = [
             ("key", values_of(step.result)), ("written", follows), ("unrounded", before_rounding)
@@ -231,13 +211,11 @@ class Trace:
         grid = self._taken(step, grid, [matrix for _, matrix in refs])
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
-        for (i, j, _), judged in zip(grid.cells(), self._judge(step, grid, refs, sound), strict=True):
-            if (i, j) not in printed:
-                self.judged[step.name, i, j] = judged
+        own = self.verdicts[step.name]
+        own |= {(v.i, v.j): v for v in self._judge(step, grid, refs, sound) if (v.i, v.j) not in printed}
         if isinstance(step.op, Softmax):
-            self._unmixed(step, grid)
-        cells = ((i, j) for i, j, _ in grid.cells() if (i, j) not in printed)
-        if wrong := [(i, j) for i, j in cells if self.judged[step.name, i, j].state == "wrong"]:
+            self._unmixed(step.op, grid, own)
+        if wrong := [at for at, verdict in own.items() if verdict.state == "wrong"]:
             self._count(step, len(wrong))
             self.explain(step, grid, wrong)
         self.name_roundings(step, grid)
@@ -252,7 +230,7 @@ class Trace:
             right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
             grid = grid.put(i, j, next(right, entry))
         if grid is not self.script.written[step.name]:
-            self.script = replace(self.script, written={**self.script.written, step.name: grid})
+            self.script = self.script.with_written({step.name: grid})
         return grid
 
     def _count(self, step: Step, wrong: int) -> None:
@@ -276,70 +254,68 @@ class Trace:
         right = [self.script.d.value(operand.name) for operand in step.operands]
         if all(map(is_, own, right)):
             return values_of(step.result)
-        return self.script.memory.once("follows", (step, *own, *right), lambda: self._following(step, own, right))
+        return self.script.memory.memoize("follows", (step, *own, *right), lambda: self._following(step, own, right))
 
     def _following(self, step: Step, own: Sequence[AnyMatrix], right: Sequence[AnyMatrix]) -> Matrix | None:
         try:
-            matrices = [values_of(o.of(matrix)) for o, matrix in zip(step.operands, own, strict=True)]
-            if isinstance(step.op, Softmax):
-                [scores] = matrices
-                matrices = [_raisable(step.op, scores, values_of(step.operands[0].of(right[0])))]
-                if not may_be_raised(step.op, matrices[0]):
-                    return None
-            return values_of(step.applied(matrices, self.script.d.arithmetic))
-        except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
+            operands = [o.of(matrix) for o, matrix in zip(step.operands, own, strict=True)]
+        except (InputError, IndexError):  # a row that is not there
             return None
+        if isinstance(step.op, Softmax):
+            operands = [_raisable(step.op, values_of(operands[0]), values_of(step.operands[0].of(right[0])))]
+        result = applied(self.script.d, step, operands)
+        return None if result is None else values_of(result)
 
-    def _judge(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]], sound: bool) -> Iterator[Judged]:
+    def _judge(self, step: Step, grid: Grid, refs: Refs, sound: bool) -> Iterator[Verdict]:
         """The verdict on every entry, row by row."""
         ways, matrices = zip(*refs, strict=True)
-        compared: list[tuple[Judged, Value]] = self.script.memory.once(
+        compared: list[tuple[Verdict, Value]] = self.script.memory.memoize(
             ("compared", sound, *ways),
             (self.policy, step, grid, *matrices),
-            lambda: [self._compared(entry, [(way, m[i, j]) for way, m in refs], sound) for i, j, entry in grid.cells()],
+            lambda: [self._compared(step, i, j, grid[i, j], refs, sound) for i, j, _ in grid.cells()],
         )
-        for (i, j, entry), (judged, last) in zip(grid.cells(), compared, strict=True):
-            if judged.state != "wrong":
-                yield judged
-            elif self._in_window(step, i, j, entry) or self.rounded_on_the_way(step, i, j, entry):
-                flags = self._of_rounding(step, i, j, entry, [(way, matrix[i, j]) for way, matrix in refs])
-                yield Judged("follows", "window", last, "window", flags)
+        for verdict, last in compared:
+            i, j, entry = verdict.i, verdict.j, verdict.written
+            rounded = verdict.state == "wrong" and (
+                self._in_window(step, i, j, entry) or self.explained_by_intermediate_rounding(step, i, j, entry)
+            )
+            if rounded:
+                flags = self._of_rounding(step, i, j, entry, refs)
+                yield Verdict(step.name, i, j, "follows", entry, last, None, "window", "window", flags)
             else:
-                yield judged
+                yield verdict
 
-    def _compared(self, entry: Entry, refs: list[tuple[Way, Value]], sound: bool) -> tuple[Judged, Value]:
+    def _compared(self, step: Step, i: int, j: int, entry: Entry, refs: Refs, sound: bool) -> tuple[Verdict, Value]:
         """What an entry is beside the values that it may be, and the last of these; nothing is said of roundings."""
-        first = last = refs[0][1]
-        if entry.blank:
-            return Judged("missing", compared=first), last
+        judged = partial(Verdict, step.name, i, j)
+        values = [(way, matrix[i, j]) for way, matrix in refs]
+        first = last = values[0][1]
         if not entry.readable:
-            return Judged("unreadable", compared=first), last
+            return judged("missing" if entry.blank else "unreadable", entry, first), last
         proof = ""
         tried: list[Value] = []
-        for way, last in refs:
+        for way, last in values:
             if any(last is other for other in tried):
                 continue
             tried.append(last)
             accepted, proof, flags = self.accepts(entry, last)
             if accepted:
-                if way == "key" and not sound and not any(self.accepts(entry, other)[0] for _, other in refs[1:]):
+                if way == "key" and not sound and not any(self.accepts(entry, other)[0] for _, other in values[1:]):
                     flags = (*flags, "recovered")
-                return Judged("correct" if way == "key" else "follows", way, last, proof, flags), last
-        way, value = next((ref for ref in refs if ref[0] == "written"), refs[0])
-        return Judged("wrong", way, value, proof), tried[-1]
+                return judged("correct" if way == "key" else "follows", entry, last, None, way, proof, flags), last
+        way, value = next((ref for ref in values if ref[0] == "written"), values[0])
+        return judged("wrong", entry, value, None, way, proof), tried[-1]
 
-    def _unmixed(self, step: Step, grid: Grid) -> None:
+    def _unmixed(self, op: Softmax, grid: Grid, own: dict[Cell, Verdict]) -> None:
         """Weights of one token go together: a row that is right in part, and follows in part, is neither."""
-        rows, columns = grid.shape
-        along = step.op.along == "rows" if isinstance(step.op, Softmax) else True
-        for line in range(rows if along else columns):
-            cells = [(line, k) if along else (k, line) for k in range(columns if along else rows)]
-            judged = {c: self.judged[step.name, *c] for c in cells if (step.name, *c) in self.judged}
-            right = [c for c, j in judged.items() if "recovered" in j.flags]
-            follows = [c for c, j in judged.items() if j.state == "follows"]
+        across = 0 if op.along == "rows" else 1
+        for line in range(grid.shape[across]):
+            verdicts = {at: v for at, v in own.items() if at[across] == line}
+            right = [at for at, v in verdicts.items() if "recovered" in v.flags]
+            follows = [at for at, v in verdicts.items() if v.state == "follows"]
             if right and follows:
-                for c in right if len(right) <= len(follows) else follows:
-                    self.judged[step.name, *c] = replace(judged[c], state="wrong", flags=())
+                for at in right if len(right) <= len(follows) else follows:
+                    own[at] = replace(own[at], state="wrong", flags=())
 
     def _asked_cells(self, step: Step) -> Iterator[Cell]:
         if step.name in self.script.asked and isinstance(step.result, Matrix):
@@ -352,50 +328,41 @@ class Trace:
         self.misshapen.add(step.name)
         self._count(step, sum(1 for _ in self._asked_cells(step)))
         for i, j in self._asked_cells(step):
-            written = grid[i, j] if i < grid.shape[0] and j < grid.shape[1] else None
-            state: State = "missing" if written is None or written.blank else "wrong"
-            self.judged[step.name, i, j] = Judged(state, compared=values_of(step.result)[i, j], proof="shape")
+            entry = grid.get(i, j)
+            state: State = "missing" if entry.blank else "wrong"
+            self.put(Verdict(step.name, i, j, state, entry, values_of(step.result)[i, j], proof="shape"))
         self.explain(step, grid, [(i, j) for i, j, entry in grid.cells() if entry.readable])
         values = [[e.value for e in row if e.value is not None and self._may_be_followed(step, e)] for row in grid.rows]
         if all(len(row) == grid.shape[1] for row in values):
             self.carried[step.name] = self.unrounded[step.name] = self.script.memory.matrix(values)
 
-    def _carry(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]]) -> None:
-        """What later lines go on with."""
-        follows = next((value for way, value in refs if way == "written"), refs[0][1])
-        before_rounding = next((value for way, value in refs if way == "unrounded"), None)
-        written, unrounded = [], []
-        for i in range(grid.shape[0]):
-            left: list[Value] = []
-            right: list[Value] = []
-            for j in range(grid.shape[1]):
-                entry, judged = grid[i, j], self.judged.get((step.name, i, j))
-                if judged is None or not entry.readable or not self._may_be_followed(step, entry):
-                    value = refs[0][1][i, j] if judged is None else follows[i, j]
-                    left.append(value)
-                    right.append(value)
-                    continue
-                kept = judged.compared if judged.accepted else self.meant.get((step.name, i, j), entry.value)
-                if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
-                    whole = before_rounding[i, j]
-                    kept = whole if self.accepts(entry, whole)[0] else kept
-                as_written = entry.unit is not None and judged.compared is not NEGATIVE_INFINITY
-                own = entry.value if as_written or not judged.accepted else judged.compared
-                left.append(follows[i, j] if own is None else own)
-                right.append(follows[i, j] if kept is None else kept)
-            written.append(left)
-            unrounded.append(right)
-        result = values_of(step.result)
+    def _carry(self, step: Step, grid: Grid, refs: Refs) -> None:
+        """What later lines go on with: as it was written, and as it was before it was rounded."""
+        pairs = [self._carried_on(step, i, j, entry, refs) for i, j, entry in grid.cells()]
+        columns, result = grid.shape[1], values_of(step.result)
+        for world, values in zip((self.carried, self.unrounded), zip(*pairs, strict=True), strict=True):
+            if grid.shape == result.shape and all(map(is_, values, result)):
+                world[step.name] = result
+            else:
+                rows = (values[k : k + columns] for k in range(0, len(values), columns))
+                world[step.name] = self.script.memory.matrix(rows)
 
-        def same(rows: list[list[Value]]) -> Matrix:
-            pairs = zip((x for row in rows for x in row), result, strict=False)
-            return (
-                result
-                if grid.shape == result.shape and all(x is y for x, y in pairs)
-                else self.script.memory.matrix(rows)
-            )
-
-        self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
+    def _carried_on(self, step: Step, i: int, j: int, entry: Entry, refs: Refs) -> tuple[Value, Value]:
+        """What an entry is gone on with, as it was written and before it was rounded."""
+        verdict, first = self.verdicts[step.name].get((i, j)), refs[0][1]
+        if verdict is None:  # it was printed
+            return first[i, j], first[i, j]
+        follows = next((matrix for way, matrix in refs if way == "written"), first)[i, j]
+        if not entry.readable or not self._may_be_followed(step, entry):
+            return follows, follows
+        compared = verdict.compared
+        before = compared if verdict.accepted else self.meant.get(verdict.place, entry.value)
+        if verdict.way == "written":  # it may stand for what came before, too
+            wholes = (matrix[i, j] for way, matrix in refs if way == "unrounded")
+            before = next((whole for whole in wholes if self.accepts(entry, whole)[0]), before)
+        as_written = entry.unit is not None and compared is not NEGATIVE_INFINITY
+        own = entry.value if as_written or not verdict.accepted else compared
+        return follows if own is None else own, follows if before is None else before
 
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
         """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
@@ -421,13 +388,10 @@ class Trace:
 
     def _in_window(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         """Whether the entry may follow from numbers that the lines before may be rounded from, narrowly enough."""
-        box = self._range(step)
-        if box is None or entry.value is None or entry.value is NEGATIVE_INFINITY:
+        span = _span_at(self._range(step), i, j)
+        if span is None or entry.value is None or entry.value is NEGATIVE_INFINITY:
             return False
-        if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
-            return False
-        span = box[i][j]
-        return self.script.memory.once("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
+        return self.script.memory.memoize("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
 
     def _meets(self, entry: Entry, span: Window) -> bool:
         own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None
@@ -436,70 +400,71 @@ class Trace:
         narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
         return narrow and meet(own, span)
 
-    def _range(self, step: Step) -> Box | None:
-        """What the step gives from the cells of the lines before it; None if none of them was rounded."""
-        if step.name not in self._ranges:
-            self._ranges[step.name] = self._range_of(step) if self._rounded_before(step) else None
-        return self._ranges[step.name]
+    def _range(self, step: Step, unit: Fraction | None = None) -> Box | None:
+        """What the step gives from the cells of the lines before it; None if none of them was rounded.
+
+        With a `unit`, what it gives from lines with the places that they are shown with, those left out the unit's.
+        """
+        key = step.name, unit
+        if key not in self._ranges:
+            self._ranges[key] = self._range_of(step, unit) if unit or self._rounded_before(step) else None
+        return self._ranges[key]
 
     def _rounded_before(self, step: Step) -> bool:
         grids = (self.script.written[name] for name in self.script.depends(step) if name in self.script.written)
         return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
 
-    def _range_of(self, step: Step) -> Box | None:
-        rests_on, weights = [self._box(operand.name) for operand in step.operands], self._are_weights(step)
-        return self.script.memory.once(("range", weights), (step, *rests_on), lambda: self._window(step, weights))
+    def _range_of(self, step: Step, unit: Fraction | None) -> Box | None:
+        rests_on = {operand.name: self._box(operand.name, unit) for operand in step.operands}
+        weights = self._are_weights(step)
 
-    def _window(self, step: Step, weights: bool) -> Box | None:
-        boxes = operands_of(step, self._box)
-        return None if boxes is None else window(step.op, *boxes, weights=weights)
+        def worked_out() -> Box | None:
+            boxes = operands_of(step, rests_on.__getitem__)
+            return None if boxes is None else window(step.op, *boxes, weights=weights, unit=unit)
 
-    def _box(self, name: str) -> Box | None:
+        return self.script.memory.memoize(("range", weights, unit), (step, *rests_on.values()), worked_out)
+
+    def _box(self, name: str, unit: Fraction | None = None) -> Box | None:
+        if unit and (step := self.script.step(name)) is not None and not self.script.is_known(name):
+            return self._range(step, unit)
         if name not in self._boxes:
             self._boxes[name] = self._cells(name)
         return self._boxes[name]
 
     def _cells(self, name: str) -> Box | None:
-        grid = self.script.written.get(name)
+        grid, carried = self.script.written.get(name), self.carried.get(name)
         if grid is None or name in self.misshapen:
-            step = next((s for s in self.script.d if s.name == name), None)
-            if step is not None and name not in self.misshapen and (span := self._range(step)) is not None:
+            step = None if name in self.misshapen else self.script.step(name)
+            if step is not None and (span := self._range(step)) is not None:
                 return span
-            value = self.carried.get(name)
-            return (
-                self.script.memory.once("points", (value,), lambda: _points(value))
-                if isinstance(value, Matrix)
-                else None
-            )
-        carried = values_of(self.carried[name])
-        return self.script.memory.once("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
+            grid = None
+        if not isinstance(carried, Matrix):
+            return None
+        return self.script.memory.memoize("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
 
-    def _windows(self, carried: Matrix, grid: Grid) -> Box | None:
+    def _windows(self, carried: Matrix, grid: Grid | None) -> Box | None:
+        """Everything that the entries may be rounded from; None where one has symbols."""
         rows: list[tuple[Window, ...]] = []
-        for i, row in enumerate(grid.rows):
-            windows = [
-                cell(carried[i, j], entry.unit if entry.readable else None, self.policy.rounding_of(entry))
-                for j, entry in enumerate(row)
-            ]
-            if any(w is None for w in windows):
-                return None
+        for i, row in enumerate(carried.rows):
+            entries = grid.rows[i] if grid else [BLANK] * len(row)
+            units = [entry.unit if entry.readable else None for entry in entries]
+            windows = map(cell, row, units, map(self.policy.rounding_of, entries))
             rows.append(tuple(w for w in windows if w is not None))
+            if len(rows[-1]) < len(row):
+                return None
         return tuple(rows)
 
-    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+    def explained_by_intermediate_rounding(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         """Whether somebody comes to an entry who is right and rounds on the way, however coarsely."""
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return False
         own = loose_cell(entry.value, entry.unit)
         widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
-        entries = (
-            [entry]
-            if isinstance(step.op, Scale)
-            else [one for row in self.script.written[step.name].rows for one in row]
-        )
-        return self._by_hand.reaches(step, i, j, own, widest, max(map(_places_shown, entries)))
+        entries = [one for _, _, one in self.script.written[step.name].cells()]
+        shown = max(map(_places_shown, [entry] if isinstance(step.op, Scale) else entries))
+        return self._by_hand.reaches(step, i, j, own, widest, shown)
 
-    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Value]]) -> tuple[Flag, ...]:
+    def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, refs: Refs) -> tuple[Flag, ...]:
         """What is to be said of an entry that only rounding explains, beside the values that it may be.
 
         Nothing where it is what the lines before give as they are written, but for what was rounded on the way to its
@@ -511,51 +476,37 @@ class Trace:
         if entry.unit is None:
             return flags
         own, claim = loose_cell(entry.value, entry.unit), claimed(entry.value, entry.unit)
-        points = [(way, point) for way, value in refs if (point := cell(value, None)) is not None]
+        points = [(way, point) for way, matrix in refs if (point := cell(matrix[i, j], None)) is not None]
         if any(way == "written" and meet(own, to_unit(point, entry.unit)) for way, point in points):
             return flags
         meant = any(way != "written" and meet(claim, point) for way, point in points)
-        box = self._as_shown(step, entry.unit) if meant else None
-        explained = box is not None and i < len(box) and j < len(box[0]) and meet(own, box[i][j])
-        return flags if explained else (*flags, "rounded")
-
-    def _as_shown(self, step: Step, unit: Fraction) -> Box | None:
-        """What a step gives from lines that have the places they are shown with, those left out the unit's."""
-        key = step.name, unit
-        if key not in self._shown:
-            boxes = operands_of(step, lambda name: self._line_as_shown(name, unit))
-            weights = self._are_weights(step)
-            self._shown[key] = None if boxes is None else shown(step.op, *boxes, unit=unit, weights=weights)
-        return self._shown[key]
-
-    def _line_as_shown(self, name: str, unit: Fraction) -> Box | None:
-        left_out = next((s for s in self.script.d if s.name == name and not self.script.is_known(name)), None)
-        return self._box(name) if left_out is None else self._as_shown(left_out, unit)
+        span = _span_at(self._range(step, entry.unit), i, j) if meant else None
+        return flags if span is not None and meet(own, span) else (*flags, "rounded")
 
     def _are_weights(self, step: Step) -> bool:
         """Whether the first operand is a matrix of weights whose rows sum to 1."""
-        source = next((s for s in self.script.d if step.operands and s.name == step.operands[0].name), None)
+        source = self.script.step(step.operands[0].name) if step.operands else None
         while source is not None and isinstance(source.op, Round):
-            source = next((s for s in self.script.d if s.name == source.operands[0].name), None)
+            source = self.script.step(source.operands[0].name)
         return source is not None and isinstance(source.op, Softmax) and source.op.along == "rows"
 
     # -- what was left out
 
     def _imply(self) -> None:
         """What was not written, and stands behind a later line that is right, counts as known (3.9)."""
-        accepted = {step for (step, _, _), judged in self.judged.items() if judged.accepted}
+        accepted = {verdict.part for verdict in self.every_verdict if verdict.accepted}
         self._kept = replace(self.script, written={n: g for n, g in self.script.written.items() if n in accepted})
         for step in (one for one in reversed(self.script.d.steps) if one.name not in self.script.in_doubt):
-            for (name, i, j), judged in list(self.judged.items()):
-                if name == step.name and judged.state == "missing" and self._known(step, i, j):
-                    self.judged[name, i, j] = replace(self._implied(step, i, j, judged), proof="a later line")
+            for verdict in list(self.verdicts[step.name].values()):
+                if verdict.state == "missing" and self._known(step, verdict.i, verdict.j):
+                    self.put(replace(self._implied(step, verdict), proof="a later line"))
 
-    def _implied(self, step: Step, i: int, j: int, missing: Judged) -> Judged:
+    def _implied(self, step: Step, missing: Verdict) -> Verdict:
         """The verdict on an entry that was not written and is known: right, or what follows from the lines before."""
-        own = self.unrounded.get(step.name)  # rounding alone is no mistake
+        own, at = self.unrounded.get(step.name), (missing.i, missing.j)  # rounding alone is no mistake
         if not isinstance(own, Matrix) or own.shape != step.result.shape or own is step.result:
             return replace(missing, state="implied")
-        right, value = values_of(step.result)[i, j], own[i, j]
+        right, value = values_of(step.result)[at], own[at]
         if value is right or decide(value, right).equal is True:
             return replace(missing, state="implied")
         return replace(missing, state="implied", way="written", compared=value)
@@ -565,27 +516,25 @@ class Trace:
 
         One wrong entry among several that rest on it is a mistake of its own, recognised or not.
         """
-        if any(step.name in mistake.charged or step.name in mistake.spoilt for mistake in self.mistakes):
+        if any(step.name in event.charged or step.name in event.spoilt for event in self.events):
             return False
-        resting = list(self._resting(step, i, j))
-        astray = sum(1 for place in resting if not self._rightly_begun(place))
-        written = all(place in self.judged and self.judged[place].state != "missing" for place in resting)
+        resting = [self.at(place) for place in self._resting(step, i, j)]
+        astray = sum(1 for verdict in resting if not self._rightly_begun(verdict))
+        written = all(verdict is not None and verdict.state != "missing" for verdict in resting)
         return bool(resting) and (astray == 0 or (astray == 1 and len(resting) > 2 and written))
 
-    def _rightly_begun(self, place: Place) -> bool:
+    def _rightly_begun(self, verdict: Verdict | None) -> bool:
         """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
-        judged = self.judged.get(place)
-        if judged is not None and judged.state == "follows" and self.rests_on_zeros(place[0]):
+        if verdict is None or (verdict.state == "follows" and self.rests_on_zeros(verdict.part)):
             return False
-        if judged is None or judged.event is None:
-            return judged is not None and judged.accepted
-        mistake = self.mistakes[judged.event]
-        return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
+        event = self.of_event(verdict)
+        method_there = event is not None and event.kind == "misconception" and event.step == verdict.part
+        return verdict.accepted or method_there
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
         for later, places in self._uses(step, i, j):
-            known = [place for place in places if place in self.judged]
+            known = [place for place in places if self.at(place) is not None]
             if known:
                 if self._kept.is_written(later.name) and self._kept.gap(later) > 2:
                     yield ("", 0, 0)  # too much was left out: nothing is implied
@@ -607,7 +556,7 @@ class Trace:
 
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
         shapes = tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands)
-        return self.script.memory.once(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
+        return self.script.memory.memoize(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
 
     def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:
         """Whether nothing was written after an entry but what follows from it, and so far as that is to be seen, not
@@ -620,25 +569,29 @@ class Trace:
         seen, todo = {place}, [place]
         while todo:
             name, i, j = todo.pop()
-            for _, places in self._uses(self.script.d[name], i, j):
-                for after in places:
-                    judged = self.judged.get(after)
-                    if judged is None or judged.state in ("missing", "implied"):
-                        todo += [after] if after not in seen else []
-                        seen.add(after)
-                    elif not from_it or not self._follows_too(after, judged):
-                        return False
-                    else:
-                        written, shows = True, shows or judged.state == "follows"
+            for after in (after for _, places in self._uses(self.script.d[name], i, j) for after in places):
+                verdict = self.at(after)
+                if verdict is None or verdict.state in ("missing", "implied"):
+                    todo += [after] if after not in seen else []
+                    seen.add(after)
+                elif not from_it or not self._follows_too(verdict):
+                    return False
+                else:
+                    written, shows = True, shows or verdict.state == "follows"
         return shows or not written or not seen_to_be
 
-    def _follows_too(self, place: Place, judged: Judged) -> bool:
+    def _follows_too(self, verdict: Verdict) -> bool:
         """Whether an entry follows from what was written before it, though it may equal the key as well."""
-        step, (i, j) = self.script.d[place[0]], place[1:]
-        if judged.state == "correct" and (own := self.follows(step, self.carried)) is not None:
-            entry = self.script.written[step.name][i, j]
-            return (i < own.shape[0] and j < own.shape[1]) and self.accepts(entry, own[i, j])[0]
-        return judged.state == "follows"
+        own = self.follows(self.script.d[verdict.part], self.carried) if verdict.state == "correct" else None
+        if own is None:
+            return verdict.state == "follows"
+        inside = verdict.i < own.shape[0] and verdict.j < own.shape[1]
+        return inside and self.accepts(verdict.written, own[verdict.i, verdict.j])[0]
+
+
+def _span_at(box: Box | None, i: int, j: int) -> Window | None:
+    """An entry's window; None where there is none, as in a line that is judged by what has another shape."""
+    return box[i][j] if box is not None and i < len(box) and j < len(box[0]) else None
 
 
 def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
@@ -676,17 +629,15 @@ def _places_shown(entry: Entry) -> int:
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
     """Scores with the right ones for every token that has no weights: that sees nothing, or has too large a score."""
-    if softmax.along == "columns":
-        return _raisable(replace(softmax, along="rows"), scores.T, right.T).T
     if scores.shape != right.shape:
         return scores
-    rows = [row if _has_weights(softmax, row) else other for row, other in zip(scores.rows, right.rows, strict=True)]
-    return Matrix.of(rows)
 
+    def has_weights(row: Sequence[Value]) -> bool:
+        seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
+        return seen and may_be_raised(softmax, Matrix.of([row]))
 
-def _has_weights(softmax: Softmax, row: Sequence[Value]) -> bool:
-    seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
-    return seen and may_be_raised(softmax, Matrix.of([row]))
+    lines = zip(per_token(softmax, scores).rows, per_token(softmax, right).rows, strict=True)
+    return per_token(softmax, Matrix.of([row if has_weights(row) else other for row, other in lines]))
 
 
 def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
@@ -718,13 +669,6 @@ def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
     return bool(size.low >= -largest and size.high <= largest)
 
 
-def _points(matrix: Matrix) -> Box | None:
-    rows = [[cell(x, None, "nearest") for x in row] for row in matrix.rows]
-    if any(w is None for row in rows for w in row):
-        return None
-    return tuple(tuple(w for w in row if w is not None) for row in rows)
-
-
 def continued(
     d: Derivation, lines: Mapping[str, AnyMatrix], memory: Memory | None = None, until: str | None = None
 ) -> Derivation:
@@ -741,7 +685,7 @@ def continued(
         result, pinned = lines.get(step.name, step.result), step.name in lines
         if not pinned and any(operand.name in other for operand in step.operands):
             rests_on = [other.get(operand.name, d.value(operand.name)) for operand in step.operands]
-            follows = memory.once("continued", (step, *rests_on), partial(_gone_on_with, d, step, rests_on))
+            follows = memory.memoize("continued", (step, *rests_on), partial(worked_out, d, step, rests_on))
             result, pinned = (step.result, True) if follows is None else (follows, False)
             other[step.name] = result
         elif result is not step.result:
@@ -751,16 +695,25 @@ def continued(
     return replace(d, steps=tuple(steps))
 
 
-def _gone_on_with(d: Derivation, step: Step, rests_on: Sequence[AnyMatrix]) -> AnyMatrix | None:
-    """What a line becomes; None where it is not defined."""
-    seen = [d.as_seen(o.name, matrix) for o, matrix in zip(step.operands, rests_on, strict=True)]
+def worked_out(
+    d: Derivation, step: Step, rests_on: Sequence[AnyMatrix], arithmetic: Arithmetic | None = None
+) -> AnyMatrix | None:
+    """What a line of a derivation becomes after other lines; None where it is not defined."""
     try:
-        matrices = [o.of(matrix) for o, matrix in zip(step.operands, seen, strict=True)]
+        operands = zip(step.operands, rests_on, strict=True)
+        return applied(d, step, [o.of(d.as_seen(o.name, matrix)) for o, matrix in operands], arithmetic)
     except (InputError, IndexError):  # a row that is not there
         return None
-    if isinstance(step.op, Softmax) and not may_be_raised(step.op, values_of(step.operands[0].of(rests_on[0]))):
+
+
+def applied(
+    d: Derivation, step: Step, matrices: Sequence[AnyMatrix], arithmetic: Arithmetic | None = None
+) -> AnyMatrix | None:
+    """What a step gives for its operands; None where it is not defined, or raises to powers that are too large."""
+    softmax = step.op.of if isinstance(step.op, ReplacementOp) else step.op
+    if isinstance(softmax, Softmax) and not may_be_raised(softmax, values_of(matrices[0])):
         return None
     try:
-        return step.applied(matrices, d.arithmetic)
-    except (InputError, UndecidedError):
+        return step.applied(matrices, arithmetic or d.arithmetic)
+    except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
         return None

@@ -74,6 +74,3 @@ def _numbered(entry: Entry, numbers: Mapping[str, int]) -> Entry:
 
 def _number_of(text: str, numbers: Mapping[str, int]) -> int | None:
     return numbers.get(text, numbers.get(text.casefold()))
-
-
-__all__ = ["with_words_read"]

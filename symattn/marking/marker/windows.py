@@ -20,7 +20,7 @@ from symattn.foundation.languages import message
 from symattn.marking.marker.policy import Rounding
 
 LESS = 1 - Fraction(1, 10**9)
-"""The share of a unit of which no more is cut off: not all of it."""
+"""Truncation loses strictly less than one unit: this share of it at most."""
 
 
 def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") -> Window | None:
@@ -79,20 +79,6 @@ def holds(truth: Value, value: Value, unit: Fraction | None, rounding: Rounding)
     return above >= least and below >= least, "rounding"
 
 
-def shown(op: Op, *boxes: Box, unit: Fraction, weights: bool = False) -> Box | None:
-    """The windows of a result that is shown to this unit, of operands as they are shown: `window`, and one last place
-    more for what was rounded on the way to the places shown.
-
-    A number that ends within these places was not rounded.  A line that is not shown is taken to have the places of
-    the one that follows from it, so that its boxes are made by this function, too.
-
-    >>> shown(MatMul(), ((cell(Fraction(1, 4), Fraction(1, 100)),),), ((cell(2, None),),), unit=Fraction(1, 100))
-    ((Interval(low=Decimal('0.480'), high=Decimal('0.520')),),)
-    """
-    box = window(op, *boxes, weights=weights)
-    return None if box is None else tuple(tuple(to_unit(w, unit) for w in row) for row in box)
-
-
 def claimed(value: Value, unit: Fraction) -> Window:
     """Everything that is rounded as this value is, one place before its last: where what it stands for must be.
 
@@ -116,22 +102,26 @@ def width(w: Window) -> Decimal:
     return ZERO if w.low == w.high else RING.ceiling.subtract(w.high, w.low)
 
 
-def window(op: Op, *boxes: Box, weights: bool = False) -> Box | None:
+def window(op: Op, *boxes: Box, weights: bool = False, unit: Fraction | None = None) -> Box | None:
     """The range of every entry of `op` over the boxes; None if no rule is known or not everything is defined.
 
     `weights` says that each row of the first operand of a product consists of weights.  The ranges are exact for
     operands that do not depend on one another, and the sum of rows that are weights is the only dependence within one
-    that is seen.  `ShapeError` if the boxes do not fit.
+    that is seen.  A result that is shown to a `unit` may be one last place more off, for what was rounded on the way to
+    the places shown; a number that ends within these was not rounded.  `ShapeError` if the boxes do not fit.
 
     >>> score = cell(Fraction(1), Fraction(1, 10))
     >>> window(MatMul(), ((score, score),), ((cell(2, None),), (cell(-3, None),)))
     ((Interval(low=Decimal('-1.25'), high=Decimal('-0.75')),),)
+    >>> window(MatMul(), ((cell(Fraction(1, 4), Fraction(1, 100)),),), ((cell(2, None),),), unit=Fraction(1, 100))
+    ((Interval(low=Decimal('0.480'), high=Decimal('0.520')),),)
     """
     op.shape(*((len(box), len(box[0])) for box in boxes))
     try:
-        return op.averages(*boxes) if weights and isinstance(op, MatMul) else op.range(*boxes)
+        box = op.averages(*boxes) if weights and isinstance(op, MatMul) else op.range(*boxes)
     except (UndefinedError, InvalidOperation):  # also ∞ − ∞ and 0·∞, of what was hidden where nothing may be
         return None
+    return box if unit is None or box is None else tuple(tuple(to_unit(w, unit) for w in row) for row in box)
 
 
 def to_unit(w: Window, unit: Fraction) -> Window:
@@ -148,6 +138,3 @@ def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
 
 def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
-
-
-__all__ = ["cell", "claimed", "holds", "loose_cell", "meet", "shown", "width", "window"]

@@ -3,6 +3,6 @@
 from symattn.marking.reports.data import report_json
 from symattn.marking.reports.documents import feedback_document, marking_document
 from symattn.marking.reports.exercise import exercise_sheet
-from symattn.marking.reports.told import Reader
+from symattn.marking.reports.text import Reader
 
 __all__ = ["Reader", "exercise_sheet", "feedback_document", "marking_document", "report_json"]

@@ -162,6 +162,3 @@ def _said(said: Said) -> Json:
             return {"text": text, "complaint": complaint}
         case _:
             assert_never(said)
-
-
-__all__ = ["answers_json", "report_json"]

@@ -15,7 +15,7 @@ from symattn.foundation.languages import sentences
 from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
 from symattn.marking.reports import words
-from symattn.marking.reports.told import Reader, ReportLine, Told, explained, remarked
+from symattn.marking.reports.text import Reader, ReportLine, ReportText, explained, remarked
 from symattn.page.document import (
     Block,
     Box,
@@ -23,7 +23,6 @@ from symattn.page.document import (
     Display,
     Document,
     Heading,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -103,7 +102,7 @@ def _document(
     of_exam: bool,
     alone: bool = False,
 ) -> Document:
-    told = [Told(report, reader, of_exam, alone) for report in reports]
+    told = [ReportText(report, reader, of_exam, alone) for report in reports]
     empty = [len(told) > 1 and _was_left_empty(one) for one in told]
     written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
     blocks = [*_head(reports, reader, name, student, sheet, of_exam, alone), *_legend(written)]
@@ -130,8 +129,7 @@ def _head(
     if of_exam:
         called = sentence("paper {paper}", paper=Quoted(sheet))
     whose += [called] * bool(sheet)
-    between = (Words(words.BETWEEN),)
-    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports, alone))
+    yield Paragraph(_apart(whose), _total(reports, alone))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report], alone) for report in reports), _total(reports, alone)]
@@ -164,7 +162,7 @@ def _unmarked(report: Report) -> int:
     return sum(given.of - given.given for given in report.marks if given.pending and unmarked.issuperset(given.parts))
 
 
-def _legend(told: Sequence[Told]) -> Iterator[Block]:
+def _legend(told: Sequence[ReportText]) -> Iterator[Block]:
     """What the signs say that are used."""
     used = {verdict.state for one in told for verdict in one.report.verdicts}
     parts = [words.SIGNS[state] for state in words.SIGNS if state in used]
@@ -173,16 +171,13 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
     if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
         parts.append(words.PRINTED)
     if parts:
-        content: list[Inline] = []
-        for sign, says in parts:
-            content += [Words(words.BETWEEN), *sentence("{sign} {meaning}", sign=Strong(sign), meaning=says)]
-        yield Paragraph(tuple(content[1:]))
+        yield Paragraph(_apart([sentence("{sign} {meaning}", sign=Strong(sign), meaning=says) for sign, says in parts]))
 
 
 # ------------------------------------------------------------------------------------------------ one question
 
 
-def _question(told: Told) -> Iterator[Block]:
+def _question(told: ReportText) -> Iterator[Block]:
     if told.reader == "student":
         yield Box(words.FIRST, tuple(Paragraph(says) for says in where_to_look(told) if says))
     yield Heading(_words(words.AS_READ), 2)
@@ -214,7 +209,7 @@ def _script(lines: Sequence[ReportLine], has_marks: bool) -> Iterator[Block]:
             yield from (Display(line.formulas) for line in found)
 
 
-def where_to_look(told: Told) -> Iterator[Inlines]:
+def where_to_look(told: ReportText) -> Iterator[Inlines]:
     """What is right, where the first mistake is and what to do about it; what is open if there is none."""
     first, report = told.first, told.report
     if first is None:
@@ -237,7 +232,7 @@ def where_to_look(told: Told) -> Iterator[Inlines]:
         yield _words(words.REST_FOLLOWS)
 
 
-def _begin(told: Told, first: Event) -> Inlines:
+def _begin(told: ReportText, first: Event) -> Inlines:
     """Where the first mistake is."""
     number = first.number + 1
     if first.kind == "misread" or not first.part:
@@ -250,7 +245,7 @@ def _begin(told: Told, first: Event) -> Inlines:
     return sentence("Begin with {line} (mistake {number}).", line=line, number=number)
 
 
-def _is_empty(told: Told, part: str) -> bool:
+def _is_empty(told: ReportText, part: str) -> bool:
     """Whether nothing was written in a part, and later lines do not imply all of it."""
     states = {verdict.state for verdict in told.report.of(part).values()}
     if not states:
@@ -258,14 +253,14 @@ def _is_empty(told: Told, part: str) -> bool:
     return "missing" in states <= {"missing", "implied"}
 
 
-def _was_left_empty(told: Told) -> bool:
+def _was_left_empty(told: ReportText) -> bool:
     """Whether nothing was written in any part of the question, and nothing is to be said of it."""
     report = told.report
     said = (*report.events, *report.notices, *report.attempt.unread, *report.attempt.remarks)
     return not said and not report.total and all(_is_empty(told, part.name) for part in report.question.parts)
 
 
-def _rest_follows(told: Told, first: Event) -> bool:
+def _rest_follows(told: ReportText, first: Event) -> bool:
     """Whether entries follow from the student's own lines after the only mistake there is."""
     report = told.report
     return len(report.events) == 1 and any(v.state == "follows" and v.part != first.part for v in report.verdicts)
@@ -274,7 +269,7 @@ def _rest_follows(told: Told, first: Event) -> bool:
 # ------------------------------------------------------------------------------------------------ for the teacher
 
 
-def _for_the_teacher(told: Told) -> Iterator[Block]:
+def _for_the_teacher(told: ReportText) -> Iterator[Block]:
     if told.report.events:
         yield Heading(_words(words.MISTAKES), 2)
         yield ItemList(tuple(_event(told, event) for event in told.report.events))
@@ -295,28 +290,28 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
 
 def _catalogued(events: Iterable[Event]) -> list[str]:
     """The codes of misconceptions and slips among the explanations, which `symattn list` says more about."""
-    found = dict.fromkeys(candidate.id for event in events for candidate in event.candidates)
+    found = dict.fromkeys(id for event in events for id in event.ids)
     return [code for code in found if code in misconceptions() or code in COUNTING or code in SLIPS]
 
 
-def _event(told: Told, event: Event) -> Inlines:
+def _event(told: ReportText, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    kind, step = words.KINDS[event.kind], told.named(event.step) if event.step else ()
+    kind, step = words.KINDS[event.kind], told.named(event.step)
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
         place = told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
     says: Inlines = (Words(kind),)
-    if event.step and places and told.step(parts[0]) != event.step:
+    if places and told.step(parts[0]) != event.step:
         says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
-    elif where := places or step:
-        says = sentence("{kind} in {place}", kind=kind, place=where)
+    else:
+        says = sentence("{kind} in {place}", kind=kind, place=places or step)
     says = explained(says, told.explained(event))
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
 
 
-def _compared_with_key(told: Told, line: ReportLine) -> Iterator[list[Inlines]]:
+def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[Inlines]]:
     """A row for every entry that is not equal to the key, or one for an answer that is no number."""
     verdicts = told.report.of(line.part)
     answer = told.asked(line.part)
@@ -336,10 +331,10 @@ def _key(answer: Answer) -> Inlines:
         case RubricAnswer(()):
             return (Words("See the key."),)
         case RubricAnswer(points):
-            return tuple(x for k, point in enumerate(points, 1) for x in (Words(f" {k}. " if k > 1 else "1. "), *point))
+            return in_turn([(Words(f"{k}. "), *point) for k, point in enumerate(points, 1)])
         case PropertyAnswer(model=model):
-            shown = [Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()]
-            return tuple(x for k, one in enumerate(shown) for x in ((Words(", "), Math(one)) if k else (Math(one),)))
+            shown = (Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items())
+            return listing([(Math(one),) for one in shown], "")
         case _:
             return _words(answer_in_short(answer, None))
 
@@ -348,7 +343,7 @@ def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
     return tuple(tuple(map(number, row)) for row in matrix.rows)
 
 
-def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
+def _compared(told: ReportText, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
     entry: Inlines = told.short(verdict.part)
@@ -362,7 +357,7 @@ def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
 
 
-def _value(told: Told, verdict: Verdict, value: Value | None) -> Inlines:
+def _value(told: ReportText, verdict: Verdict, value: Value | None) -> Inlines:
     """A value exactly and as a decimal; a wide one as a decimal alone."""
     if value is None:
         return _words(words.SIGNS["missing"][0])
@@ -378,6 +373,11 @@ def _value(told: Told, verdict: Verdict, value: Value | None) -> Inlines:
 # ------------------------------------------------------------------------------------------------ pieces
 
 
+def _apart(items: Iterable[Inlines]) -> Inlines:
+    """a · b · c."""
+    return tuple(x for k, item in enumerate(items) for x in (*(Words(words.BETWEEN),) * bool(k), *item))
+
+
 def _words_of(texts: Sequence[str]) -> list[Inlines]:
     return [_words(text) for text in texts]
 
@@ -388,6 +388,3 @@ def _words(text: str) -> Inlines:
 
 def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
     return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
-
-
-__all__ = ["feedback_document", "marking_document"]

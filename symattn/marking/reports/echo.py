@@ -78,6 +78,3 @@ def formula_of(node: tree.Node) -> Formula:
 def _product(factors: tuple[Formula, ...]) -> Product:
     """3e² side by side; with a fraction in it with dots, for 1½ would be a sum."""
     return Product(factors, "·" if any(isinstance(factor, Fraction) for factor in factors) else "")
-
-
-__all__ = ["LONGEST", "as_read", "formula_of", "short"]

@@ -23,11 +23,13 @@ from symattn.foundation.dice import Dice, pick, shuffled, whole
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.languages import message
 from symattn.marking.marker.report import Report
+from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.data import answers_json
-from symattn.marking.reports.told import Told
+from symattn.marking.reports.text import ReportText
 from symattn.page.document import Inlines, Paragraph, Words
-from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
+from symattn.teaching.explanation.conventions import agreed
+from symattn.teaching.explanation.parts import givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
@@ -88,7 +90,7 @@ AGAIN = message("Here is a step that went wrong, with new numbers.")
 
 def _problem(report: Report, d: Derivation, step: Step) -> Problem:
     own, notation = report.question.problem, report.question.notation
-    exact, places = (own.exact, own.places) if own else (True, 4)
+    exact, places = precision_of(report.question)
     return Problem("", own.mechanism if own else "", d, notation, (step.name,), exact=exact, places=places)
 
 
@@ -101,7 +103,7 @@ def _texts(matrix: object) -> Json:
 
 def _exercise(report: Report, rng: Random) -> tuple[Derivation, Step] | None:
     """One step with new numbers, worked out; the first step that went wrong and can be had again."""
-    told = Told(report, "student")
+    told = ReportText(report, "student")
     for event in sorted(report.events, key=lambda e: e.number):
         d = told.derivation(event.part)
         if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:
@@ -291,6 +293,3 @@ def _mixed(matrix: Matrix, rows: bool, rng: Random) -> Matrix:
         return _mixed(matrix.T, True, rng).T
     signs: Iterator[int] = iter([pick(rng, (1, -1)) for _ in matrix.rows])
     return Matrix.of([[sign * x for x in shuffled(rng, row)] for sign, row in zip(signs, matrix.rows, strict=True)])
-
-
-__all__ = ["drawn", "exercise_sheet"]

@@ -227,14 +227,11 @@ KINDS: Mapping[Kind, Message] = {
 
 LINES_BEFORE = message("earlier lines")
 FLAGS: Mapping[Flag, str] = {
-    "precision": "",  # said once a question, by a notice
     "rounded": message("rounded on the way to fewer places than are shown"),
     "recovered": message("right, although it does not follow from the lines above"),
-    "easier": message("easier than intended"),
-    "inappropriate": message("not a possible value"),
-    "contradiction": "",  # the mistake says it
-    "form": message("right, but not in the form asked for"),
 }
+"""What is said of an entry; of too few places a notice tells once a question, of contradictions their mistake."""
+
 FOR_A_PERSON = message("A person will look at this.")
 LOOK_AGAIN = message("This could not be read for certain; write it out and check again.")
 """The same, where somebody checks work on a problem of their own, and nobody else will look."""
@@ -322,7 +319,6 @@ WAYS: Mapping[Way, Message] = {
     "unrounded": message("the lines before rounding"),
     "window": message("any values the lines may have been rounded from"),
     "event": message("the earlier mistake"),
-    "other way": message("another method"),
 }
 SAME_AS_KEY = "the key"
 

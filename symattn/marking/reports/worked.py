@@ -37,7 +37,7 @@ WIDEST_WORKING = 60.0
 
 
 @dataclass(frozen=True)
-class Own:
+class StudentWork:
     """A student's own lines: the derivation with them in it, what was written by step, and how numbers are written."""
 
     derivation: Derivation
@@ -316,6 +316,3 @@ def shortened(formula: Formula) -> Formula:
 def _has_decimals(formula: Formula) -> bool:
     """Whether a decimal stands in a formula."""
     return (isinstance(formula, Number) and "." in formula.digits) or any(map(_has_decimals, children(formula)))
-
-
-__all__ = ["Own", "shortened"]

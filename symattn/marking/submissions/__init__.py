@@ -6,7 +6,5 @@ length and depth of a number.  What cannot be read is said in a remark with its 
 
 from symattn.marking.submissions.entries import entry, grid
 from symattn.marking.submissions.files import form_of, read_submission, sheet_of
-from symattn.marking.submissions.markdown import fill
-from symattn.marking.submissions.notebook import fill_notebook
 
-__all__ = ["entry", "fill", "fill_notebook", "form_of", "grid", "read_submission", "sheet_of"]
+__all__ = ["entry", "form_of", "grid", "read_submission", "sheet_of"]

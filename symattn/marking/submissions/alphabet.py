@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
 
 Sign = str | Callable[[re.Match[str]], str]
 
@@ -51,4 +54,148 @@ def plain_signs(text: str) -> str:
     return text
 
 
-__all__ = ["plain_signs"]
+_PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}
+"""Of a bracket that opens at its top: what goes on and ends it, and the same of the one that closes."""
+
+_MARKED = re.compile(r"\S[\u0300-\u036f\u20d0-\u20ff]{1,4}")
+"""A character and the accents over it, which take no room."""
+
+HIGHEST = 100
+"""Lines of a drawn matrix."""
+
+
+def undrawn(text: str) -> str:
+    r"""The text with every matrix in brackets on the line of its name, or on its own first; as many lines as before.
+
+    >>> undrawn("    ⎡1  2⎤\nQ = ⎢    ⎥\n    ⎣3  4⎦")
+    '\nQ = [1 & 2; 3 & 4]\n'
+    >>> undrawn("    ⎡1  2⎤\nN̂ = ⎢    ⎥\n    ⎣3  4⎦")
+    '\nN̂ = [1 & 2; 3 & 4]\n'
+    >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
+    '[(ℯ)/(2)]\n\n'
+    """
+    if not any(top in text for top in _PARTS):
+        return text
+    text = _flattened(text)
+    spare = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
+    signs = dict(zip(sorted(set(_MARKED.findall(text))), spare, strict=False))
+    if not signs:
+        return text
+    flat = _flattened(_MARKED.sub(lambda found: signs.get(found[0], found[0]), text))
+    return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
+
+
+def _flattened(text: str) -> str:
+    """The same, where every character is as wide as any other, an accent too."""
+    lines = text.split("\n")
+    found = [drawn for number, line in enumerate(lines) for drawn in _tops(lines, number, line)]
+    for drawn in sorted(found, key=lambda one: one.left, reverse=True):  # what is left of it stays in its place
+        flat = drawn.flat()
+        if flat is None:
+            continue
+        named = drawn.named(lines)
+        for number, inside in zip(drawn.numbers, drawn.inside, strict=True):
+            line, right = lines[number], drawn.left + len(inside) + 2
+            lines[number] = (
+                f"{line[: drawn.left]}{flat if number == named else ' ' * (right - drawn.left)}{line[right:]}"
+            )
+            lines[number] = lines[number].rstrip()
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A matrix in the lines with these numbers: the column of its left bracket, and what stands in its brackets."""
+
+    numbers: range
+    left: int
+    inside: tuple[str, ...]
+
+    def named(self, lines: Sequence[str]) -> int:
+        """The line that has something right before the matrix, the middle one first; its first line if none has."""
+        middle = self.numbers[(len(self.numbers) - 1) // 2]
+        before = (n for n in (middle, *self.numbers) if _ENDS_IN_WORDS.search(lines[n][: self.left]))
+        return next(before, self.numbers[0])
+
+    def flat(self) -> str | None:
+        """Its rows on one line; none if an entry is drawn in a way that is not known."""
+        separated = any(not line.strip() for line in self.inside)
+        groups = (
+            [list(group) for full, group in groupby(self.inside, lambda line: bool(line.strip())) if full]
+            if separated
+            else [[line] for line in self.inside]
+        )
+        if not separated and any(_BAR.search(line) for line in self.inside):
+            groups = [list(self.inside)]  # one row with fractions
+        rows = []
+        for group in groups:
+            cells = [_entry(cell) for cell in _cells(group)]
+            if not all(cells):
+                return None
+            rows.append(" & ".join(filter(None, cells)))
+        return f"[{'; '.join(rows)}]" if rows else None
+
+
+def _tops(lines: Sequence[str], number: int, line: str) -> Iterator[_Drawn]:
+    """The matrices whose first line this is."""
+    for found in re.finditer("[⎡⎛]", line[:_WIDEST]):
+        left, (goes_on, ends, closes, beside, closed) = found.start(), _PARTS[found[0]]
+        last = number + 1
+        while last < min(len(lines), number + HIGHEST) and lines[last][left : left + 1] == goes_on:
+            last += 1
+        if last == len(lines) or lines[last][left : left + 1] != ends:
+            continue
+        numbers, signs = range(number, last + 1), [closes, *[beside] * (last - number - 1), closed]
+        rights = [lines[n].find(sign, left, _WIDEST) for n, sign in zip(numbers, signs, strict=True)]
+        inside = tuple(lines[n][left + 1 : right] for n, right in zip(numbers, rights, strict=True))
+        if min(rights) > 0 and not any(map(_BRACKET.search, inside)):
+            yield _Drawn(numbers, left, inside)
+
+
+def _cells(group: Sequence[str]) -> list[list[str]]:
+    """The lines of every entry of a row; two columns apart that are blank in all of its lines."""
+    wide = max(map(len, group))
+    padded = [line.ljust(wide) for line in group]
+    blank = [all(line[j] == " " for line in padded) for j in range(wide)]
+    edges, start = [], None
+    for j in range(wide + 1):
+        if j < wide and not blank[j]:
+            start = j if start is None else start
+        elif start is not None and (j >= wide - 1 or blank[j + 1]):
+            edges.append((start, j))
+            start = None
+    return [[line[a:b] for line in padded] for a, b in edges]
+
+
+def _entry(lines: Sequence[str]) -> str | None:
+    """An entry on one line: what is drawn with a bar as a fraction, what is raised as an exponent."""
+    bars = [k for k, line in enumerate(lines) if _BAR.fullmatch(line.strip())]
+    if not bars:
+        return _raised(lines)
+    if len(bars) > 1:
+        return None
+    sign = lines[bars[0]].strip().strip("─ ")
+    above, below = _raised(lines[: bars[0]]), _raised(lines[bars[0] + 1 :])
+    return f"{sign}({above})/({below})" if above and below else None
+
+
+def _raised(lines: Sequence[str]) -> str | None:
+    """One line, or a line with exponents above it."""
+    lines = [line for line in lines if line.strip()]
+    if len(lines) == 1:
+        return lines[0].strip()
+    if len(lines) != 2:
+        return None
+    above, line = (line.ljust(max(map(len, lines))) for line in lines)
+    found = [*re.finditer(r"\S+", above)]
+    if any(line[one.start() : one.end()].strip() or not line[: one.start()].strip() for one in found):
+        return None
+    for one in reversed(found):
+        line = f"{line[: one.start()].rstrip()}^({one[0]}){line[one.end() :]}"
+    return line.strip()
+
+
+_ENDS_IN_WORDS = re.compile(r"[^\s⎤⎥⎦⎞⎟⎠](?:\s{0,40})$")
+_BRACKET = re.compile("[⎡-⎦⎛-⎠]")
+_BAR = re.compile(r"[-−]?\s?─+")
+_WIDEST = 2000

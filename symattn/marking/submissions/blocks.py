@@ -63,12 +63,6 @@ class Page:
         """A line (from 0) as people find it: by its number, in a notebook that of its cell."""
         return message("cell {cell}", cell=self.cells[line]) if self.cells else message("line {line}", line=line + 1)
 
-    def put(self, start: int, end: int, lines: list[str]) -> None:
-        """Other lines in place of those from `start` to `end`; the blocks are no longer right then."""
-        self.lines[start:end] = lines
-        if self.cells:
-            self.cells[start:end] = [self.cells[start]] * len(lines)
-
 
 def page(text: str) -> Page:
     """A Markdown file as lines and blocks."""

@@ -177,6 +177,3 @@ def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool)
         return frozenset(k for k, right in verdicts.items() if right) if clear else None
     copied = len(words) == len(texts) or (not several and len(words) > 1)  # without a tick, a copy says nothing
     return frozenset(words) if all(own.values()) and not (copied and any(words.values())) else None
-
-
-__all__ = ["chosen", "chosen_first"]

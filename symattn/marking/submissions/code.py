@@ -13,11 +13,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import islice
+from itertools import accumulate, islice
 
-from symattn.derivation.numpy_source import ATOM, POWER, PRODUCT, SUM, in_brackets
-from symattn.marking.submissions.drawn import undrawn
-from symattn.marking.submissions.matrices import read_matrix, without_kind
+from symattn.marking.submissions.alphabet import undrawn
+from symattn.marking.submissions.matrices import closed, read_matrix, without_kind
 from symattn.marking.submissions.written import Cells, RawText
 
 LONGEST = 20_000
@@ -107,7 +106,7 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
     start = 0
     text = undrawn(output[:LONGEST])
     for begin in islice(_BEGINS.finditer(text), MOST_BEGINS):
-        end = _closed(text, begin.end() - 1) if begin.start() >= start else 0
+        end = closed(text, begin.end() - 1, "([", ")]") if begin.start() >= start else 0
         matrix = printed(text[begin.start() : end]) if end else None
         if matrix:
             yield text[start : begin.start()]
@@ -115,16 +114,6 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
             kind = _KIND_BEHIND.match(text, end)
             start = kind.end() if kind else end
     yield text[start:]
-
-
-def _closed(text: str, at: int) -> int:
-    """Behind what closes the bracket at `at`, or the call that it stands in; 0 if nothing does."""
-    depth = 0
-    for k in range(at, len(text)):
-        depth += (text[k] in "([") - (text[k] in ")]")
-        if depth == 0:
-            return k + 1
-    return 0
 
 
 _BEGINS = re.compile(
@@ -234,23 +223,29 @@ _MODULES = frozenset(("np", "numpy", "torch", "pd", "pandas", "sp", "sympy", "jn
 
 # ------------------------------------------------------------------------------------ values
 
-Number = tuple[str, int]
-
 _ARRAYS = frozenset(["array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
-_FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "log": "ln", "ln": "ln", "sin": "sin", "cos": "cos"}
 _FRACTIONS = frozenset(["Fraction", "Rational"])
 _THEMSELVES = _FRACTIONS | {"Integer", "Float", "S", "sympify", "int", "float", "float64", "int64"}
-_CONSTANTS = {"e": "e", "E": "e", "inf": "inf", "oo": "inf", "nan": "nan"}
-_OPERATIONS: dict[type[ast.operator], tuple[str, int]] = {
-    ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT), ast.Div: ("/", PRODUCT), ast.Pow: ("^", POWER),
-}  # fmt: skip
+_FUNCTIONS = frozenset(["exp", "sqrt", "log", "ln", "sin", "cos"]) | _THEMSELVES
+_CONSTANTS = frozenset(["e", "E", "inf", "oo", "nan"])
+_IN_TEXT = (
+    (re.compile(r"\b\w+\.(?=[A-Za-z_])"), ""),  # np.
+    (re.compile(rf"\b(?:{'|'.join(_FRACTIONS)})\(([^(),]+),([^(),]+)\)"), r"((\1)/(\2))"),
+    (re.compile(rf"\b(?:{'|'.join(_THEMSELVES)})(?=\()|['\"]|(?<=\d)_(?=\d)"), ""),
+    (re.compile(r"\*\*"), "^"),
+    (re.compile(r"\blog\b"), "ln"),
+    (re.compile(r"\bE\b"), "e"),
+    (re.compile(r"\boo\b"), "inf"),
+)
+"""What stands otherwise in code than people write it."""
 
 
 class _Values:
     """Values written out in some source, as the texts that people would type."""
 
     def __init__(self, source: str) -> None:
-        self.lines = source.encode().split(b"\n")
+        self.source = source.encode()
+        self.starts = [0, *accumulate(len(line) for line in self.source.splitlines(keepends=True))]
 
     def matrix(self, node: ast.expr, depth: int = 0) -> Cells | RawText:
         """Lists of rows, one row, a number, a text; an array of these, turned or times a number.
@@ -264,44 +259,35 @@ class _Values:
                 return Cells(self.rows(items))
             case ast.Call(function, [first, *_]) if _last_name(function) in _ARRAYS:
                 return self.matrix(first, depth + 1)
-            case ast.Attribute(inner, "T") if _is_array(inner):
-                cells = self.cells(inner, depth)
+            case ast.Attribute(inner, "T"):
+                cells = self.array(inner, depth)
                 return Cells(tuple(zip(*cells.rows, strict=True)), cells.factor)
             case ast.UnaryOp(ast.USub(), inner) if _is_array(inner):
-                return _times(self.cells(inner, depth), "-1")
-            case ast.BinOp(inner, ast.Mult(), number) if _is_array(inner):
-                return _times(self.cells(inner, depth), self.number(number)[0])
+                return _times(self.array(inner, depth), "-1")
             case ast.BinOp(number, ast.Mult(), inner) if _is_array(inner):
-                return _times(self.cells(inner, depth), self.number(number)[0])
+                return _times(self.array(inner, depth), self.number(number))
+            case ast.BinOp(inner, ast.Mult(), number) if _is_array(inner):
+                return _times(self.array(inner, depth), self.number(number))
             case ast.BinOp(inner, ast.Div(), number) if _is_array(inner):
-                return _times(self.cells(inner, depth), f"1/{in_brackets(POWER, self.number(number))}")
+                return _times(self.array(inner, depth), f"1/({self.number(number)})")
             case ast.Constant(str(text)):
                 return RawText(text)
         return Cells(((self.entry(node),),))
 
-    def cells(self, node: ast.expr, depth: int) -> Cells:
-        """The same, where it must have entries, and in every row as many."""
-        found = self.matrix(node, depth + 1)
+    def array(self, node: ast.expr, depth: int) -> Cells:
+        """An array, which has as many entries in every row."""
+        found = self.matrix(node, depth + 1) if _is_array(node) else None
         if not isinstance(found, Cells) or len(set(map(len, found.rows))) != 1:
             raise _ComputedError
         return found
 
     def rows(self, items: Sequence[ast.expr]) -> tuple[tuple[str, ...], ...]:
-        inner = [self._row(item) for item in items]
-        if all(row is None for row in inner):
+        inner = [_listed(item) for item in items]
+        if not any(row is not None for row in inner):
             return (tuple(map(self.entry, items)),)
-        if any(row is None for row in inner):
+        if None in inner:
             raise _ComputedError
         return tuple(tuple(map(self.entry, row or ())) for row in inner)
-
-    def _row(self, node: ast.expr) -> Sequence[ast.expr] | None:
-        """What stands in an inner list; None if it is not a list."""
-        match node:
-            case ast.List(items) | ast.Tuple(items):
-                return items
-            case ast.Call(function, [ast.List(items) | ast.Tuple(items)]) if _last_name(function) in _ARRAYS:
-                return items
-        return None
 
     def entry(self, node: ast.expr) -> str:
         """One entry as a text; "" for what is still open."""
@@ -312,44 +298,51 @@ class _Values:
                 return str(value).lower()
             case ast.Constant(value) if value is None or value is ...:
                 return ""
-        return self.number(node)[0]
+        return self.number(node)
 
-    def number(self, node: ast.expr, depth: int = 0) -> Number:
-        """Arithmetic of numbers, with brackets where they are needed."""
-        if depth > DEEPEST:
+    def number(self, node: ast.expr) -> str:
+        """Arithmetic of numbers, with the digits that were typed."""
+        if not _is_number(node):
             raise _ComputedError
-        match node:
-            case ast.Constant(value) if type(value) in (int, float):
-                return self.digits(node), ATOM
-            case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, body):
-                inner = in_brackets(PRODUCT, self.number(body, depth + 1))
-                return ("-" if isinstance(sign, ast.USub) else "") + inner, SUM
-            case ast.BinOp(left, operator, right) if type(operator) in _OPERATIONS:
-                infix, own = _OPERATIONS[type(operator)]
-                # 1 - (2 - 3) and 2^(1/2) need brackets at the right, (2^3)^2 and (-1)/2 at the left
-                before = in_brackets(own + (own == POWER), self.number(left, depth + 1))
-                return before + infix + in_brackets(own + 1, self.number(right, depth + 1)), own
-            case ast.Call(function, [argument], []) if (name := _last_name(function)) in _FUNCTIONS:
-                return f"{_FUNCTIONS[name]}({self.number(argument, depth + 1)[0]})", ATOM
-            case ast.Call(function, [ast.Constant(str(text))], []) if _last_name(function) in _THEMSELVES:
-                return text, SUM
-            case ast.Call(function, [argument], []) if _last_name(function) in _THEMSELVES:
-                return self.number(argument, depth + 1)
-            case ast.Call(function, [above, below], []) if _last_name(function) in _FRACTIONS:
-                return self.number(ast.BinOp(above, ast.Div(), below), depth + 1)
-            case ast.Name() | ast.Attribute(ast.Name()) if (name := _last_name(node)) in _CONSTANTS:
-                return _CONSTANTS[name], ATOM
-        raise _ComputedError
-
-    def digits(self, node: ast.Constant) -> str:
-        """A number with the digits that were typed: 0.50 has two places, 1e-3 is 0.001, 1. is 1."""
-        typed = self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode().replace("_", "").lower()
-        if not _DECIMAL.fullmatch(typed):
-            raise _ComputedError  # 0xff
-        return format(Decimal(typed), "f")
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        start = self.starts[node.lineno - 1] + node.col_offset
+        text = self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
+        for pattern, sign in _IN_TEXT:
+            text = pattern.sub(sign, text)
+        return _DIGITS.sub(lambda found: format(Decimal(found[0]), "f"), text)
 
 
-_DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?")
+_DIGITS = re.compile(r"(?i)(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?(?![\w.])")
+
+
+def _is_number(node: ast.expr, depth: int = 0) -> bool:
+    """Whether it is arithmetic of numbers alone."""
+    if depth > DEEPEST:
+        return False
+    match node:
+        case ast.Constant(value):
+            return type(value) in (int, float)
+        case ast.UnaryOp(ast.USub() | ast.UAdd(), body):
+            return _is_number(body, depth + 1)
+        case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(), right):
+            return _is_number(left, depth + 1) and _is_number(right, depth + 1)
+        case ast.Call(function, [ast.Constant(str())], []):
+            return _last_name(function) in _THEMSELVES
+        case ast.Call(function, [argument], []):
+            return _last_name(function) in _FUNCTIONS and _is_number(argument, depth + 1)
+        case ast.Call(function, [above, below], []):
+            return _last_name(function) in _FRACTIONS and _is_number(above, depth + 1) and _is_number(below, depth + 1)
+    return _last_name(node) in _CONSTANTS
+
+
+def _listed(node: ast.expr) -> Sequence[ast.expr] | None:
+    """What stands in an inner list; None if it is not a list."""
+    match node:
+        case ast.List(items) | ast.Tuple(items):
+            return items
+        case ast.Call(function, [inner]) if _last_name(function) in _ARRAYS:
+            return _listed(inner)
+    return None
 
 
 def _times(cells: Cells, factor: str) -> Cells:
@@ -378,4 +371,50 @@ def _is_array(node: ast.expr, depth: int = 0) -> bool:
     return False
 
 
-__all__ = ["Code", "printed", "read_code", "taken_apart"]
+_TYPED = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
+_GOES_ON = re.compile(r"\s*\.\.\.:?(?: |$)")
+_SHOWN = re.compile(r"\s*Out\[\d+\]:\s?")
+
+
+def is_session(text: str) -> bool:
+    """Whether lines begin with the prompt of Python or of IPython."""
+    return any(map(_TYPED.match, text.splitlines()))
+
+
+def as_text(session: str) -> str:
+    r"""The same lines as plain text: `S =` in place of a name that was asked for, and nothing in place of what only
+    leads there.
+
+    >>> as_text(">>> S = Q @ K.T\n>>> S\n[[1 2]\n [3 4]]\nThat is all.")
+    '\nS =\n[[1 2]\n [3 4]]\nThat is all.'
+    """
+    statements = [(lines, read_code("\n".join(lines)) if typed else None) for typed, lines in _statements(session)]
+    shown = {name for _, code in statements if code for name in code.shown}
+    return "\n".join(line for lines, code in statements for line in _written(lines, code, shown))
+
+
+def _statements(session: str) -> Iterator[tuple[bool, list[str]]]:
+    """What was typed at one prompt, without the prompts, and what stands below it: whether it was typed, its lines."""
+    typed: list[str] = []
+    for line in session.splitlines():
+        if typed and (prompt := _GOES_ON.match(line)):
+            typed.append(line[prompt.end() :])
+            continue
+        if typed:
+            yield True, typed
+        prompt = _TYPED.match(line)
+        typed = [line[prompt.end() :]] if prompt else []
+        if not prompt:
+            yield False, [_SHOWN.sub("", line)]
+    if typed:
+        yield True, typed
+
+
+def _written(lines: list[str], code: Code | None, shown: set[str]) -> list[str]:
+    if code is None or any(value is not None for value in code.names.values()):
+        return lines  # words, or numbers that were typed
+    if not code.is_code:
+        return [line.lstrip("# ") for line in lines]
+    if code.shown and code.shown[-1]:
+        return [*[""] * (len(lines) - 1), f"{code.shown[-1]} ="]
+    return [""] * len(lines) if code.names.keys() <= shown else lines

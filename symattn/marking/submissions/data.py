@@ -29,7 +29,7 @@ from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.markdown import read_markdown
 from symattn.marking.submissions.names import Names
-from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
+from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
 HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
@@ -262,7 +262,7 @@ def _kind(value: object) -> str:
 def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows.
 
-    Lines that may be either are read as both, as the likelier one first.
+    Lines that may be either are rows, and a person sees what is not right as such.
     """
     rows = _csv_rows(text)
     paper = Paper.of(questions)
@@ -271,21 +271,15 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     heads = next(filter(any, rows), [""])
     if long is None and _columns().get(heads[0].casefold()) == "part" and not paper.written[0].names.find(heads[0]):
         rows.remove(heads)  # matrix, row, 1, 2, 3
-    if long is None:
-        return _as_written(paper, rows)
-    if not _is_labelled(paper, rows):
+    if long is not None and not _may_be_rows(paper, rows):
         _read_long(paper, *long)
-    else:
-        placed = Paper.of(questions, paper.sheet, paper.name, paper.student)
-        paper = _as_written(paper, rows)
-        if not _are_places(paper, rows):
-            return paper
-        _read_long(placed, *long)
-        for one, says in ((paper, _AS_ROWS), (placed, _AS_PLACES)):
-            one.written[0].remark("CSV", says)
-        if _are_first_places(rows):
-            paper, placed = placed, paper
-        paper.otherwise = placed
+        return paper
+    paper = _as_written(paper, rows)
+    if long is not None and _may_be_places(paper, rows):
+        written = paper.written[0]
+        written.remark("CSV", _AS_ROWS)
+        for part in written.parts:
+            written.doubt(part, _AS_ROWS, _AS_ROWS)
     return paper
 
 
@@ -309,10 +303,6 @@ def _with_number(row: list[str], paper: Paper) -> list[str]:
 _AS_ROWS = message(
     "Three numbers after a name were taken as a row of the matrix; they could also be a row number, a column number "
     "and an entry."
-)
-_AS_PLACES = message(
-    "Three numbers after a name were taken as a row number, a column number and an entry; they could also be a row of "
-    "the matrix."
 )
 
 
@@ -377,36 +367,21 @@ def _fits(row: list[str], order: Sequence[str]) -> bool:
     )
 
 
-def _is_labelled(paper: Paper, rows: list[list[str]]) -> bool:
-    """Whether lines of four cells may be the rows of matrices of three columns, each behind its name: as many as each
-    has.
+def _may_be_rows(paper: Paper, rows: list[list[str]]) -> bool:
+    """Whether lines of four cells have three numbers behind each name, as often as its matrix of three columns has
+    rows.
     """
-    shapes = _shapes(paper)
-    return all(shapes.get(name) == (count, 3) for name, count in Counter(row[0] for row in rows if any(row)).items())
+    written = paper.written[0]
+    counts = Counter(row[0] for row in rows if any(row))
+    return all(name in written.names.parts and written.shape(name) == (count, 3) for name, count in counts.items())
 
 
-def _shapes(paper: Paper) -> dict[str, tuple[int, int]]:
-    return {part.name: shape_of(part) for written in paper.written[:1] for part in written.question.parts}
-
-
-def _are_places(paper: Paper, rows: list[list[str]]) -> bool:
-    """Whether lines of four cells may be entries, each behind its row and column: of places that are there, once."""
-    shapes, places = _shapes(paper), [tuple(row[:3]) for row in rows if any(row)]
-    inside = all(
-        part in shapes and all(x.isdecimal() and 1 <= int(x[:4]) <= k for x, k in zip(at, shapes[part], strict=True))
-        for part, *at in places
-    )
+def _may_be_places(paper: Paper, rows: list[list[str]]) -> bool:
+    """Whether the two numbers behind each name are a place in its matrix, and every place comes once."""
+    places = [tuple(row[:3]) for row in rows if any(row)]
+    shapes = {part: paper.written[0].shape(part) for part, _, _ in places}
+    inside = all(0 < int(x[:4]) <= most for part, *at in places for x, most in zip(at, shapes[part], strict=True))
     return inside and len({*places}) == len(places)
-
-
-def _are_first_places(rows: list[list[str]]) -> bool:
-    """Whether places are the first of their matrices in turn, as somebody writes who has not gone on; one alone is
-    rather a row.
-    """
-    places = {tuple(row[:3]) for row in rows if any(row)}
-    count = Counter(part for part, *_ in places)
-    begun = {(part, str(k // 3 + 1), str(k % 3 + 1)) for part, number in count.items() for k in range(number)}
-    return max(count.values()) > 1 and places == begun
 
 
 def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -26,7 +26,7 @@ from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
-from symattn.marking.submissions import habits
+from symattn.marking.submissions.alphabet import plain_signs
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
@@ -80,18 +80,18 @@ def noticed(
     if is_blank(source):
         return Noticed(BLANK)
     *before, last = _ALTERNATIVES.split(source)
-    sure, last = last.rstrip("? "), habits.told_again(last.rstrip("? "))
+    sure, last = last.rstrip("? "), told_again(last.rstrip("? "))
     chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols, counted)
     if sure != source and source.endswith("?") and not before:
-        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
+        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=shortened(shown)))
     if before:
-        remark = message("There are two values in one box ({text}); the last one counts.", text=_short(shown))
+        remark = message("There are two values in one box ({text}); the last one counts.", text=shortened(shown))
         others = [_read(shown, one, decimal_mark, symbols, counted) for one in before[-_LONGEST_CHAIN:] if one]
         twofold = any(one.readable and not _agree(one, chosen) for one in others)
         return Noticed(_scaled(chosen, factor), remark, twofold)
     if not differs:
         return Noticed(_scaled(chosen, factor))
-    remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
+    remark = message("The two sides of {text} are not equal; the last one counts.", text=shortened(shown))
     return Noticed(_scaled(chosen, factor), remark)
 
 
@@ -221,7 +221,7 @@ def undecorated(text: str) -> str:
         text = bare.strip()
     text = without_idle_braces(_STYLE.sub("", _RAISED.sub(r"^(\1)", text)))
     text = _ESCAPED.sub(r"\1", text).strip()
-    return habits.ungrouped(text[:-1] if _END_OF_SENTENCE.search(text) else text)
+    return ungrouped(text[:-1] if _END_OF_SENTENCE.search(text) else text)
 
 
 def without_idle_braces(text: str) -> str:
@@ -282,7 +282,7 @@ def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: b
             continue
         if not _agree(side, counts):
             differs = True
-        elif counts.unit is not None and side.unit is None and not habits.has_decimal(side.reading):
+        elif counts.unit is not None and side.unit is None and not has_decimal(side.reading):
             counts = side
     return counts, differs
 
@@ -305,11 +305,11 @@ def _agree(a: Entry, b: Entry) -> bool:
 
 def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> Entry:
     """The first way to read a text that leads to a number; others are kept as alternatives."""
-    signs = [mark] if mark != AUTO else [",", "."] if habits.may_be_grouped(source) else [".", ","]
-    texts = [(way, sign) for sign in signs for way in habits.ways(source, sign, counted=counted)]
+    signs = [mark] if mark != AUTO else [",", "."] if may_be_grouped(source) else [".", ","]
+    texts = [(way, sign) for sign in signs for way in ways(source, sign, counted=counted)]
     entries = [_read_with(shown, way, sign, symbols) for way, sign in texts]
     if symbols and not any(entry.readable for entry in entries):
-        entries = [_read_with(shown, habits.letter_by_letter(source), signs[0], symbols), *entries]
+        entries = [_read_with(shown, letter_by_letter(source), signs[0], symbols), *entries]
     first, *others = [entry for entry in entries if entry.readable] or entries[-1:]
     if first.reading is None:
         return first
@@ -329,14 +329,14 @@ def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
         return Entry(shown, complaint=error.said, pointer=error.pointer)
     except OverBudget:
         value = None
-    return Entry(shown, reading, value, _unit(reading), habits.goes_on(shown))
+    return Entry(shown, reading, value, _unit(reading), goes_on(shown))
 
 
 def _unit(reading: Reading) -> Fraction | None:
     """What one more in the last place means; where rounded numbers are calculated with, how far they may lead."""
     if reading.places is not None:
         return Fraction(1, 10**reading.places)
-    if not habits.has_decimal(reading):
+    if not has_decimal(reading):
         return None
     try:
         low, high = _Rounded(ENOUGH)(reading.tree)
@@ -397,5 +397,131 @@ def _size(value: Value) -> Fraction:
     return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+def shortened(text: str, most: int = 60) -> str:
+    """A text on one line, and no longer than that."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def quoted(text: str, most: int = 60) -> str:
+    """The same in quotation marks."""
+    return repr(shortened(text, most))
+
+
+_QUOTED = re.compile(r"""(['"‘“«„])\s*(.*?)\s*['"’”»“]""")
+_BRACKETED = re.compile(r"(\()\s*([-+−]?[\d.,]+\s*%?)\s*\)")
+_ABOUT = re.compile(
+    r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
+)
+_ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
+_USUAL = re.compile(r"[-+\d.,/ ()^*e√]*")
+"""Signs that say the same in every way of writing."""
+_TICKED = re.compile(
+    r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$"
+)
+"""A tick beside a number, and words in brackets behind it."""
+_TIMES_TEN = re.compile(r"(?<=\d)\s?[x×·⋅*]\s?10\s?\^\s?[({]{0,2}\s?([-+−]?\d{1,3})\s?[)}]{0,2}")
+_UNIT = re.compile(
+    r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
+    r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
+)
+_NAKED = re.compile(r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
+_EULER = re.compile(r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)")
+"""SymPy's E, where no matrix is written."""
+_INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
+_RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
+_GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
+_NO_DECIMALS = re.compile(r"(?<=\d)\.(?=[\s()*·/+−eE-]|$)")
+"""The point of 1. and 2.e+00, as NumPy prints whole numbers."""
+_THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
+_GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
+_NO_GROUPING = str.maketrans("", "", " '’")
+_ONE_GROUP = re.compile(r"[-+−]?[1-9]\d{0,2},\d{3}")
+_LETTERS = re.compile(r"(?<![A-Za-z\\_])(?!ln\()[nmdkhlvtbNMDKHLVTB]{2,4}(?![A-Za-z])")  # of sizes, and no word
+_RAISED_DOT = re.compile(r"([-+−]?\d+)·(\d+)")
+_POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
+_AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
+
+
+def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
+    """Texts that the one typed may stand for, with `mark` as the decimal mark; what is `counted` may have a unit.
+
+    >>> list(ways("approx. 0.12", ".")), list(ways("4,915,200", ".")), list(ways("2·204", "."))
+    (['0.12'], ['4915200'], ['2·204', '2.204'])
+    >>> list(ways("385 tokens", ".")), list(ways("385 tokens", ".", counted=False))
+    (['385'], ['385 tokens'])
+    """
+    plain = _bare(text, counted)
+    if _THOUSANDS.fullmatch(plain):
+        group = "," if "," in plain and "." not in plain.partition(",")[0] else "."
+        digits = plain.replace(group, "")
+        ambiguous = plain.count(group) == 1 and group == mark
+        yield from (plain, digits) if ambiguous else (digits,)
+        return
+    yield plain
+    if found := _RAISED_DOT.fullmatch(plain):
+        yield f"{found[1]}{mark}{found[2]}"
+    if found := _POWER.fullmatch(plain):
+        yield f"{found[1]}^({found[2]}/{found[3]})"
+    if found := _AGAIN.fullmatch(plain):
+        yield found[1]
+
+
+def letter_by_letter(text: str) -> str:
+    """A product of letters with a space between each two: 8nd² is 8·n·d².
+
+    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("2nd(d + n)"), letter_by_letter("ln(n)")
+    ('8n d^2 + 2n d_k', '2n d(d + n)', 'ln(n)')
+    """
+    return _LETTERS.sub(lambda found: " ".join(found[0]), text)
+
+
+def ungrouped(text: str) -> str:
+    """4 194 304 without the spaces between its groups; with commas it could be a decimal."""
+    return text.translate(_NO_GROUPING) if _GROUPED.fullmatch(text) else text
+
+
+def may_be_grouped(text: str) -> bool:
+    """Whether a comma parts thousands here or decimals: 160,000."""
+    return _ONE_GROUP.fullmatch(_bare(text)) is not None
+
+
+def told_again(text: str) -> str:
+    """0.611 (61.1 %) is one number told twice, as 61.1 % = 0.611 is.
+
+    >>> told_again("0.611 (61.1%)"), told_again("1/2 (= 0.5)"), told_again("4 (5)")
+    ('61.1% = 0.611', '0.5 = 1/2', '4 (5)')
+    """
+    found = _AGAIN.fullmatch(text.strip())
+    return f"{found[3]} = {found[1]}" if found and (found[2] or found[3].endswith("%")) else text
+
+
+def goes_on(text: str) -> bool:
+    """Whether the digits go on where the text ends: 0.333…"""
+    return re.search(r"\d(?:…|\.\.\.)", text) is not None
+
+
+def has_decimal(reading: Reading | None) -> bool:
+    """Whether decimals stand in what was typed: 7.39/12.09 is no exact form of anything."""
+    return reading is not None and re.search(r"\d[.,]\d", reading.text) is not None
+
+
+def _bare(text: str, counted: bool = True) -> str:
+    """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
+    if not _USUAL.fullmatch(text):
+        text = _EULER.sub("e", _TIMES_TEN.sub(r"*10^(\1)", _TICKED.sub("", plain_signs(text))))
+    text = text.strip()
+    if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
+        text = found[2]
+    text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
+    text = ungrouped(_UNIT.sub("", text)) if counted else text
+    text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
+    return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
+
+
+def _fraction(found: re.Match[str]) -> str:
+    """0.1(6) as a fraction in brackets: (16 − 1)/90."""
+    sign, whole, before, bracket, overlined = found.groups()
+    period = bracket or re.sub(r"[\u0305\u0304]", "", overlined)
+    above = int(whole + before + period) - int(whole + before)
+    return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"

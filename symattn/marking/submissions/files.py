@@ -6,15 +6,14 @@ import codecs
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
-from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.alphabet import plain_signs, undrawn
 from symattn.marking.submissions.blocks import page
-from symattn.marking.submissions.console import as_text, is_session
+from symattn.marking.submissions.code import as_text, is_session
 from symattn.marking.submissions.data import (
     csv_head,
     head_of,
@@ -23,16 +22,14 @@ from symattn.marking.submissions.data import (
     read_data,
     toml_data,
 )
-from symattn.marking.submissions.drawn import undrawn
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.latex_document import latex_text, with_matrices
+from symattn.marking.submissions.latex import latex_text, with_matrices
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
-from symattn.marking.submissions.number_rows import BULLET, ONE_ROW
+from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
+from symattn.marking.submissions.tables import BULLET, ONE_ROW
 from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
-from symattn.marking.submissions.word import document_text, is_document
-from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
 
@@ -113,9 +110,6 @@ def read_submission(
             )
             remarks.append(Remark("", says))
     attempts = tuple(written.attempt(mark) for written in paper.written)
-    if paper.otherwise is not None:
-        others = (written.attempt(mark) for written in paper.otherwise.written)
-        attempts = tuple(replace(one, otherwise=other) for one, other in zip(attempts, others, strict=True))
     return Submission(source, attempts, paper.sheet, paper.name, paper.student, tuple(remarks))
 
 
@@ -297,7 +291,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
             continue  # a key that nobody knows makes no text of it
         found.append(paper)
         data = paper if way in ("toml", "json") and not paper.empty else data
-        if not paper.empty and (paper.otherwise is not None or not paper.complaints):
+        if not paper.empty and not paper.complaints:
             break
     if refused is not None and all(paper.empty for paper in found):
         raise refused
@@ -314,6 +308,3 @@ def _expected(questions: Sequence[Question]) -> str:
         return f"answers below the numbers of their questions, Question 1 to Question {len(questions)}, were"
     names = [part.name for part in questions[0].parts]
     return f"answers to {', '.join(names[:8])}{' and others' if len(names) > 8 else ''} were"
-
-
-__all__ = ["EMPTY", "decoded", "form_of", "read_submission", "sheet_of"]

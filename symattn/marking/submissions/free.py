@@ -21,9 +21,11 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import undecorated
-from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, transposed
-from symattn.marking.submissions.number_rows import (
+from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
+from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
+from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
+from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
     LONGEST_LINE,
@@ -32,18 +34,17 @@ from symattn.marking.submissions.number_rows import (
     as_row,
     behind_arrow,
     count_numbers,
+    entries_of,
     has_shape,
     has_unread,
+    is_label,
     is_plausible,
     is_prose,
     is_run_together,
+    labelled_cells,
     results,
     without_row_numbers,
 )
-from symattn.marking.submissions.places import MARKED, PLACED, Piece, Places, no_answer
-from symattn.marking.submissions.stated import Shape
-from symattn.marking.submissions.tables import entries_of, labelled_cells
-from symattn.marking.submissions.titles import MOST_WORDS, NO_WORDS, is_title
 from symattn.marking.submissions.written import (
     MATRICES,
     ROW_OF,
@@ -53,8 +54,10 @@ from symattn.marking.submissions.written import (
     Several,
     Written,
     answer_in,
+    grids_of,
     is_line,
     shape_of,
+    tables_of,
 )
 from symattn.teaching.question import (
     CellsAnswer,
@@ -95,6 +98,7 @@ class FreeText:
     here: str = ""
     beside: bool = False
     used: set[Piece] = field(default_factory=set)
+    names: Names = field(init=False)
     _at: int = 0
     _target: str = ""
     _last: str = ""
@@ -114,6 +118,7 @@ class FreeText:
     """What stands behind a name and is no matrix: its piece, the text, the name, and the token that was spoken of."""
 
     def __post_init__(self) -> None:
+        self.names = self.written.names
         self._target = self.here
         if not self.beside and not self.here:
             self.pieces = Places(self.written, self.pieces).joined()
@@ -131,7 +136,7 @@ class FreeText:
         lines = [piece for piece in self.pieces if not piece.blank]
         if not lines:
             return []
-        number = self.written.names.parts.index(self.here) + 1
+        number = self.names.parts.index(self.here) + 1
         text = "\n".join(line.text for line in lines)
         return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", placed=True)]
 
@@ -161,7 +166,7 @@ class FreeText:
         for piece in self.pieces:
             if piece in left:
                 words = (word.strip(_AROUND) for word in _words(piece.text))
-                signs = {self.written.names.sign(word) for word in words if len(word) <= LONGEST_SIGN}
+                signs = {self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN}
                 for name in signs - {""} | ({above} if above else set()):
                     self.written.doubt_beside(piece.text, name)
             elif not piece.blank:
@@ -188,7 +193,7 @@ class FreeText:
     def _placed_part(self, piece: Piece) -> Part | None:
         """The part whose place a line begins with."""
         marker = PLACED.match(piece.text) if piece.placed else None
-        return self._part(self.written.names.place(marker["place"])) if marker else None
+        return self._part(self.names.place(marker["place"])) if marker else None
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -201,7 +206,7 @@ class FreeText:
         """Whether a line begins with the name of a part or a step, or has a sign of one in it."""
         words = (word.strip(".:!?") for word in _words(piece.text))
         short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
-        return bool(self._label(_without_marker(piece.text))[0] or any(map(self.written.names.sign, short)))
+        return bool(self._label(_without_marker(piece.text))[0] or any(map(self.names.sign, short)))
 
     # -------------------------------------------------------------------------------- names
 
@@ -211,7 +216,7 @@ class FreeText:
             return self._named_table(piece)
         if self._labelled_rows() or self._named_rows(piece):
             return True
-        columns = self.written.shape(self._target)[1]
+        columns = self._shape[1]
         if columns and count_numbers(piece.text, columns) == columns and not self._is_place(piece):
             return False  # 2 2 is what was to come, and not part 2
         if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
@@ -232,7 +237,7 @@ class FreeText:
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
             before, rest = text[: found.start()], text[found.end() :]
-            name = self._find(found[1], self.written.names.sign)  # … and so I get S = [[1, 2]]
+            name = self._find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
         if not name or (self.beside and name == self.here):
             return False
         if len(_NUMBERS.findall(before)) > 1:
@@ -250,7 +255,7 @@ class FreeText:
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), _words(MARKED.sub(r"\2", text).strip(_AROUND))
-        if part and isinstance(part.answer, MATRICES) and {self.written.names.sign(word) for word in words} == {name}:
+        if part and isinstance(part.answer, MATRICES) and {self.names.sign(word) for word in words} == {name}:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
         return True
@@ -275,7 +280,7 @@ class FreeText:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
         stand `beside` the name.
         """
-        shape = self.written.shape(self._target)
+        shape = self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
         if any("[[" in line.text or self._is_statement(line.text) for line in lines[: shape[0]]):
@@ -297,13 +302,13 @@ class FreeText:
     def _supersede(self, name: str, piece: Piece) -> None:
         """What comes is said to count, or what was there not to: nobody has to decide between them."""
         if self.written.parts.pop(name, None) or self.written.more.pop(name, None):
-            says = message("{part} was answered twice; the last answer counts.", part=self.written.names.shown(name))
+            says = message("{part} was answered twice; the last answer counts.", part=self.names.shown(name))
             self.written.remark(self.where(piece.start), says)
 
     def _is_statement(self, text: str) -> bool:
         """Whether a line says what a step is, and is no row with a word before it."""
         label = text.partition(":")[0].partition("→")[0].partition("->")[0].strip()
-        return len(label) < len(text.strip()) and bool(self.written.names.sign(label))
+        return len(label) < len(text.strip()) and bool(self.names.sign(label))
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -315,7 +320,7 @@ class FreeText:
         rest = text[found.end() :].strip()
         if _FIRST_NUMBER.match(rest) and not MARKED.match(rest):
             return text  # head 1: [[1, 2], [3, 4]]
-        self._target, self._heads = ("" if rest else self.written.names.sign(found[0])), [piece]
+        self._target, self._heads = ("" if rest else self.names.sign(found[0])), [piece]
         return rest
 
     def _without_marks(self, text: str) -> str:
@@ -331,7 +336,7 @@ class FreeText:
         text = text.strip(" $")
         part = self._part(self._target)
         below = stated.alone(text) if part and part.shape_counts else None
-        if below and sorted(below) == sorted(self.written.shape(self._target)):
+        if below and sorted(below) == sorted(self._shape):
             self.written.put_shape(self._target, below)
             self.used.update((piece, *self._heads))
             self._at += 1
@@ -362,7 +367,7 @@ class FreeText:
         if found is None or self.beside:
             return False
         number = next(group for group in found.groups() if group)
-        part = self._part(self.written.names.place(number))
+        part = self._part(self.names.place(number))
         rest = text[found.end() :].lstrip(" \t.):：")
         if part is None or isinstance(part.answer, MATRICES) or part.name in self._done or not rest:
             return False
@@ -402,6 +407,9 @@ class FreeText:
         if first and (name := self._called(first[1].strip(" =:->→⟶⇒"))):
             return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
+        is_matrix = sign == "=" and head[:1] == "[" and _open(head) == 0
+        if is_matrix and _LETTERS.match(rest) and (name := self._called(rest)):
+            return name, head  # [[1, 2], [3, 4]] = S
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
             if name := self._called(head):
                 is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
@@ -413,7 +421,7 @@ class FreeText:
             inner, behind = self._label(found[2], further - 1) if further else ("", "")
             if inner:
                 return inner, behind
-            if found[2] and (numbered := self.written.names.place(found[1])) and not self._called(text):
+            if found[2] and (numbered := self.names.place(found[1])) and not self._called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
         behind = head = rest = ""
         for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
@@ -436,14 +444,14 @@ class FreeText:
 
     def _called(self, text: str) -> str:
         """The part or the step that words mean; "" if they mean none or more than one."""
-        if _HIDDEN.fullmatch(text) or ONE_ROW.fullmatch(f"{text}:"):
+        if ONE_ROW.fullmatch(f"{text}:"):
             return ""
         if _FUNCTION.match(text):
-            return self.written.names.rule(text)
-        if (applied := self.written.names.function_of(text.strip(_AROUND))) is not None:
+            return self.names.rule(text)
+        if (applied := self.names.function_of(text.strip(_AROUND))) is not None:
             return applied
         marked = MARKED.match(text) if len(_words(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
-        if marked and (place := self.written.names.place(marked[1])) in self.written.names.twins(marked[2]):
+        if marked and (place := self.names.place(marked[1])) in self.names.twins(marked[2]):
             return place  # (b) mask, where (a) asks for a mask, too
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
@@ -452,21 +460,20 @@ class FreeText:
         words = _words(text)
         if not 0 < len(words) <= MOST_WORDS:
             return ""
-        names = self.written.names
         plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
-        if self._section and not any(map(names.is_sign, (text, *plain[-1:]))):
+        if self._section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
             ways = (text, " ".join(plain), plain[-1] if plain else "")
-            if found := next(filter(None, (names.within(way, *self._section) for way in ways if way)), ""):
+            if found := next(filter(None, (self.names.within(way, *self._section) for way in ways if way)), ""):
                 return found
-        if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, names.sign)):
+        if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, self.names.sign)):
             return sign
         bare = " ".join(word for word in text.split() if word.casefold() not in _FILLERS or word == "A")
         if found := self._find(text) or (self._find(bare) if bare else ""):
             return found
-        if rule := names.rule(text):
+        if rule := self.names.rule(text):
             return rule
         if step := _PLACE.fullmatch(text):
-            return names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
+            return self.names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
         if MARKED.match(text):
             text = MARKED.sub(r"\2", text)
             words = _words(text)
@@ -484,17 +491,16 @@ class FreeText:
         if len(every) == 1:
             return every.pop()
         short = (word for k, word in enumerate(words)
-                 if (len(word) <= LONGEST_SIGN or names.is_sign(word)) and (k or word != "A"))  # fmt: skip
-        signs = {sign for word in short if (sign := self._find(word, names.sign))}
+                 if (len(word) <= LONGEST_SIGN or self.names.is_sign(word)) and (k or word != "A"))  # fmt: skip
+        signs = {sign for word in short if (sign := self._find(word, self.names.sign))}
         return signs.pop() if len(signs) == 1 else ""
 
     def _find(self, text: str, find: Callable[[str], str] | None = None) -> str:
         """The part or the step that is called so: of parts with one sign, as [v̂₁; v̂₂; v̂₃] for every token, the next."""
-        names = self.written.names
-        if twins := names.twins(text):
-            passed = names.parts.index(self._last) if self._last in names.parts else -1
-            return next((name for name in twins if names.parts.index(name) > passed), "")
-        return (find or names.find)(text)
+        if twins := self.names.twins(text):
+            passed = self.names.parts.index(self._last) if self._last in self.names.parts else -1
+            return next((name for name in twins if self.names.parts.index(name) > passed), "")
+        return (find or self.names.find)(text)
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""
@@ -523,7 +529,7 @@ class FreeText:
         """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
         one, i, other, j = product.groups()
         for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
-            if (name := self.written.names.scores(first, second)) and name not in self._done and row and column:
+            if (name := self.names.scores(first, second)) and name not in self._done and row and column:
                 return name, {(row, column): value}
         return None
 
@@ -545,7 +551,6 @@ class FreeText:
         if not sign or not any(c.isdigit() for c in head):
             return None
         head = undecorated(head.strip(" \t*`$"))
-        names = self.written.names
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
         head = head.translate(_LOWERED)
@@ -554,11 +559,11 @@ class FreeText:
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
         )
         found = entry or row
-        name = self._find(found[1], names.sign) or names.find(found[1]) if found else ""
-        if found and entry and self._last in names.twins(found[1]):
+        name = self._find(found[1], self.names.sign) or self.names.find(found[1]) if found else ""
+        if found and entry and self._last in self.names.twins(found[1]):
             written = self._entries.get(self._last, {})
             name = self._last if (int(entry[2]), int(entry[3])) not in written else name
-        if not found or not name or name in self._done or int(found[2]) < 1 or names.find(head):
+        if not found or not name or name in self._done or int(found[2]) < 1 or self.names.find(head):
             return None
         if entry:
             alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
@@ -595,7 +600,7 @@ class FreeText:
         if part is not None and in_words:
             self._words(part, head, text)
         elif text.strip(NO_WORDS):
-            shape = self.written.shape(self._target)
+            shape = self._shape
             text, size = stated.without_last(text)
             if size:
                 self.written.put_shape(self._target, size)
@@ -650,6 +655,11 @@ class FreeText:
         return text
 
     @property
+    def _shape(self) -> Shape:
+        """That of the matrix which is spoken of."""
+        return self.written.shape(self._target)
+
+    @property
     def _token(self) -> int:
         """The token that is spoken of; 0 if none is."""
         return self._section[1] if self._section and self._section[0] == "token" else 0
@@ -680,7 +690,7 @@ class FreeText:
         """
         place, own = (PLACED.match(line.text) for line in (piece, head))
         if place and piece.placed and (own is None or own["place"].isdigit() == place["place"].isdigit()):
-            parts, later = self.written.names.parts, self.written.names.place(place["place"])
+            parts, later = self.names.parts, self.names.place(place["place"])
             if later in parts and parts.index(later) > parts.index(part.name):
                 return True
         return bool(self._label(_without_marker(piece.text))[0])
@@ -696,7 +706,7 @@ class FreeText:
         is_something = _partition(piece.text)[1] == "=" and "[" in piece.text  # which nobody knows by this name
         if self._is_of_another(piece.text) or (is_something and not self._target):
             return False
-        shape = self.written.shape(self._target)
+        shape = self._shape
         if "[" in piece.text and not _DRAWN.match(piece.text):
             taken, text = [piece], piece.text
             for other in self.pieces[self._at + 1 : self._at + LARGEST]:
@@ -800,11 +810,16 @@ class FreeText:
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, with or without heads of its columns and rows."""
-        shape = self.written.shape(self._target)
+        shape = self._shape
         block = entries_of(rows, shape)
         cells = block.rows if block else ()
-        if not cells or not is_plausible(cells) or (any(shape) and not has_shape(cells, shape) and has_unread(cells)):
+        if not cells or not is_plausible(cells):
             return False
+        corner = rows[0][0]
+        if any(shape) and not has_shape(cells, shape):
+            of_another = is_label(corner) and corner.strip(NO_WORDS) and not self._called(corner)
+            if of_another or has_unread(cells):
+                return False
         self._at += 1
         self._tell(block.remarks if block else (), piece)
         self._put_grid(_Grid(Cells(cells), (piece,)))
@@ -843,13 +858,15 @@ class FreeText:
 
     def _is_formula(self, rows: Rows) -> bool:
         """Whether what looks like a row has the sign of a step in it: 1/2 S."""
-        return len(rows) == 1 and any(cell.isalpha() and self.written.names.sign(cell) for cell in rows[0])
+        return len(rows) == 1 and any(cell.isalpha() and self.names.sign(cell) for cell in rows[0])
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
 
     def _answer(self, name: str, raw: Cells | RawText, taken: Sequence[Piece]) -> bool:
         """The answer to a part that has none yet, or a step that nobody asked for."""
+        if self._in_space and name not in self.names.parts:
+            name = self.here
         part = self._part(name)
         if name in self._done or (self.beside and part is None):
             return False
@@ -863,6 +880,12 @@ class FreeText:
         self._answered |= dict.fromkeys(taken, name)
         self._target, self._last, self._heads = "", name, []
         return True
+
+    @cached_property
+    def _in_space(self) -> bool:
+        """Whether all stands in the space of a part that prints no box for its matrix: it may have any name."""
+        part = self._part(self.here)
+        return part is not None and isinstance(part.answer, MATRICES) and not grids_of(part) and not tables_of(part)
 
     def _without_names(self) -> None:
         """Matrices without names: of the parts without answers those that they must be, by shape and order."""
@@ -881,7 +904,7 @@ class FreeText:
         for part, grid in pairs:
             if self._answer(part.name, grid.cells, grid.pieces):
                 where = self.where(grid.pieces[0].start)
-                sign = self.written.names.shown(part.name)
+                sign = self.names.shown(part.name)
                 said = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
                                part=sign)  # fmt: skip
                 if head := self._head_of(grid):
@@ -1032,9 +1055,6 @@ _ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?"
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 
 
-_HIDDEN = re.compile(r"\s*[-+−]?\d[^*]*(?:\s\*)+\s*")  # 1 * *, a row of masked scores
-
-
 _FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 
 
@@ -1107,12 +1127,8 @@ def _without_marker(text: str) -> str:
 
 def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    depth = 0
-    for k, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if depth <= 0 and character in "=:：≈":
-            return text[:k], character, text[k + 1 :].strip()
-    return text, "", ""
+    head = next(split(text, "=:：≈"))
+    return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 
 def _words(text: str) -> list[str]:

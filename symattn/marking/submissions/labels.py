@@ -109,17 +109,3 @@ def in_every_language(meanings: Mapping[str, str]) -> dict[str, str]:
             for way in words(word, language):
                 found.setdefault(way.casefold(), meaning)
     return found
-
-
-__all__ = [
-    "OTHERS",
-    "ands",
-    "fields",
-    "in_every_language",
-    "number_in",
-    "pattern",
-    "question",
-    "said",
-    "title",
-    "words",
-]

@@ -1,19 +1,195 @@
-r"""Matrices written in LaTeX as people type them: `Q = XW = \frac12\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}` is
-the statement `Q = XW = \frac12[1 & 2; 3 & 4]`.
+r"""A document in LaTeX as a text: headings, items, and formulas in which a matrix is an environment, whatever stands
+round it.
 
-Nothing but what separates formulas, rows and cells means anything here; no macro is expanded.
+Macros that the document defines are put in; nothing else is expanded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 
-from symattn.marking.submissions.matrices import TextMatrix, read_matrix
+from symattn.foundation.identity import is_identity
 
-MOST_ROUNDS = 8
-"""Environments inside one another."""
+MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
+"""Definitions that are used, rounds in which they are put in, and characters of what may come of it."""
+
+_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
+_BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.DOTALL)
+_DEFINITION = re.compile(
+    r"\\(?:re|provide)?newcommand\*?\s*\{?\\(?P<new>[A-Za-z]+)\}?\s*(?:\[(?P<count>\d)\])?\s*(?=\{)"
+    r"|\\def\s*\\(?P<def>[A-Za-z]+)\s*(?P<numbers>(?:#\d)*)\s*(?=\{)"
+)
+_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
+_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
+"""The lines for the name and the number that our own sheets have."""
+_HEADING = re.compile(r"\\(?:part|chapter|(?:sub){0,2}section|paragraph|subparagraph)\*?\s*(?=\{)")
+_ITEM = re.compile(r"\\item\b\s*(?:\[([^\]\n]{0,40})\])?[ \t]*")
+_LAYOUT = re.compile(
+    r"\\(?:begin|end)\s*\{(?:enumerate|itemize|description|center|flushleft|flushright|table|figure|document|quote)\*?\}"
+    r"(?:\[[^\]\n]{0,80}\])?"
+    r"|\\(?:noindent|newpage|clearpage|pagebreak|maketitle|medskip|bigskip|smallskip|par|centering|indent|hfill)(?![A-Za-z])"
+    r"|\\(?:vspace|hspace|label|usepackage|title|author|date|setlength|pagestyle)\*?\s*(?:\[[^\]\n]{0,80}\])?\s*\{[^{}]*\}"
+)
+_WRAPPER = re.compile(
+    r"\\(?P<wrapper>boxed|fbox|framebox|mathbf|boldsymbol|underline|overline|ensuremath|text|mathrm|hl|uuline|Aboxed|bm"
+    r"|underbrace|overbrace|(?:text|math)?color|colorbox|fcolorbox|phantom|displaystyle)(?![A-Za-z])\s*(?=[\[{])"
+)
+_MATRIX_MACRO = re.compile(
+    r"\\(?P<plain>p?b?matrix|cases)\s*(?=\{)"
+    r"|\\(?P<kind>[pbvBVs]?)(?:mqty|matrixquantity|pmat|mat)\*?\s*(?=[({\[])"
+)
+_TABULAR = re.compile(r"\\(begin|end)\s*\{(?:tabular[*xy]?|longtable|tabu)\}(?:\[[^\]\n]{0,20}\])?")
+_RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|cline\{[^{}]*\})")
+
+
+def latex_text(source: str) -> str:
+    r"""The body of a document as a text that is read like any other; a line is in its place, but behind headings that
+    stand in the midst of one.
+
+    >>> latex_text(r"\section*{Scores} \[ S = \boxed{\begin{bmatrix} 1 & 2 \end{bmatrix}} \]")
+    '## Scores\n \\[ S = \\begin{bmatrix} 1 & 2 \\end{bmatrix} \\]'
+    """
+    text = with_matrices(_COMMENT.sub(_identity, source))
+    body = _BODY.search(text)
+    if body:
+        head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
+        text = "\n".join(head) + body[1]
+    text = _LAYOUT.sub("", _rewritten(text, _HEADING, _heading))
+    return _ITEM.sub(lambda found: f"- {found[1] or ''} ".replace("  ", " "), text)
+
+
+def _identity(comment: re.Match[str]) -> str:
+    """The identity of a sheet of ours, which stands in a comment; nothing of any other."""
+    said = comment[0].strip("% \t")
+    return said if is_identity(said) else ""
+
+
+def _head_fields(line: str) -> str:
+    """What a line before the body says: the identity of the sheet, the name and the number of the student."""
+    fields = [*_HEAD_FIELD.findall(line), *(": ".join(one) for one in _WRITING_LINE.findall(line))]
+    return "\n".join(fields) or (line.strip() if is_identity(line.strip()) else "")
+
+
+def with_matrices(text: str) -> str:
+    r"""Formulas in which every matrix is an environment, without what is set round one: boxes, colours, braces below.
+
+    >>> with_matrices(r"\textcolor{red}{\pmatrix{1 & 2 \cr 3 & 4\cr}}")
+    '\\begin{pmatrix}1 & 2 \\cr 3 & 4\\cr\\end{pmatrix}'
+    """
+    if "\\" not in text:
+        return text
+    text = _with_macros(text)
+    text = _RULES.sub("", _TABULAR.sub(r"\\\1{array}", text))
+    for _ in range(MOST_ROUNDS):
+        changed = _rewritten(_rewritten(text, _MATRIX_MACRO, _environment), _WRAPPER, _argument)
+        if changed == text:
+            break
+        text = changed
+    return text
+
+
+def _closings(text: str) -> dict[int, int]:
+    """For every bracket that is closed, the place behind what closes it, by its own place; each kind for itself."""
+    found: dict[int, int] = {}
+    opened: dict[str, list[int]] = {"{": [], "(": [], "[": []}
+    for token in _BRACKETS.finditer(text):
+        sign = token[0]
+        if sign in opened:
+            opened[sign].append(token.start())
+        elif sign in _OPENED_BY and opened[_OPENED_BY[sign]]:
+            found[opened[_OPENED_BY[sign]].pop()] = token.end()
+    return found
+
+
+_BRACKETS = re.compile(r"\\(?s:.)|[{}()\[\]]")
+_OPENED_BY = {"}": "{", ")": "(", "]": "["}
+
+
+Written = tuple[str, int] | None
+"""What stands in place of a command, and where it ends with its arguments; None where it stays."""
+
+
+def _rewritten(text: str, commands: re.Pattern[str], write: Callable[[re.Match[str], Groups], Written]) -> str:
+    """The text with its commands rewritten, each with the groups in brackets that stand behind it."""
+    parts, start, closings = list[str](), 0, _closings(text)
+    for command in commands.finditer(text):
+        groups = [*_groups(text, command.end(), closings)]
+        if command.start() >= start and (written := write(command, groups)):
+            parts += [text[start : command.start()], written[0]]
+            start = written[1]
+    return "".join((*parts, text[start:]))
+
+
+Groups = Sequence[tuple[int, int]]
+
+
+def _groups(text: str, at: int, closings: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """The groups in brackets that stand one behind the other: the arguments of a command."""
+    while end := closings.get(at, 0):
+        yield at, end
+        at = end
+
+
+def _environment(macro: re.Match[str], groups: Groups) -> Written:
+    r"""\pmatrix{…}, \mqty(…), \bmqty{…} as environments."""
+    inside = macro.string[groups[0][0] + 1 : groups[0][1] - 1] if groups else ""
+    is_matrix = "&" in inside or "\\" in inside
+    return (rf"\begin{{pmatrix}}{inside}\end{{pmatrix}}", groups[0][1]) if is_matrix else None
+
+
+def _argument(command: re.Match[str], groups: Groups) -> Written:
+    """The argument of a command, where it is a matrix; what is set below a brace goes."""
+    text, own = command.string, [*takewhile(lambda group: command.string[group[0]] != "(", groups)]
+    start, end = own[-1] if own else (0, 0)
+    if "\\begin" not in text[start:end]:
+        return None
+    label = _LABEL.match(text, end) if command["wrapper"].endswith("brace") else None
+    return text[start + 1 : end - 1].strip(), label.end() if label else end
+
+
+_LABEL = re.compile(r"\s*[_^]\s*\{(?:[^{}]|\{[^{}]*\})*\}")
+
+
+def _heading(command: re.Match[str], groups: Groups) -> Written:
+    """A heading on a line of its own."""
+    if not groups:
+        return None
+    text, (start, end) = command.string, groups[0]
+    before = text[text.rfind("\n", 0, command.start()) + 1 : command.start()].strip(" \t")
+    behind = text[end : text.find("\n", end) if "\n" in text[end:] else None].strip()
+    title = " ".join(text[start + 1 : end - 1].split())
+    return "\n" * bool(before) + f"## {title}" + "\n" * bool(behind), end
+
+
+def _with_macros(text: str) -> str:
+    """The text with the macros that it defines put in, as long as it stays of a readable length."""
+    macros: dict[str, tuple[int, str]] = {}
+    closings = _closings(text)
+    for found in islice(_DEFINITION.finditer(text), MOST_MACROS):
+        if end := closings.get(found.end()):
+            count = int(found["count"] or 0) + (found["numbers"] or "").count("#")
+            macros[found["new"] or found["def"]] = count, text[found.end() + 1 : end - 1]
+            text = text[: found.start()] + re.sub(r"[^\n]", " ", text[found.start() : end]) + text[end:]
+    macros = {name: macro for name, macro in macros.items() if "\\begin" in macro[1] or "matri" in macro[1]}
+
+    def put_in(macro: re.Match[str], groups: Groups) -> Written:
+        count, body = macros[macro[1]]
+        if len(groups) < count:
+            return None
+        for number, (begin, end) in enumerate(groups[:count], 1):
+            body = body.replace(f"#{number}", macro.string[begin + 1 : end - 1])
+        return body, groups[count - 1][1] if count else macro.end()
+
+    commands = re.compile(rf"\\({'|'.join(map(re.escape, macros))})(?![A-Za-z])\s*")
+    for _ in range(MOST_ROUNDS if macros else 0):
+        changed = _rewritten(text, commands, put_in)
+        if changed == text or len(changed) > LONGEST:
+            break
+        text = changed
+    return text
+
 
 _KIND = r"(?:[pbBvV]?(?:small)?matrix|array)\*?"
 _ENVIRONMENT = re.compile(
@@ -63,31 +239,6 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
         line += said.count("\n")
 
 
-def latex_matrices(text: str) -> Iterator[tuple[int, TextMatrix]]:
-    r"""Every matrix that a statement says something equals, with the number of its line, from 1.
-
-    >>> [m for _, m in latex_matrices(r"S = QK^T = \tfrac12\begin{pmatrix} 1 & -1 \\ 0 & \frac12 \end{pmatrix}")]
-    [TextMatrix(rows=(('1', '-1'), ('0', '\\frac12')), name='S', factor='\\tfrac12')]
-    """
-    for line, statement in statements(text) if "\\begin" in text else ():
-        name, *sides = _sides(statement)
-        exact = [side for relation, side in sides if "[" in side and relation != "≈"]
-        known = exact or [side for _, side in sides if "[" in side]
-        matrix = read_matrix(known[-1] if known else name[1]) if "[" in statement else None
-        if matrix and matrix.rows:
-            yield line + 1, replace(matrix, name=name[1].strip() if known else "")
-
-
-def _sides(statement: str) -> Iterator[tuple[str, str]]:
-    """The sides of a statement, each with the sign before it."""
-    first, *others = _RELATION.split(statement)
-    yield "", first
-    yield from zip(others[::2], others[1::2], strict=True)
-
-
-_RELATION = re.compile("([=≈])")
-
-
 def _in_brackets(text: str) -> str:
     for _ in range(MOST_ROUNDS):
         changed = _ENVIRONMENT.sub(_bracketed, text)
@@ -123,6 +274,3 @@ def _formula(found: re.Match[str]) -> str:
 
 def _displayed(found: re.Match[str]) -> str:
     return _NEXT if found["which"] == "end" else ""
-
-
-__all__ = ["latex_matrices", "statements"]

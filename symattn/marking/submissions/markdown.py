@@ -10,37 +10,24 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Literal
 
 from symattn.foundation.identity import is_identity
-from symattn.foundation.languages import ENGLISH, languages, message, say, speaking
+from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import (
-    Attempt,
-    Entry,
-    Grid,
-    Grids,
-    Ordered,
     Remark,
-    Said,
-    Shaded,
-    Shaped,
-    Text,
-    Ticked,
-    Unreadable,
 )
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import free, labels, names, stated
 from symattn.marking.submissions.alphabet import plain_signs
-from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
+from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
-from symattn.marking.submissions.latex import latex_matrices
-from symattn.marking.submissions.matrices import read_matrix
-from symattn.marking.submissions.places import no_answer, told
+from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
-from symattn.marking.submissions.titles import is_surely_title, is_title
+from symattn.marking.submissions.tables import entries_of, has_shape
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import (
     Cells,
@@ -592,8 +579,6 @@ def read_page(sheet: FilledSheet) -> Paper:
                 paper.written[slot.question].not_read(sheet.page.where(line), said, slot.part.name)
     for slot, block, behind in sheet.lines:
         _put(paper, sheet, slot, RawText(unescaped(behind)), block)
-    _more_tables(paper, sheet)
-    _own_matrices(paper, sheet)
     _own_words(paper, sheet)
     _free_text(paper, sheet)
     _lost_headings(paper, sheet)
@@ -627,23 +612,29 @@ def _put(paper: Paper, sheet: FilledSheet, slot: Slot, raw: Raw, block: Markdown
 
 
 def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
-    """The cells of a table that belong to the answer, without heads and without what was printed."""
-    rows = [[unescaped(cell) for cell in row] for row in table.rows]
-    heads, labels, printed = _expected(slot)
-    columns = _columns(rows[0], heads)
-    chosen = [rows[i] for i in _lines(rows, labels)]
+    """The cells of a table that belong to the answer, without heads, working and what was printed."""
+    (_, *heads), *body = [[unescaped(cell) for cell in row] for row in table.rows]
+    column_labels, row_labels, printed = _expected(slot)
+    columns, lines = _labelled(heads, column_labels), _labelled([row[0] for row in body], row_labels)
+    inside = tuple(tuple(row[j + 1] if j + 1 < len(row) else "" for j in columns) for row in (body[i] for i in lines))
+    if not {*map(_head, column_labels)} <= {*map(_head, heads)} and not _numbered(heads):  # that line was lost
+        shape = len(row_labels), len(column_labels)
+        block = entries_of(table.rows, shape)
+        inside = block.rows if block and has_shape(block.rows, shape) else inside
     cells = Cells(
         tuple(
-            tuple(
-                _without_blank(row[j] if j < len(row) else "", printed.get((i, place), ""))
-                for place, j in enumerate(columns)
-            )
-            for i, row in enumerate(chosen)
+            tuple(_without_blank(cell, printed.get((i, j), "")) for j, cell in enumerate(row))
+            for i, row in enumerate(inside)
         )
     )
-    if isinstance(slot.part.answer, PropertyAnswer):
-        return Several({matrix_name(slot): cells})
-    return cells
+    return Several({matrix_name(slot): cells}) if isinstance(slot.part.answer, PropertyAnswer) else cells
+
+
+def _labelled(said: Sequence[str], expected: Sequence[str]) -> list[int]:
+    """Which lines have a label that was printed, or a number; all of them if none has one."""
+    printed = {_head(label) for label in expected}
+    found = [k for k, label in enumerate(map(_head, said)) if label in printed or label.isdigit()]
+    return found or [*range(len(said))]
 
 
 def matrix_name(slot: Slot) -> str:
@@ -656,57 +647,14 @@ def matrix_name(slot: Slot) -> str:
 def _expected(slot: Slot) -> tuple[list[str], list[str], dict[tuple[int, int], str]]:
     """The heads of columns and rows as they were printed, and the entries that were."""
     match slot.block:
-        case AnswerGrid() as grid:
-            heads = [plain.on_one_line(label) for label in grid.column_labels]
-            labels = [plain.on_one_line(label) for label in grid.row_labels]
-            return (
-                heads or [str(j + 1) for j in range(grid.columns)],
-                labels or [str(i + 1) for i in range(grid.rows)],
-                {place: markdown.in_cell(value) for place, value in grid.filled},
-            )
+        case AnswerGrid(rows=high, columns=wide) as grid:
+            heads, labels = ([*map(plain.on_one_line, own)] for own in (grid.column_labels, grid.row_labels))
+            numbers = [str(k) for k in range(1, max(high, wide) + 1)]
+            printed = {place: markdown.in_cell(value) for place, value in grid.filled}
+            return heads or numbers[:wide], labels or numbers[:high], printed
         case Table(header=header, rows=rows):
             return [markdown.in_line(cell) for cell in header[1:]], [markdown.in_line(row[0]) for row in rows], {}
     return [], [], {}
-
-
-def _columns(heads: Sequence[str], expected: Sequence[str]) -> list[int]:
-    """Which columns are those of the matrix: with the heads expected; else numbered ones; else all but the first."""
-    said = [_head(head) for head in heads]
-    wanted = [_head(head) for head in expected]
-    if wanted and all(head in said for head in wanted) and not _more_numbers(said, wanted):
-        return _in_order(said, wanted)
-    numbered = [j for j, head in enumerate(said) if j and head.isdigit()]
-    if [said[j] for j in numbered] == [str(k) for k in range(1, len(numbered) + 1)] and numbered:
-        return numbered
-    return list(range(1, len(heads)))
-
-
-def _more_numbers(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the numbers go on behind those expected: a matrix of another shape."""
-    return all(head.isdigit() for head in wanted) and str(len(wanted) + 1) in said
-
-
-def _in_order(said: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """The place of every label, each behind the one before as long as there is such."""
-    places: list[int] = []
-    for label in wanted:
-        after = places[-1] + 1 if places else 0
-        places.append(next((j for j in range(after, len(said)) if said[j] == label), said.index(label)))
-    return places
-
-
-def _lines(rows: Sequence[Sequence[str]], expected: Sequence[str]) -> list[int]:
-    """Which rows, from 1 below the head, are those of the matrix; others are working."""
-    said = ["", *(_head(row[0]) if row else "" for row in rows[1:])]
-    wanted = [_head(label) for label in expected]
-    if wanted and all(label in said[1:] for label in wanted) and not _more_numbers(said, wanted):
-        return (
-            [max(i for i, label in enumerate(said) if label == want and i) for want in wanted]
-            if len(set(wanted)) == len(wanted)
-            else _in_order(said, wanted)
-        )
-    numbered = [i for i, label in enumerate(said) if label.isdigit()]
-    return numbered or list(range(1, len(rows)))
 
 
 def _head(label: str) -> str:
@@ -750,68 +698,6 @@ def _as_typed(text: str) -> str:
 
 _CROSS_IN_BOX = re.compile(r"\[\s?[✗✘×]\s?\]|[✗✘❌]")
 _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})(?:\\?[.):]|[*_~\s]*$)")
-
-
-def _more_tables(paper: Paper, sheet: FilledSheet) -> None:
-    """Matrices that nobody asked for, in tables with their name in the first cell."""
-    used = {id(block) for tables in sheet.tables.values() for block in tables}
-    headed = any(part is not None for _, part in sheet.headed)
-    for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
-        if block.kind != "table" or id(block) in used or not _numbered(block.rows[0][1:]):
-            continue
-        if question is None or (part is None and headed):
-            continue
-        cells = [[unescaped(cell) for cell in row] for row in block.rows]
-        lines = _lines(cells, [])
-        matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
-        written, where = paper.written[question], sheet.page.where(block.start)
-        if _is_number(cells[0][0]) or (part is None and not cells[0][0]):
-            continue  # its first row is one of numbers
-        sheet.used.add(id(block))
-        if not written.put(cells[0][0], matrix, where) and not matrix.blank:
-            written.remark(
-                where, message("The table {name} belongs to no part of the question.", name=repr(cells[0][0]))
-            )
-
-
-def _own_matrices(paper: Paper, sheet: FilledSheet) -> None:
-    """Matrices in LaTeX or in brackets, below a grid that was left empty or by the name of another step."""
-    for q, question in enumerate(sheet.questions):
-        for p, part in enumerate(question.parts):
-            free = part.name not in paper.written[q].parts
-            only_space = any(slot.part is part and slot.block is None for slot in sheet.slots)
-            if isinstance(part.answer, RubricAnswer):
-                continue
-            for block in sheet.own(q, p):
-                _own_matrix(paper, sheet, (q, part), block, free, only_space)
-
-
-def _own_matrix(
-    paper: Paper, sheet: FilledSheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
-) -> None:
-    q, part = asked
-    written = paper.written[q]
-    source = block.text if "\\\\begin" not in block.text else re.sub(r"\\\\(?=[A-Za-z])", r"\\", block.text)
-    found = [(line, matrix) for line, matrix in latex_matrices(source)]
-    if not found and only_space and (block.kind == "code" or "[[" in source):
-        whole = read_matrix(unescaped(source), (0, 0))
-        found = [(1, whole)] if whole and max(map(len, whole.rows)) > 1 else []
-    for line, matrix in found:
-        where = sheet.page.where(block.start + line - 1)
-        target = written.names.find(matrix.name) if matrix.name else part.name
-        cells = Cells(matrix.rows, matrix.factor)
-        sheet.used.add(id(block))
-        if only_space and not isinstance(part.answer, _ON_A_LINE):
-            if written.parts.get(part.name, cells) != cells:
-                written.answered_twice(part.name, where)
-            written.parts[part.name] = cells  # the last matrix in the space counts
-        elif target == part.name:
-            if free:
-                written.put(target, cells, where)
-        elif target and target not in written.parts:
-            written.put(target, cells, where)
-        else:
-            sheet.used.discard(id(block))
 
 
 def _own_words(paper: Paper, sheet: FilledSheet) -> None:
@@ -897,148 +783,3 @@ def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:
             says = message("Its heading is not in the file, so nothing that was written below it could be found.")
             paper.written[slot.question].remark(slot.part.name, says)
             paper.written[slot.question].unread.add(slot.part.name)
-
-
-# ------------------------------------------------------------------------------------ filling
-
-
-def fill(
-    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
-) -> str:
-    """A blank worksheet or paper with answers written into it: what `read_markdown` gives back."""
-    page = md.page(text)
-    fill_page(page, questions, attempts, name, student)
-    return "\n".join(page.lines)
-
-
-def fill_page(
-    page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
-) -> None:
-    """Answers written into the lines of a blank page."""
-    with speaking(language_of(page) or ENGLISH):
-        sheet = FilledSheet(page, questions)
-        changes: dict[int, tuple[int, list[str]]] = {}
-        for number, slot in enumerate(sheet.slots):
-            said = attempts[slot.question].answers.get(slot.part.name)
-            if said is None:
-                continue
-            if isinstance(slot.block, AnswerGrid | Table):
-                block = sheet.tables[number][0]
-                changes[block.start] = (block.end, _filled_table(slot, block, said))
-            elif isinstance(slot.block, Choices) and isinstance(said, Ticked):
-                for option, item in enumerate(sheet.tasks[number].items):
-                    if option in said.options:
-                        line = page.lines[item.line]
-                        changes[item.line] = (item.line + 1, [line.replace("[ ]", "[x]", 1)])
-            elif slot.block is None:
-                start, end = _space(sheet, slot)
-                changes[start] = (end, _in_space(slot, said))
-        for slot, block, _ in sheet.lines:
-            said = attempts[slot.question].answers.get(slot.part.name)
-            if said is not None and isinstance(slot.block, FillIn):
-                label, after = markdown.in_line(slot.block.label), markdown.in_line(slot.block.after)
-                changes[block.start] = (block.end, [" ".join(filter(None, (label, escaped(said_text(said)), after)))])
-        for q, attempt in enumerate(attempts):
-            end = max((block.end for block, (of, p) in zip(sheet.blocks, sheet.places, strict=True)
-                       if of == q and p is not None and block.text), default=len(page.lines))  # fmt: skip
-            added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
-            if added:
-                changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
-        _fill_fields(sheet, changes, {"name": name, "student": student})
-        for start in sorted(changes, reverse=True):
-            end, new = changes[start]
-            page.put(start, end, new)
-
-
-def _fill_fields(sheet: FilledSheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
-    for block in sheet.blocks:
-        for label, key in labels.fields(language_of(sheet.page)).items():
-            value = fields[key]
-            if value and block.kind == "text" and behind_label(block.text, label) == "":
-                colon = ":" if block.text.startswith(f"{label}:") else ""
-                changes[block.start] = (block.end, [f"{label}{colon} {escaped(value)}"])
-
-
-def _filled_table(slot: Slot, table: MarkdownBlock, said: Said) -> list[str]:
-    """The table with entries in its cells; with numbers for heads if the answer has another shape."""
-    if isinstance(said, Shaded):
-        rows = [[("x" if (i, j) in said.cells else "☐") for j in range(len(table.rows[0]) - 1)]
-                for i in range(len(table.rows) - 1)]  # fmt: skip
-    elif isinstance(grid := _grid_of(slot, said), Grid):
-        if grid.shape != (len(table.rows) - 1, len(table.rows[0]) - 1):
-            return _table_of(unescaped(table.rows[0][0]), grid)
-        rows = [[escaped(entry.text) for entry in row] for row in grid.rows]
-    else:
-        return [*table.text.split("\n"), "", said_text(said)]
-    _, _, printed = _expected(slot)
-    for i, j in printed:
-        rows[i][j] = rows[i][j] or table.rows[i + 1][j + 1]
-    body = [[label, *new] for (label, *_), new in zip(table.rows[1:], rows, strict=True)]
-    return markdown.pipes(table.rows[0], body, ":---:").split("\n")
-
-
-def _grid_of(slot: Slot, said: Said) -> Said:
-    if not isinstance(said, Grids):
-        return said
-    return said.grids.get(matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
-
-
-def shape_of_grid(slot: Slot) -> tuple[int, int]:
-    return (slot.block.rows, slot.block.columns) if isinstance(slot.block, AnswerGrid) else (0, 0)
-
-
-def _table_of(name: str, grid: Grid) -> list[str]:
-    heads = [escaped(name), *(str(j) for j in range(1, grid.shape[1] + 1))]
-    rows = [[f"**{i}**", *(escaped(entry.text) for entry in row)] for i, row in enumerate(grid.rows, 1)]
-    return markdown.pipes(heads, rows, ":---:").split("\n")
-
-
-def _space(sheet: FilledSheet, slot: Slot) -> tuple[int, int]:
-    """The lines of the space for working of a part."""
-    place = (slot.question, sheet.position(slot))
-    found = zip(sheet.blocks, sheet.places, strict=True)
-    here = [block for block, where in found if where == place and block.kind != "program"]
-    for before, block in enumerate(here):
-        if sheet.furniture.working.match(block.text):
-            empty = [b for b in here[before + 1 :] if not md.normal(b.text) and "nbsp" in b.text]
-            return block.end, max((b.end for b in empty), default=block.end)
-    return here[-1].end, here[-1].end
-
-
-def _in_space(slot: Slot, said: Said) -> list[str]:
-    """Words as a quotation, in which nothing is taken for a heading; a matrix as a table."""
-    if isinstance(said, Grid):
-        return ["", *_table_of("", said)]
-    return ["", *(f"> {line}".rstrip() for line in said_text(said).split("\n"))]
-
-
-def said_text(said: Said) -> str:
-    """An answer of one line as it is written by hand."""
-    match said:
-        case Entry(text=text) | Text(text=text) | Unreadable(text=text):
-            return text
-        case Shaped(shape):
-            return f"{shape[0]}×{shape[1]}" if shape else say("not defined")
-        case Ordered(groups):
-            return " < ".join(" = ".join(group) for group in groups)
-        case Ticked(options):
-            return ", ".join(common.letter(i) for i in sorted(options))
-        case Shaded(cells):
-            return ", ".join(f"({i + 1}, {j + 1})" for i, j in sorted(cells))
-        case Grid(rows):
-            return "\n".join(" & ".join(entry.text for entry in row) for row in rows)
-        case Grids(grids):
-            return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
-
-
-__all__ = [
-    "FilledSheet",
-    "fill",
-    "fill_page",
-    "identity_of",
-    "is_sheet",
-    "matrix_name",
-    "read_markdown",
-    "read_page",
-    "slots",
-]

@@ -42,7 +42,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     if len(text) > LONGEST:
         return None
     exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
-    first, *others = _split(exact, "=")
+    first, *others = split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     body = _in_square_brackets(body)
     start, end = _bracketed(body)
@@ -105,8 +105,8 @@ def _bracketed(text: str) -> tuple[int, int]:
     start = listed if listed >= 0 else text.find("[")
     if start < 0:
         return _tuple(text)
-    end = _closed(text, start)
-    while end and listed < 0 and (found := _NEXT_ROW.match(text, end)) and (further := _closed(text, found.end() - 1)):
+    end = closed(text, start)
+    while end and listed < 0 and (found := _NEXT_ROW.match(text, end)) and (further := closed(text, found.end() - 1)):
         end = further
     return (start, end) if end else (0, 0)
 
@@ -114,11 +114,11 @@ def _bracketed(text: str) -> tuple[int, int]:
 _NEXT_ROW = re.compile(r"[\s,;]*\[")
 
 
-def _closed(text: str, start: int) -> int:
+def closed(text: str, start: int, opening: str = "[", closing: str = "]") -> int:
     """Behind the bracket that closes the one at `start`; 0 if none does."""
     depth = 0
     for i in range(start, len(text)):
-        depth += (text[i] == "[") - (text[i] == "]")
+        depth += (text[i] in opening) - (text[i] in closing)
         if depth == 0:
             return i + 1
     return 0
@@ -129,13 +129,10 @@ def _tuple(text: str) -> tuple[int, int]:
     stripped = text.strip()
     if _ONE_DECIMAL.fullmatch(stripped):
         return 0, 0
-    if not (stripped.startswith("(") and stripped.endswith(")") and len(list(_split(stripped[1:-1], ",;"))) > 1):
+    if not (stripped.startswith("(") and stripped.endswith(")") and len(list(split(stripped[1:-1], ",;"))) > 1):
         return 0, 0
-    depth = 0
-    for i, character in enumerate(stripped):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and i < len(stripped) - 1:
-            return 0, 0
+    if closed(stripped, 0, "(", ")") < len(stripped):
+        return 0, 0
     start = text.index("(")
     return start, start + len(stripped)
 
@@ -144,16 +141,16 @@ _ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  
 
 
 def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
-    several = text.startswith("[") and _closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
+    several = text.startswith("[") and closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
     inside = text if several else text[1:-1].strip()
     if inside.startswith("["):
-        lists = [piece.strip().strip("[]") for piece in _split(inside, ",;\n", behind="]")]
+        lists = [piece.strip().strip("[]") for piece in split(inside, ",;\n", behind="]")]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
     if text.startswith("("):
         rows = _rows_of_lines(inside, shape) if ";" in inside else ()
         if rows and (", " in inside or (len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]})):
             return rows  # (1, 2; 3, 4)
-        row = tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ","))
+        row = tuple(cell.strip() for cell in split(inside, ";" if ";" in inside else ","))
         return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
 
@@ -165,7 +162,7 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     if all(map(in_round, lines)):
         lines = [line[1:-1].strip() for line in lines]
     if len(lines) == 1 and ";" in lines[0]:
-        pieces = [piece.strip() for piece in _split(lines[0], ";")]
+        pieces = [piece.strip() for piece in split(lines[0], ";")]
         if shape == (1, len(pieces)):
             return (tuple(pieces),)  # 0,5; 0,25: one row with `;` between the entries
         lines = [piece for piece in pieces if piece]
@@ -246,7 +243,7 @@ def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
 _IN_BRACKETS = re.compile(r"[][(){}]")
 
 
-def _split(text: str, separators: str, behind: str = "") -> Iterator[str]:
+def split(text: str, separators: str, behind: str = "") -> Iterator[str]:
     """Pieces between separators that stand in no bracket; with `behind`, only those right behind that sign."""
     depth, start, last = 0, 0, ""
     for i, character in enumerate(text):

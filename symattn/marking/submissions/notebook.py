@@ -6,7 +6,6 @@ only a printed matrix is used, as what a name that was computed stands for.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +14,13 @@ from typing import Any, Literal
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message
-from symattn.marking.attempt import Attempt, Remark
+from symattn.marking.attempt import Remark
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.markdown import FilledSheet, Place, fill_page, read_page
+from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
 from symattn.marking.submissions.written import Cells, Paper, RawText, Several
 from symattn.teaching.explanation.program import Variables, identifier, variables
 from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
@@ -295,22 +294,3 @@ class _Program:
 
 def _last_line(text: str) -> str:
     return text.rstrip().rpartition("\n")[2]
-
-
-# ------------------------------------------------------------------------------------ filling
-
-
-def fill_notebook(
-    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
-) -> str:
-    """A blank notebook with answers written into its tables and boxes: what `read_notebook` gives back."""
-    page = notebook(text).page
-    fill_page(page, questions, attempts, name, student)
-    data = json.loads(text)
-    for number, cell in enumerate(data["cells"], 1):
-        lines = [line for line, owner in zip(page.lines, page.cells, strict=True) if owner == number]
-        cell["source"] = "\n".join(lines[:-1]).splitlines(keepends=True)
-    return json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-__all__ = ["fill_notebook", "is_notebook", "notebook", "read_notebook"]

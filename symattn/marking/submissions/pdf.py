@@ -17,7 +17,7 @@ from symattn.formula import Blank
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.entries import is_blank
+from symattn.marking.submissions.entries import is_blank, quoted
 from symattn.marking.submissions.markdown import Slot, matrix_name
 from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
@@ -62,7 +62,7 @@ def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
             paper.remarks.append(Remark("PDF", message("What is written on the page for rough work was not marked.")))
         elif spot is None or spot.kind != "head":
             says = message("The form field {name}, with {text}, belongs to no part of this sheet.",
-                           name=repr(name[:80]), text=_short(text))  # fmt: skip
+                           name=repr(name[:80]), text=quoted(text, 200))  # fmt: skip
             paper.not_read("PDF", says)
     for q, (written, question) in enumerate(zip(paper.written, questions, strict=True)):
         own = [(part, filled[q, p]) for p, part in enumerate(question.parts) if (q, p) in filled]
@@ -141,7 +141,10 @@ def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict
                 filled[place] = left
     for (kind, _), own in filled.items():
         for text in own.values() if kind not in ("copy", "space") else ():
-            written.remark(part.name, message("{text} is in a field that this part does not have.", text=_short(text)))
+            written.remark(
+                part.name,
+                message("{text} is in a field that this part does not have.", text=quoted(text, 200)),
+            )
     answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
     if not answered:
         written.worked.add(part.name)
@@ -188,11 +191,6 @@ def _answered_in_space(written: Written, part: Part, text: str) -> bool:
         if matrix or not has_boxes or (shape == (0, 0) and "\n" not in text and len(text) <= 80):
             return written.put(part.name, RawText(matrix or text), part.name)
     return False
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 200 else line[:197] + "...")
 
 
 # ------------------------------------------------------------------------------------ the file
@@ -299,6 +297,3 @@ def _string(value: Any) -> str:
         utf_16 = value.startswith((b"\xfe\xff", b"\xff\xfe"))
         return value.decode("utf-16" if utf_16 else "utf-8", "replace").removeprefix("\ufeff")
     return value if isinstance(value, str) else " ".join(map(_string, value)) if isinstance(value, list) else ""
-
-
-__all__ = ["is_pdf", "pdf_head", "read_pdf"]

@@ -11,11 +11,12 @@ from functools import cache, cached_property
 from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.entries import is_number, shortened
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import Rows
-from symattn.marking.submissions.number_rows import BULLET, ONE_ROW, are_bulleted, as_row
-from symattn.marking.submissions.titles import NO_WORDS, is_surely_title
+from symattn.marking.submissions.tables import BULLET, ONE_ROW, are_bulleted, as_row
 from symattn.marking.submissions.written import MATRICES, Written, answer_in, is_line
 from symattn.page.document import Heading, Inlines
 from symattn.page.translation import blocks_in_language
@@ -320,8 +321,48 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     run: list[Piece] = []
     for piece in [*left, None]:
         if run and (piece is None or piece.start > run[-1].end + 1):
-            text = " / ".join(" ".join(one.text.split()) for one in run)
-            yield run[0].start, text if len(text) <= 80 else text[:77] + "..."
+            yield run[0].start, shortened(" / ".join(one.text.strip() for one in run), 80)
             run = []
         if piece is not None:
             run.append(piece)
+
+
+NO_WORDS = " \t\u00a0*_`~#>-=|$═━─"
+
+
+MOST_WORDS = 8
+
+
+_MONTH = r"[^\W\d_]{3,10}\.?"
+
+
+_DATE = re.compile(
+    rf"(?:[^\W\d_]+,? )?(?:\d{{1,2}}(?:\.|st|nd|rd|th)? (?:de )?{_MONTH},?(?: de)?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,?) \d{{4}}"
+    r"|\d{1,2}([./-]) ?\d{1,2}\1 ?\d{4}|\d{4}([./-])\d{1,2}\2\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日"
+)
+
+
+_WORD_OF_A_TITLE = re.compile(r"[^\W\d_][\w'’.-]*|\d{1,3}|\d{5,12}")
+
+
+def is_title(text: str) -> bool:
+    """Whether a line is a title, a name or a date, or may be one: a few words, and nothing to calculate with.
+
+    >>> [is_title(line) for line in ("Worksheet 3, Ada", "# Answers", "12 March 2025", "S = 2", "0.5 0.5", "ln 2")]
+    [True, True, True, False, False, False]
+    """
+    line = " ".join(text.strip(NO_WORDS + ".:,!").split())
+    words = [word for word in re.split(r"[\s,;:()&]+|[-–—](?=\s)", line) if word]
+    return _DATE.fullmatch(line) is not None or (
+        0 < len(words) <= MOST_WORDS
+        and all(map(_WORD_OF_A_TITLE.fullmatch, words))
+        and any(len(word) > 1 + word.isascii() and word.isalpha() for word in words)
+        and not is_number(line)
+    )
+
+
+def is_surely_title(text: str) -> bool:
+    """Whether a title can be nothing else: a heading, a date, "Worksheet 3, Ada"."""
+    line = " ".join(text.strip(NO_WORDS + ".:,!").split())
+    return text.lstrip().startswith("#") or bool(_DATE.fullmatch(line) or labels.title().fullmatch(line))

@@ -97,5 +97,3 @@ _ANY = re.compile(
     re.I,
 )
 _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
-
-__all__ = ["Shape", "alone", "beside", "of_something", "without", "without_last"]

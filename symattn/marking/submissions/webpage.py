@@ -228,5 +228,3 @@ def out_of_archive(text: str) -> str:
 
 
 _FIELDS = ("from:", "mime-version:", "subject:", "content-type:")
-
-__all__ = ["as_markdown", "is_webpage", "out_of_archive", "with_tables"]

@@ -42,6 +42,7 @@ from symattn.marking.submissions.entries import (
     grid_of,
     is_blank,
     noticed,
+    quoted,
     undecorated,
     visible,
     without_idle_braces,
@@ -268,9 +269,8 @@ class Written:
 
     def not_read(self, where: str, text: str, part: str) -> None:
         """Told: what was written to a part, to any if it is "", and is no answer."""
-        line = " ".join(text.split())
-        line = line if len(line) <= LONGEST_TOLD else line[: LONGEST_TOLD - 3] + "..."
-        self.remark(where, message("This could not be read as an answer: {text}", text=repr(line)))
+        says = message("This could not be read as an answer: {text}", text=quoted(text, LONGEST_TOLD))
+        self.remark(where, says)
         self.unread.add(part)
         self.doubt_beside(text, part)
 
@@ -359,16 +359,13 @@ def _may_lack(part: Part, said: Said | None) -> bool:
 
 @dataclass
 class Paper:
-    """A file taken apart: whose it is, which sheet it answers, and what was written to every question; `otherwise`, the
-    same in the other way that it may be read.
-    """
+    """A file taken apart: whose it is, which sheet it answers, and what was written to every question."""
 
     written: list[Written]
     sheet: str = ""
     name: str = ""
     student: str = ""
     remarks: list[Remark] = field(default_factory=list)
-    otherwise: Paper | None = None
 
     @classmethod
     def of(cls, questions: Iterable[Question], sheet: str = "", name: str = "", student: str = "") -> Paper:
@@ -537,7 +534,7 @@ class _Reader:
         return grid
 
     def unreadable(self, where: str, text: str, expected: str, pointer: str = "") -> Unreadable:
-        says = message("Found {text}, where {expected} was expected.", text=_short(text), expected=expected)
+        says = message("Found {text}, where {expected} was expected.", text=quoted(text), expected=expected)
         said = Unreadable(text, says)
         self.written.remark(where, said.complaint, pointer)
         return said
@@ -557,7 +554,8 @@ class _Reader:
             rows[i][j] = BLANK
             if (i, j) in printed and entry.value is not None and self.differs(part.answer.step, i, j, entry):
                 says = message(
-                    "{text} was written where a number is printed; the printed number counts.", text=_short(entry.text)
+                    "{text} was written where a number is printed; the printed number counts.",
+                    text=quoted(entry.text),
                 )
                 self.written.remark(f"{part.name}[{i + 1},{j + 1}]", says)
         own = Grid(tuple(map(tuple, rows)))
@@ -620,11 +618,6 @@ def _one_text(raw: Raw) -> str:
     return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, RawText) else raw.text
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 60 else line[:57] + "...")
-
-
 # ------------------------------------------------------------------------------------ answers that are no numbers
 
 _UNDEFINED = re.compile(
@@ -662,7 +655,7 @@ def shape(text: str) -> Shaped | Unreadable:
     bare = _ROUND_A_SHAPE.fullmatch(last)
     found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
     if not found:
-        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=_short(text))
+        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=quoted(text))
         return Unreadable(text, says)
     rows, columns = (
         int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size)
@@ -721,7 +714,7 @@ def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | 
     found = chosen(text, options, several)
     if found is None:
         last = common.letter(len(options) - 1)
-        says = message("Found {text}, where letters from A to {last} were expected.", text=_short(text), last=last)
+        says = message("Found {text}, where letters from A to {last} were expected.", text=quoted(text), last=last)
         return Unreadable(text, says)
     return Ticked(found)
 
@@ -764,7 +757,7 @@ def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
         return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
     marks = {(i, j): _mark(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
     if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
-        says = message("Found {text} in a cell, where x or nothing was expected.", text=_short(strange))
+        says = message("Found {text} in a cell, where x or nothing was expected.", text=quoted(strange))
         return Unreadable(text, says)
     return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
 
@@ -788,7 +781,7 @@ def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded
 def _no_cells(text: str, size: Shape) -> Unreadable:
     says = message(
         "Found {text}, where a grid of {shape} cells, or places such as (1, 2), was expected.",
-        text=_short(text), shape=f"{size[0]}×{size[1]}",
+        text=quoted(text), shape=f"{size[0]}×{size[1]}",
     )  # fmt: skip
     return Unreadable(text, says)
 
@@ -823,7 +816,9 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     falls, rises = (any(sign in signs for sign in pair) for pair in (">≥", "<≤"))
     if not all(label.casefold() in by_name for label in found) or (rises and (falls or downwards)):
         says = message(
-            "Found {text}, where {labels} were expected in some order.", text=_short(text), labels=", ".join(labels)
+            "Found {text}, where {labels} were expected in some order.",
+            text=quoted(text),
+            labels=", ".join(labels),
         )
         return Unreadable(text, says)
     groups: list[list[str]] = []
@@ -834,21 +829,3 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
             groups.append([by_name[label.casefold()]])
     in_order = reversed(groups) if falls or downwards else groups
     return Ordered(tuple(tuple(group) for group in in_order))
-
-
-__all__ = [
-    "ROW_OF",
-    "Cells",
-    "Paper",
-    "Raw",
-    "RawText",
-    "Several",
-    "Written",
-    "answer_in",
-    "decimal_mark_of",
-    "grids_of",
-    "is_crossed",
-    "is_line",
-    "shape_of",
-    "tables_of",
-]

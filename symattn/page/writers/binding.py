@@ -318,6 +318,3 @@ def _pairs(tree: Any, leaves: str) -> Iterator[tuple[Any, Any]]:
         yield from _pairs(kid.get_object(), leaves)
     found = tree.get(leaves, ())
     yield from zip(found[::2], found[1::2], strict=True)
-
-
-__all__ = ["Leaves", "bound"]

@@ -125,8 +125,8 @@ def level(rows: Iterable[Sequence[Block]], align: str = "c") -> list[list[Block]
     return result
 
 
-def lines(rows: Sequence[Block], align: str = "left") -> Block:
-    """Rows over one another, level with the middle; blank lines between as soon as one is higher than a line."""
-    if any(row.height > 1 for row in rows):
-        rows = [part for row in rows for part in (text(""), row)][1:]
-    return stacked(rows, (sum(row.height for row in rows) - 1) // 2, align)
+def lines(rows: Sequence[Block], apart: bool = False) -> Block:
+    """Rows over one another, level with the middle; blank lines between if `apart`, or if one is higher than a line."""
+    if apart or any(row.height > 1 for row in rows):
+        rows = [part for row in rows for part in (EMPTY, row)][1:]
+    return stacked(rows, (sum(row.height for row in rows) - 1) // 2, "left")

@@ -7,14 +7,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import TypeGuard, assert_never
 
 from symattn.formula.nodes import (
-    NEGATIVE,
-    POWER,
-    SUM,
-    Annotated,
     BigSum,
     CellKind,
     Formula,
@@ -31,9 +26,8 @@ from symattn.formula.nodes import (
     Text,
     children,
     contains,
-    factor_needs_brackets,
+    equal,
     is_tall,
-    tightness,
 )
 from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.identity import is_identity
@@ -71,41 +65,6 @@ from symattn.page.document import (
 )
 from symattn.page.writers.forms import Form
 
-# --- brackets -----------------------------------------------------------------------------------------
-
-
-def term_needs_brackets(term: Formula, last: bool) -> bool:
-    """Whether a term of a sum is bracketed: a sum in a sum, and a Σ that others follow."""
-    if isinstance(term, BigSum):
-        return not last
-    return tightness(term) <= SUM
-
-
-def opposite_needs_brackets(body: Formula) -> bool:
-    """Whether what a minus stands before is bracketed: −(a + b), −(−a)."""
-    return tightness(body) <= NEGATIVE
-
-
-def slashed_factor_needs_brackets(factor: Formula, first: bool, sign: str) -> bool:
-    """The rule for factors where fractions are written with a slash: (1/2)x, but 1/2 · x."""
-    if isinstance(factor, Fraction):
-        return sign == ""
-    return factor_needs_brackets(factor, first, sign)
-
-
-def above_slash_needs_brackets(above: Formula) -> bool:
-    return tightness(above) <= SUM or isinstance(above, Fraction)
-
-
-def below_slash_needs_brackets(below: Formula) -> bool:
-    return tightness(below) < POWER or isinstance(below, Fraction)
-
-
-def summand_needs_brackets(body: Formula) -> bool:
-    """Whether the body of a Σ is bracketed."""
-    return tightness(body) <= SUM and not isinstance(body, BigSum)
-
-
 # --- commas and gaps ----------------------------------------------------------------------------------
 
 
@@ -124,37 +83,6 @@ def is_single_character(index: Formula) -> bool:
 def index_comma(sub: tuple[Formula, ...]) -> str:
     """What stands between indices: nothing in q₁₂, a comma in q_{10,2} and x_{i,query}."""
     return "" if all(map(is_single_character, sub)) else ","
-
-
-def ends_with_digit(node: Formula) -> bool:
-    match node:
-        case Number():
-            return True
-        case Product(factors, _):
-            return bool(factors) and ends_with_digit(factors[-1])
-        case Negative(body):
-            return ends_with_digit(body)
-        case _:
-            return False
-
-
-def begins_with_digit(node: Formula) -> bool:
-    match node:
-        case Number():
-            return True
-        case Power(base, _):
-            return begins_with_digit(base)
-        case Product(factors, _):
-            return bool(factors) and begins_with_digit(factors[0])
-        case _:
-            return False
-
-
-def factor_signs(product: Product) -> Iterator[str]:
-    """The sign before every factor but the first.  Digits get one in any case: 2·3 is not to read 23."""
-    for left, right in pairwise(product.factors):
-        clash = product.sign == "" and ends_with_digit(left) and begins_with_digit(right)
-        yield "·" if clash else product.sign
 
 
 # --- fractions ----------------------------------------------------------------------------------------
@@ -616,7 +544,7 @@ def one_after_another(block: AnswerSpace | Falk | Flow | Columns | Solved) -> Se
             product = Product((left, above))
             if isinstance(inside, AnswerGrid):
                 return (Display((product,)), inside)
-            return (Display((Relation((product, inside), ("=",)),)),)
+            return (Display((equal(product, inside),)),)
         case AnswerSpace(boxes, working):
             return (boxes, working)
         case Flow(_, otherwise):
@@ -840,13 +768,6 @@ def _short_word(content: Inlines) -> float:
     """How wide the widest short word is where it is bold, in em."""
     words = (word for part in spans(content) if isinstance(part, Words) for word in part.text.split())
     return 1.2 * max((wide for word in words if (wide := inlines_width((Words(word),))) <= _SHORT), default=0.0)
-
-
-def run_together(left: Formula, right: Formula) -> bool:
-    """Whether two factors side by side need a thin space: words, and formulas with notes under them."""
-    return any(
-        isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
-    )
 
 
 def without_programs(blocks: Iterable[Block]) -> list[Block]:

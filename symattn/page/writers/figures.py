@@ -8,9 +8,9 @@ so that few arrows cross; then every box moves as near to the middle of its neig
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Text, children
 from symattn.formula.width import width
@@ -225,35 +225,38 @@ def arranged(net: Network, widths: Mapping[Node, float], apart: Callable[[Node, 
         for node, gap in zip(row, gaps, strict=True):
             left += gap
             middles[node] = left
+    neighbours = {
+        node: [(other, net.is_straight(node, other)) for other in others] for node, others in net.neighbours.items()
+    }
     for turn in range(_ROUNDS):
+        weights = (1.0, _STRAIGHT[turn > _ROUNDS // 2])
         for row in net.rows if turn % 2 else reversed(net.rows):
             if row:
-                harder = _STRAIGHT[turn > _ROUNDS // 2]
-                middles.update(zip(row, _placed(row, net, middles, steps[row], harder), strict=True))
+                near = ([(middles[other], weights[straight]) for other, straight in neighbours[node]] for node in row)
+                wanted = [_mean(places or [(middles[node], 0.01)]) for node, places in zip(row, near, strict=True)]
+                middles.update(zip(row, _placed(wanted, steps[row]), strict=True))
     left = min((x - widths[node] / 2 for node, x in middles.items()), default=0.0)
     return {node: round(x - left, 1) for node, x in middles.items()}
 
 
-def _placed(
-    row: Sequence[Node], net: Network, middles: Mapping[Node, float], gaps: Sequence[float], harder: float
-) -> Iterator[float]:
-    """The places in a layer nearest to the middle of every node's neighbours: an isotonic regression.
+def _mean(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of places by their weights, and the sum of these."""
+    weight = sum(w for _, w in places)
+    return sum(x * w for x, w in places) / weight, weight
+
+
+def _placed(wanted: Iterable[tuple[float, float]], gaps: Iterable[float]) -> Iterator[float]:
+    """The places in a layer nearest to those that are wanted, by weight, with gaps: an isotonic regression.
 
     Nodes that want the same place share a block, whose place is the mean of what they want (pool adjacent violators).
     """
     blocks: list[tuple[float, float, int]] = []  # what it wants, how much, and how many nodes it has
-    offset = 0.0
-    offsets = []
-    for node, gap in zip(row, gaps, strict=True):
-        offset += gap
-        offsets.append(offset)
-        near = [(middles[other], harder if net.is_straight(node, other) else 1.0) for other in net.neighbours[node]]
-        weight = sum(w for _, w in near) or 0.01
-        wanted = sum(x * w for x, w in near) / weight if near else middles[node]
-        blocks.append((wanted - offset, weight, 1))
+    offsets = list(accumulate(gaps))
+    for (place, weight), offset in zip(wanted, offsets, strict=True):
+        blocks.append((place - offset, weight, 1))
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
             (a, v, m), (b, w, n) = blocks[-2:]
-            blocks[-2:] = [((a * v + b * w) / (v + w), v + w, m + n)]
+            blocks[-2:] = [(*_mean([(a, v), (b, w)]), m + n)]
     shifts = [shift for shift, _, count in blocks for _ in range(count)]
     return (shift + offset for shift, offset in zip(shifts, offsets, strict=True))
 
@@ -451,9 +454,5 @@ def _moved(shape: Shape, right: float, down: float) -> Shape:
     match shape:
         case Line(points, arrow):
             return Line(tuple((round(x + right, 1), round(y + down, 1)) for x, y in points), arrow)
-        case Box(content, x, y, wide, high, shaded):
-            return Box(content, x + right, y + down, wide, high, shaded)
-        case Remark(content, x, y, wide):
-            return Remark(content, x + right, y + down, wide)
-        case Frame(label, x, y, wide, high):
-            return Frame(label, x + right, y + down, wide, high)
+        case _:
+            return replace(shape, x=shape.x + right, y=shape.y + down)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.formula.nodes import NOTHING, Formula, Relation
+from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import say
-from symattn.page.document import AnswerGrid, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
+from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
 
@@ -28,10 +28,6 @@ class Boxes:
     grid: FlowGrid
     x: float
     y: float
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return shape_of(self.grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +161,7 @@ def _higher(sheet: FlowSheet, by: float) -> FlowSheet:
 
 def shape_of(grid: FlowGrid) -> tuple[int, int]:
     """How many rows and columns it has."""
-    inside = grid.inside
-    return (inside.rows, inside.columns) if isinstance(inside, AnswerGrid) else (len(inside.rows), len(inside.rows[0]))
+    return len(grid.cells), len(grid.cells[0])
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------
@@ -622,23 +617,4 @@ class _Panel:
 
 def _folded(parts: Sequence[Formula], room: float) -> list[Formula]:
     """A chain of equal parts in lines no wider than `room` em, where its signs allow it."""
-    name, *others = parts
-    return list(fold(Relation((name, *others), ("=",) * len(others)), room))
-
-
-__all__ = [
-    "PATTERNS",
-    "TITLE",
-    "Boxes",
-    "Caption",
-    "Note",
-    "Outline",
-    "Picture",
-    "Shape",
-    "Title",
-    "Token",
-    "drawn",
-    "fitted",
-    "has_room",
-    "shape_of",
-]  # fmt: skip
+    return list(fold(equal(*parts), room))

@@ -21,7 +21,7 @@ from symattn.page.document import Heading
 
 if TYPE_CHECKING:
     from pypdf import PdfWriter
-    from pypdf.generic import DictionaryObject, FloatObject
+    from pypdf.generic import DictionaryObject
 
 _ADDRESS = "symattn-field:"
 
@@ -155,13 +155,13 @@ _AUTOMATIC = 32  # points at 11 pt: in a box no higher than this, the viewer cho
 def with_fields(pdf: bytes) -> bytes:
     """The PDF with every link that stands for a field made into it; the same bytes for the same PDF."""
     from pypdf import PdfReader, PdfWriter
-    from pypdf.generic import ArrayObject, DictionaryObject, NameObject, TextStringObject
+    from pypdf.generic import NameObject, TextStringObject
 
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf)))
     writer.pdf_header = pdf[:8].decode("ascii")
     root: Any = writer.root_object
     tags = dict(_tags(root["/StructTreeRoot"]["/ParentTree"]))
-    fields = ArrayObject()
+    fields: list[Any] = []
     names: Counter[str] = Counter()
     for page in writer.pages:
         annotations: Any = page.get("/Annots", ())
@@ -181,94 +181,92 @@ def with_fields(pdf: bytes) -> bytes:
             page[NameObject("/Tabs")] = NameObject("/S")  # in the order of reading
     if not fields:
         return pdf
-    root[NameObject("/AcroForm")] = DictionaryObject({
-        NameObject("/Fields"): fields,
-        NameObject("/DA"): TextStringObject("/Helv 0 Tf 0 g"),
-        NameObject("/DR"): DictionaryObject({NameObject("/Font"): _fonts()}),
-    })  # fmt: skip
+    form = {"/Fields": fields, "/DA": TextStringObject("/Helv 0 Tf 0 g"), "/DR": {"/Font": _FONTS}}
+    root[NameObject("/AcroForm")] = _object(form)
     done = BytesIO()
     writer.write(done)
     return done.getvalue()
 
 
+def _object(value: Any) -> Any:
+    """An object of a PDF made of Python's own: texts are names; what is one already stays as it is."""
+    from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, NumberObject, PdfObject
+
+    match value:
+        case PdfObject():
+            return value
+        case dict():
+            return DictionaryObject({NameObject(key): _object(inner) for key, inner in value.items()})
+        case list():
+            return ArrayObject(map(_object, value))
+        case float():
+            return FloatObject(value)
+        case int():
+            return NumberObject(value)
+    return NameObject(value)
+
+
 # Signs that the usual encoding has no code for, at codes that it leaves free: without them −1/2 would look like 1/2.
-_SIGNS = {129: "minus", 141: "radical", 143: "infinity", 144: "lessequal", 157: "notequal"}
-
-
-def _fonts() -> DictionaryObject:
-    """The fonts that viewers write with: two that every viewer has."""
-    from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
-
-    def font(base: str) -> DictionaryObject:
-        known = {"Type": "Font", "Subtype": "Type1", "BaseFont": base}
-        return DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in known.items()})
-
-    text = font("Helvetica")
-    signs = [item for code, sign in _SIGNS.items() for item in (NumberObject(code), NameObject(f"/{sign}"))]
-    text[NameObject("/Encoding")] = DictionaryObject({
-        NameObject("/Type"): NameObject("/Encoding"), NameObject("/BaseEncoding"): NameObject("/WinAnsiEncoding"),
-        NameObject("/Differences"): ArrayObject(signs),
-    })  # fmt: skip
-    return DictionaryObject({NameObject("/Helv"): text, NameObject("/ZaDb"): font("ZapfDingbats")})
+_SIGNS = [129, "/minus", 141, "/radical", 143, "/infinity", 144, "/lessequal", 157, "/notequal"]
+_FONT = {"/Type": "/Font", "/Subtype": "/Type1"}
+_FONTS = {
+    "/Helv": {
+        **_FONT, "/BaseFont": "/Helvetica",
+        "/Encoding": {"/Type": "/Encoding", "/BaseEncoding": "/WinAnsiEncoding", "/Differences": _SIGNS},
+    },
+    "/ZaDb": {**_FONT, "/BaseFont": "/ZapfDingbats"},
+}  # fmt: skip
+"""The fonts that viewers write with: two that every viewer has."""
 
 
 def _make_field(writer: PdfWriter, link: Any, made: Field) -> None:
     """A link made into the field in its place, with how it looks empty and, where it is to be ticked, ticked."""
-    from pypdf.generic import DictionaryObject, FloatObject, NameObject, NumberObject, TextStringObject
+    from pypdf.generic import TextStringObject
 
     left, low, right, high = (float(x) for x in link["/Rect"])
-    left, low, right, high = min(left, right), min(low, high), max(left, right), max(low, high)
-    wide, tall = right - left, high - low
+    size = wide, tall = abs(right - left), abs(high - low)
     for key in ("/A", "/Border", "/QuadPoints", "/H"):
         link.pop(key, None)
+    says = TextStringObject(made.says)
     entries: dict[str, Any] = {
-        "/Subtype": NameObject("/Widget"), "/T": TextStringObject(made.name), "/TU": TextStringObject(made.says),
-        "/Contents": TextStringObject(made.says), "/F": NumberObject(_PRINTED),
-        "/MK": DictionaryObject(),
+        "/Subtype": "/Widget", "/T": TextStringObject(made.name), "/TU": says, "/Contents": says, "/F": _PRINTED,
+        "/MK": {},
     }  # fmt: skip
-    drawn = [FloatObject(wide), FloatObject(tall)]
     if made.holds in ("tick", "shade"):
         ticked = _SHADED if made.holds == "shade" else _CROSSED
         ticked = ticked.format(w=round(wide, 2), h=round(tall, 2), x=round(0.8 * wide, 2), y=round(0.8 * tall, 2),
                                a=round(0.2 * wide, 2), b=round(0.2 * tall, 2))  # fmt: skip
-        looks = {"/Off": "", "/Yes": ticked}
-        states = {NameObject(name): _drawing(writer, drawn, content) for name, content in looks.items()}
         entries |= {
-            "/FT": NameObject("/Btn"), "/V": NameObject("/Off"), "/AS": NameObject("/Off"),
-            "/DA": TextStringObject("/ZaDb 0 Tf 0 g"),
-            "/AP": DictionaryObject({NameObject("/N"): DictionaryObject(states)}),
-            "/MK": DictionaryObject({NameObject("/CA"): TextStringObject("n" if made.holds == "shade" else "8")}),
+            "/FT": "/Btn", "/V": "/Off", "/AS": "/Off", "/DA": TextStringObject("/ZaDb 0 Tf 0 g"),
+            "/AP": {"/N": {"/Off": _drawing(writer, size, ""), "/Yes": _drawing(writer, size, ticked)}},
+            "/MK": {"/CA": TextStringObject("n" if made.holds == "shade" else "8")},
         }  # fmt: skip
     else:
         several = made.holds == "lines"
         automatic = not several and tall * 11 < _AUTOMATIC * made.size
-        flags = _MULTILINE * several | _COMB * bool(made.boxes)
         entries |= {
-            "/FT": NameObject("/Tx"), "/V": TextStringObject(""), "/Ff": NumberObject(flags),
+            "/FT": "/Tx", "/V": TextStringObject(""), "/Ff": _MULTILINE * several | _COMB * bool(made.boxes),
             "/DA": TextStringObject(f"/Helv {0 if automatic else made.size} Tf 0 g"),
-            "/AP": DictionaryObject({NameObject("/N"): _drawing(writer, drawn, "/Tx BMC EMC")}),
+            "/AP": {"/N": _drawing(writer, size, "/Tx BMC EMC")},
         }  # fmt: skip
         if made.boxes:
-            entries["/MaxLen"] = NumberObject(made.boxes)
+            entries["/MaxLen"] = made.boxes
         elif not several:
-            entries["/Q"] = NumberObject(1 if "/grid/" in made.name or "/copy/" in made.name else 0)
-    link.update({NameObject(key): value for key, value in entries.items()})
+            entries["/Q"] = 1 if "/grid/" in made.name or "/copy/" in made.name else 0
+    link.update(_object(entries))
 
 
 _CROSSED = "q 1.2 w {a} {b} m {x} {y} l {a} {y} m {x} {b} l S Q"
 _SHADED = "q 0.45 g 0 0 {w} {h} re f Q"
 
 
-def _drawing(writer: PdfWriter, size: list[FloatObject], content: str) -> Any:
+def _drawing(writer: PdfWriter, size: tuple[float, float], content: str) -> Any:
     """How a field looks, with a number of its own in the file."""
-    from pypdf.generic import ArrayObject, FloatObject, NameObject, StreamObject
+    from pypdf.generic import StreamObject
 
     drawing = StreamObject()
     drawing.set_data(content.encode("ascii"))
-    drawing.update({
-        NameObject("/Type"): NameObject("/XObject"), NameObject("/Subtype"): NameObject("/Form"),
-        NameObject("/BBox"): ArrayObject([FloatObject(0), FloatObject(0), *size]),
-    })  # fmt: skip
+    drawing.update(_object({"/Type": "/XObject", "/Subtype": "/Form", "/BBox": [0.0, 0.0, *size]}))
     return writer._add_object(drawing)
 
 
@@ -279,6 +277,3 @@ def _tags(tree: Any) -> Iterator[tuple[int, DictionaryObject]]:
     numbered = tree.get("/Nums", ())
     for number, tag in zip(numbered[::2], numbered[1::2], strict=True):
         yield int(number), tag.get_object()
-
-
-__all__ = ["Field", "Form", "Kind", "Spot", "with_fields"]

@@ -18,6 +18,7 @@ from hashlib import sha256
 from html import escape
 from typing import Literal, assert_never
 
+from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -46,10 +47,8 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     contains,
-    factor_needs_brackets,
-    index_needs_brackets,
+    equal,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -99,7 +98,6 @@ from symattn.page.document import (
 from symattn.page.resources import fonts
 from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_svg import svg, svg_of_lines
 from symattn.page.writers.page import filled, text_of
 
 SUFFIX = ".html"
@@ -113,6 +111,7 @@ _BETWEEN = 2  # em, between formulas in one line
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
 
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
+_UNSIGNED = {THIN: '<mspace width="0.17em"/>', INVISIBLE: "<mo>&#x2062;</mo>"}
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _BLANK: dict[CellKind, float] = {"integer": 2.9, "decimal": 4.7, "fraction": 4.0, "exponential": 7.8, "word": 10.4}
 _LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
@@ -179,9 +178,8 @@ def _moved(label: str, wide: float) -> str:
 
 @lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
 def _math(node: Formula, style: Style) -> str:
-    def inner(child: Formula, brackets: bool = False) -> str:
-        source = _math(child, style)
-        return _fenced(source, "(", is_tall(child)) if brackets else source
+    def inner(child: Formula) -> str:
+        return _math(child, style)
 
     def sign(sign: str) -> str:
         return _sign(sign, style)
@@ -189,11 +187,12 @@ def _math(node: Formula, style: Style) -> str:
     def script(child: Formula) -> str:
         return _row(_math(child, "script"))
 
-    match node:
+    slashed = style == "script"
+    match explicit(node):
         case Number(digits):
             return f"<mn>{escaped(digits)}</mn>"
-        case Name():
-            return _name(node)
+        case Name() as name:
+            return _name(name)
         case Text(words):
             return f"<mtext>{escaped(words)}</mtext>" if words else ""
         case Infinity():
@@ -203,23 +202,18 @@ def _math(node: Formula, style: Style) -> str:
         case Blank(kind):
             return f'<mspace class="blank" width="{_BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
         case Negative(body):
-            return f'<mo form="prefix">−</mo>{inner(body, common.opposite_needs_brackets(body))}'
-        case Sum(terms):
-            return "".join(_terms(terms, style))
-        case Product():
-            return "".join(_factors(node, style))
-        case Fraction(above, below) if style == "script":
-            upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}{sign('/')}{inner(below, common.below_slash_needs_brackets(below))}"
-        case Fraction(above, below):
+            return f'<mo form="prefix">−</mo>{inner(body)}'
+        case Fraction(above, below) if not slashed:
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_before(s, style=style) + inner(part) for s, part in pieces(chain, slashed))
         case Power(base, exponent):
-            return f"<msup>{_row(inner(base, base_needs_brackets(base)))}{script(exponent)}</msup>"
+            return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):
             return f"<msqrt>{inner(body)}</msqrt>"
         case Transposed(body, above):
             raised = '<mi mathvariant="normal">T</mi>' if above == "T" else f"<mo>{above}</mo>"
-            return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
+            return f"<msup>{_row(inner(body))}{raised}</msup>"
         case Call(function, arguments, separator):
             listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(is_tall, arguments)))
             return f"{_name(function)}<mo>&#x2061;</mo>{listed}"
@@ -227,16 +221,14 @@ def _math(node: Formula, style: Style) -> str:
             return _fenced(inner(body), bracket, is_tall(body))
         case ListOf(items, bracket, separator):
             return _fenced(_list(map(inner, items), separator), bracket, any(map(is_tall, items)))
-        case MatrixOf():
-            return _matrix(node)
-        case Shape(rows, columns, "tuple", separator):
-            return _fenced(_list(map(inner, (rows, columns)), separator), "(", tall=False)
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
         case Shape(rows, columns):
             return f"{inner(rows)}{sign('×')}{inner(columns)}"
         case Annotated(body, note, "under"):
             return f"<munder>{_row(inner(body))}{script(note)}</munder>"
         case Annotated(body, note, "index"):
-            return f"<msub>{_row(inner(body, index_needs_brackets(body)))}{script(note)}</msub>"
+            return f"<msub>{_row(inner(body))}{script(note)}</msub>"
         case Annotated(body, note, _):
             return f'{inner(body)}<mspace width="1em"/>{inner(note)}'
         case Marked(body, mark, _):
@@ -245,14 +237,14 @@ def _math(node: Formula, style: Style) -> str:
         case BigSum(index, lower, upper, body):
             start = _math(index, "script") + (_sign("=", "script") + _math(lower, "script") if lower != NOTHING else "")
             bounds = f"<mo>∑</mo>{_row(start)}{script(upper)}"
-            return f"<munderover>{bounds}</munderover>{inner(body, common.summand_needs_brackets(body))}"
+            return f"<munderover>{bounds}</munderover>{inner(body)}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
             return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
         case Row(items):
             return _gap(_BETWEEN).join(map(inner, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def _row(source: str) -> str:
@@ -274,22 +266,28 @@ def _breakable(formula: Formula) -> str:
         return _row(_math(formula, "normal"))
     if isinstance(formula, Row):
         return _gap(_BETWEEN).join(f'<mrow class="item">{_breakable(item)}</mrow>' for item in formula.items)
-    return "".join(map(_row, filter(None, _pieces(formula))))
+    return "".join(_row(_before(sign, _INFIX) + _math(part, "normal")) for sign, part in _pieces(formula))
 
 
-def _pieces(formula: Formula) -> Iterator[str]:
+def _before(sign: str, form: str = "", style: Style = "normal") -> str:
+    """The sign before a piece, which may be invisible; nothing before the first."""
+    return _UNSIGNED.get(sign) or (_sign(sign, style, form) if sign else "")
+
+
+def _pieces(formula: Formula) -> Iterator[tuple[str, Formula]]:
     match formula:
         case Relation(parts, signs):
             for sign, part in zip(("", *signs), parts, strict=True):
-                first, *others = _pieces(part)
-                yield (_sign(sign, "normal", _INFIX) if sign else "") + first
+                (_, first), *others = _pieces(part)
+                if sign or first != NOTHING:
+                    yield sign, first
                 yield from others
-        case Sum(terms):
-            yield from _terms(terms, "normal", _INFIX)
+        case Sum():
+            yield from pieces(formula)
         case Product() if width(formula) > _PHONE:
-            yield from _factors(formula, "normal", _INFIX)
+            yield from pieces(formula)
         case _:
-            yield _math(formula, "normal")
+            yield "", formula
 
 
 def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
@@ -332,32 +330,6 @@ def _gap(wide: float) -> str:
 def _list(items: Iterable[str], separator: str) -> str:
     gap = f'<mo separator="true">{separator}</mo>' if separator else '<mspace width="0.6em"/>'
     return gap.join(items)
-
-
-def _terms(terms: Sequence[Formula], style: Style, form: str = "") -> Iterator[str]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        negative = i > 0 and isinstance(term, Negative)
-        body = term.body if negative and isinstance(term, Negative) else term
-        brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
-        source = _math(body, style)
-        sign = _sign("−" if negative else "+", style, form) if i else ""
-        yield sign + (_fenced(source, "(", is_tall(body)) if brackets else source)
-
-
-def _factors(node: Product, style: Style, form: str = "") -> Iterator[str]:
-    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    for i, (sign, factor) in enumerate(zip(("", *common.factor_signs(node)), node.factors, strict=True)):
-        if sign:
-            before = _sign(sign, style, form)
-        elif i:
-            together = common.run_together(*node.factors[i - 1 : i + 1])
-            before = _gap(0.17) if together else "<mo>&#x2062;</mo>"
-        else:
-            before = ""
-        source = _math(factor, style)
-        brackets = needs_brackets(factor, i == 0, node.sign)
-        yield before + (_fenced(source, "(", is_tall(factor)) if brackets else source)
 
 
 def _matrix(node: MatrixOf) -> str:
@@ -588,7 +560,7 @@ def _block(block: Block, screen: _Screen) -> str:
         case Diagram():
             figure = figures.drawn(block)
             moved = _moved(say("Figure"), figure.width / _EM)
-            return f'<figure><div class="wide"{moved}>{svg(figure, _cell_of, _text)}</div></figure>'
+            return f'<figure><div class="wide"{moved}>{_svg(figure)}</div></figure>'
         case Program():  # for notebooks
             return ""
         case PageBreak():
@@ -704,7 +676,7 @@ def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -
                 pass
             case _:
                 assert_never(shape)
-    arrows = svg_of_lines(picture.width, picture.height, [x for x in picture.shapes if isinstance(x, figures.Line)])
+    arrows = _svg_of_lines(picture)
     across, down = _em(picture.width), _em(picture.height)
     label = f' tabindex="0" role="group" aria-label="{say("Flow sheet")}"'
     size = _style(needs=across.removesuffix("em"), across=across, down=down)
@@ -730,17 +702,12 @@ def _flow_boxes(grid: FlowGrid, place: str) -> str:
         source = _table_of_grid(inside, wide, high, grid.start, working=grid.heading is None)
     else:
         given = isinstance(inside, MatrixOf)
-        rows = inside.rows if isinstance(inside, MatrixOf) else _rows_of(inside)
-        matrix, called = MatrixOf(rows, bracket=""), inside.name if isinstance(inside, AnswerGrid) else grid.rule
-        spoken = _spoken(Relation((called, matrix), ("=",)))
+        matrix = MatrixOf(grid.cells, bracket="")
+        called = inside.name if isinstance(inside, AnswerGrid) else grid.rule
+        spoken = _spoken(equal(called, matrix))
         lengths = _style(column=wide, row=high)
         source = f'<math class="{"given" if given else "done"}"{lengths}{spoken}>{_math(matrix, "normal")}</math>'
     return f"<div{place}>{source}</div>"
-
-
-def _rows_of(grid: AnswerGrid) -> tuple[tuple[Formula, ...], ...]:
-    filled = dict(grid.filled)
-    return tuple(tuple(filled[i, j] for j in range(grid.columns)) for i in range(grid.rows))
 
 
 def _columns(columns: Columns, screen: _Screen) -> str:
@@ -817,6 +784,72 @@ def _needed(content: Inlines) -> float:
     return max(widest, min(common.inlines_width(content), 5.0)) + 1.4
 
 
+# --- figures ------------------------------------------------------------------------------------------
+
+_UNIT = 16 / 3.88  # units of a picture in a millimetre: an em of 11 pt, or 3.88 mm, has 16
+
+
+def _svg(drawing: figures.Drawing) -> str:
+    """A figure, read out as its description; its lines have the colour of the text, and are seen in the dark as well.
+
+    Formulas and words are the page's own, in foreign objects: they are set in its fonts and grow with its text.
+    """
+    shapes = "\n".join(part for shape in drawing.shapes for part in _drawn(shape))
+    first, _, rest = common.visible(drawing.description).partition(". ")
+    described = f"<desc>{escape(rest)}</desc>" if rest else ""
+    wide, high = drawing.width + 1, drawing.height + 1
+    return (
+        f'<svg role="img" class="figure" viewBox="{_n(-0.5)} {_n(-0.5)} {_n(wide)} {_n(high)}" '
+        f'style="width: {wide * _UNIT / 16:.1f}em" xmlns="http://www.w3.org/2000/svg">\n'
+        f"<title>{escape(first or say('Figure'))}</title>{described}\n{shapes}\n</svg>"
+    )
+
+
+def _svg_of_lines(picture: flow.Picture) -> str:
+    """Arrows alone, which say nothing that is not said elsewhere."""
+    drawn = "\n".join(part for shape in picture.shapes if isinstance(shape, figures.Line) for part in _drawn(shape))
+    size = f'viewBox="0 0 {_n(picture.width)} {_n(picture.height)}"'
+    return f'<svg aria-hidden="true" class="figure" {size} xmlns="http://www.w3.org/2000/svg">\n{drawn}\n</svg>'
+
+
+def _n(length: float) -> str:
+    return f"{length * _UNIT:.1f}"
+
+
+def _points(*points: tuple[float, float]) -> str:
+    return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+
+
+def _drawn(shape: figures.Shape) -> Iterator[str]:
+    match shape:
+        case figures.Box(content, x, y, wide, high, shaded):
+            at = _rectangle(x - wide / 2, y - high / 2, wide, high)
+            yield f'<rect class="{"given" if shaded else "box"}" {at} rx="3"/>'
+            yield _foreign(at, "inside", _cell_of(content))
+        case figures.Line(points, arrow):
+            pieces = (f" {'L' if len(piece) == 1 else 'C'} {_points(*piece)}" for piece in shape.pieces())
+            yield f'<path class="line" d="M {_points(points[0])}{"".join(pieces)}"/>'
+            if arrow:
+                (x, y), (right, down) = shape.head
+                back = [(x - 2.2 * right + 0.8 * s * down, y - 2.2 * down + 0.8 * s * right) for s in (1, -1)]
+                yield f'<polygon class="tip" points="{_points((x, y), *back)}"/>'
+        case figures.Remark(content, x, y, wide):
+            yield _foreign(_rectangle(x, y - 4, wide + 2, 8), "beside", _text(content))
+        case figures.Frame(label, x, y, wide, high):
+            yield f'<rect class="frame" {_rectangle(x, y, wide, high)} rx="6"/>'
+            if label:
+                yield _foreign(_rectangle(x + 1.5, y, wide - 3, 7), "beside", _text(label))
+
+
+def _rectangle(x: float, y: float, wide: float, high: float) -> str:
+    return f'x="{_n(x)}" y="{_n(y)}" width="{_n(wide)}" height="{_n(high)}"'
+
+
+def _foreign(at: str, place: str, source: str) -> str:
+    inside = f'<div xmlns="http://www.w3.org/1999/xhtml" class="{place}"><span>{source}</span></div>'
+    return f"<foreignObject {at}>{inside}</foreignObject>"
+
+
 # --- places to write ----------------------------------------------------------------------------------
 
 
@@ -858,25 +891,20 @@ def _table_of_grid(
         )
     )
     name = speak(grid.name) or say("Answer")
-    filled_in = dict(grid.filled)
 
-    def cell(i: int, j: int) -> str:
-        if (i, j) in filled_in:
-            return f"<td>{_cell_of(filled_in[i, j])}</td>"
+    def box(i: int, j: int, cell: Formula) -> str:
+        if not isinstance(cell, Blank):
+            return f"<td>{_cell_of(cell)}</td>"
         label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
         place = f' data-row="{start[0] + i + 1}" data-column="{start[1] + j + 1}"'
         return f"<td{place}>{_square(label) if grid.shade else _entry(label)}</td>"
 
     rows = [
-        f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
-        for i, head in enumerate(before)
+        f"<tr>{_head('row', before[i])}{''.join(box(i, j, cell) for j, cell in enumerate(row))}</tr>"
+        for i, row in enumerate(grid.cells)
     ]
     first = f"{common.label(say('Working'))} " if working else ""
-    title = (
-        f"<caption>{first}{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n"
-        if grid.name != NOTHING
-        else ""
-    )
+    title = f"<caption>{first}{_cell_of(equal(grid.name, NOTHING))}</caption>\n" if grid.name != NOTHING else ""
     head = "".join(_head("col", label) for label in above)
     inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
     return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'

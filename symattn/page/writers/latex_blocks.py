@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import ClassVar, assert_never
+from typing import Any, ClassVar, assert_never
 
-from symattn.formula.nodes import NOTHING, CellKind, Formula, is_tall
+from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, is_tall
 from symattn.formula.width import width
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say
@@ -53,7 +53,6 @@ from symattn.page.document import (
 )
 from symattn.page.writers import common, figures, flow, tex
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_tikz import flow_tikz, tikz
 from symattn.page.writers.latex_text import code, escaped
 
 BLANK: dict[CellKind, str] = {
@@ -366,19 +365,14 @@ class Blocks:
 
     def _falk(self, falk: Falk) -> str:
         """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
-        left, above, inside = falk.left.rows, falk.above.rows, falk.inside
+        left, above, inside, product = falk.left.rows, falk.above.rows, falk.inside, falk.product
         wide = high = 0.0
         name, room, command = "", 1.3 * self.line, "product"
         if isinstance(inside, AnswerGrid):
-            filled = dict(inside.filled)
-            product: Sequence[Sequence[Formula]] = [
-                [filled.get((i, j), NOTHING) for j in range(inside.columns)] for i in range(inside.rows)
-            ]
+            product = tuple(tuple(NOTHING if isinstance(x, Blank) else x for x in row) for row in falk.product)
             wide, high = (size / (_EM * self.page.scale) for size in common.box_size(inside, self.page))
             name = "" if inside.name == NOTHING else f"= {self._bare(inside.name)}"
             room, command = self.line, "productboxes"
-        else:
-            product = inside.rows
         beside, wide = _column_width(left), max(wide, _column_width([*above, *product]))
         if beside * len(left[0]) + wide * len(above[0]) + sum(map(width, falk.names)) + _BRACKETS > room:
             return self.blocks(common.one_after_another(falk))
@@ -405,23 +399,78 @@ class Blocks:
         heads = "".join(f"{{{self.text(head)}}}" for head in columns.heads)
         return environment("steps", "\n".join(rows), heads)
 
-    # --- pictures ---
+    # --- pictures: nothing but what TikZ itself has, with y downwards in millimetres ---
 
     def _diagram(self, diagram: Diagram) -> str:
-        picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
+        picture = self._drawing(figures.drawn(diagram))
         once = f"\\figureonce{{{digest(picture)[:8]}}}{{%\n{picture}}}"
         return _figure(once, diagram.description)
 
+    def _drawing(self, drawing: figures.Drawing) -> str:
+        return self._tikz(drawing, _STYLES, self._drawn)
+
+    def _tikz(
+        self, picture: figures.Drawing | flow.Picture, styles: Sequence[str], drawn: Callable[[Any], Iterator[str]]
+    ) -> str:
+        """A picture as large as a page has room for."""
+        smaller = picture.smaller(self.page)
+        unit = f"{self.page.scale * smaller:.3f}mm"
+        options = [f"x={unit}", f"y=-{unit}", *styles]
+        if smaller < 1:
+            options.append(f"every node/.append style={{scale={smaller:.3f}}}")
+        lines = (f"  {line}" for shape in picture.shapes for line in drawn(shape))
+        return environment("tikzpicture", "\n".join(lines), f"[{', '.join(options)}]")
+
+    def _drawn(self, shape: figures.Shape) -> Iterator[str]:
+        scale = self.page.scale
+        match shape:
+            case figures.Box(content, x, y, wide, high, shaded):
+                size = f"minimum width={wide * scale:.1f}mm, minimum height={high * scale:.1f}mm"
+                kind = "given" if shaded else "box"
+                yield f"\\node[{kind}, {size}] at {_at(x, y)} {{{self.formula(content)}}};"
+            case figures.Line(points, arrow):
+                yield f"\\draw{'[->]' if arrow else ''} {_at(*points[0])}{''.join(map(_piece, shape.pieces()))};"
+            case figures.Remark(content, x, y, _):
+                yield f"\\node[anchor=west, inner sep=0pt] at {_at(x, y)} {{{self.text(content)}}};"
+            case figures.Frame(label, x, y, wide, high):
+                yield f"\\draw[frame] {_at(x, y)} rectangle {_at(x + wide, y + high)};"
+                if label:
+                    yield f"\\node[anchor=north west, inner sep=4pt] at {_at(x, y)} {{{self.text(label)}}};"
+
     def _flow_sheet(self, sheet: FlowSheet) -> str:
-        pictures = (
-            flow_tikz(picture, self.page, self.formula, self.words_of_title)
-            for picture in flow.fitted(sheet, self.page)
-        )
+        """In the commands of symattn.sty."""
+        pictures = (self._tikz(picture, (), self._drawn_flow) for picture in flow.fitted(sheet, self.page))
         legend = [filled_lines(self.text(sheet.legend))] if sheet.legend else []
         return "\n\n".join([*legend, *(environment("flowsheet", picture) for picture in pictures)])
 
-    def words_of_title(self, content: Inlines) -> str:
-        return self.text(content, "tall")
+    def _drawn_flow(self, shape: flow.Shape) -> Iterator[str]:
+        match shape:
+            case flow.Boxes(grid, x, y):
+                rows, columns = flow.shape_of(grid)
+                wide, high = grid.cell
+                command = "flowboxes" if isinstance(grid.inside, AnswerGrid) else "flowgiven"
+                yield f"\\{command}{_braced(x, y)}{{{rows}}}{{{columns}}}{_braced(wide, high)}"
+                for i, row in enumerate(grid.cells):
+                    for j, cell in enumerate(row):
+                        if not isinstance(cell, Blank):
+                            at = _braced(x + (j + 0.5) * wide, y + (i + 0.5) * high, wide - 0.6)
+                            yield f"\\flowentry{at}{{{self.formula(cell, 'tall')}}}"
+            case flow.Title(_, lines, x, y, ends):
+                content = r" \\ ".join(self.text(line, "tall") for line in lines)
+                yield f"\\flowtitle{_braced(x, y)}{{{'r' if ends else 'l'}}}{{{content}}}"
+            case flow.Token(token, x, y, wide, high):
+                yield f"\\flowtoken{{{token % flow.PATTERNS}}}{_braced(x, y, wide, high)}"
+            case flow.Outline(x, y, wide, high):
+                yield f"\\flowoutline{_braced(x, y, wide, high)}"
+            case flow.Caption(words, x, y):
+                yield f"\\flownote{_braced(x, y)}{{{self.text((Strong(words),), 'tall')}}}"
+            case flow.Note(content, x, y):
+                source = self.formula(content, "tall")
+                if common.goes_on_with_a_sum(content):  # its sign stands between two things
+                    source = source.replace("$", "${}", 1)
+                yield f"\\flownote{_braced(x, y)}{{{source}}}"
+            case figures.Line(points):
+                yield f"\\draw[flow arrow] {' -- '.join(_at(*point) for point in points)};"
 
     def _heat_maps(self, maps: HeatMaps) -> str:
         """Next to one another as far as a line goes, captions below."""
@@ -503,6 +552,29 @@ def points(marks: str) -> str:
     number = number_of_points(marks)
     shown = "" if marks == f"[{number}]" else f"[{escaped(marks).replace('{[}', '[')}]"
     return f"\\points{shown}{{{number}}}" if number else f"\\atmargin{{{escaped(marks)}}}" if marks else ""
+
+
+# --- points of pictures ---------------------------------------------------------------------------------
+
+_STYLES = (
+    ">=stealth",
+    "box/.style={draw, rounded corners=1.5pt, fill=white, inner sep=0pt}",
+    "given/.style={box, fill=black!7}",
+    "frame/.style={draw=black!55, dashed, rounded corners=3pt}",
+)
+
+
+def _at(x: float, y: float) -> str:
+    return f"({x:.1f},{y:.1f})"
+
+
+def _braced(*lengths: float) -> str:
+    return "".join(f"{{{length:.1f}}}" for length in lengths)
+
+
+def _piece(piece: tuple[tuple[float, float], ...]) -> str:
+    *bends, end = [_at(*point) for point in piece]
+    return f" .. controls {' and '.join(bends)} .. {end}" if bends else f" -- {end}"
 
 
 # --- pieces of source -----------------------------------------------------------------------------------

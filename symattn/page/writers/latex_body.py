@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from symattn.formula.nodes import NOTHING, Formula, MatrixOf, Relation
+from symattn.formula.nodes import NOTHING, Blank, Formula, MatrixOf, Relation
 from symattn.formula.width import width
 from symattn.foundation.languages import speaking
 from symattn.page.document import (
@@ -44,7 +44,6 @@ from symattn.page.document import (
 )
 from symattn.page.writers import common, figures, tex
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_tikz import tikz
 from symattn.page.writers.latex import comment, formula, noted
 from symattn.page.writers.latex_blocks import ALONE, Blocks, comment_lines, environment, filled_lines
 from symattn.page.writers.latex_text import escaped
@@ -201,14 +200,14 @@ class BodyBlocks(Blocks):
     def _grid(self, grid: AnswerGrid) -> str:
         """Boxes as an array with rules."""
         wide, high = common.box_size(grid, self.page)
-        filled, empty = dict(grid.filled), f"\\hspace{{{wide}mm}}"
+        empty = f"\\hspace{{{wide}mm}}"
         strut = f"\\rule[-{high / 2 - 1:.1f}mm]{{0pt}}{{{high}mm}}"
         labels = [f"{self.formula(label)} & ".replace("$", "") for label in grid.row_labels] or [""] * grid.rows
         columns = f"|*{{{grid.columns}}}{{c|}}"
         rule = f"\\cline{{2-{grid.columns + 1}}}" if grid.row_labels else "\\hline"
         rows = []
-        for i, label in enumerate(labels):
-            cells = (self._bare(filled[i, j], "tall") if (i, j) in filled else empty for j in range(grid.columns))
+        for label, row in zip(labels, grid.cells, strict=True):
+            cells = (empty if isinstance(cell, Blank) else self._bare(cell, "tall") for cell in row)
             rows.append(f"{label}{strut}{' & '.join(cells)} \\\\ {rule}")
         heads = " & ".join(self._bare(label) for label in grid.column_labels)
         head = [f"{'& ' if grid.row_labels else ''}{heads} \\\\"] if heads else []
@@ -251,8 +250,7 @@ class BodyBlocks(Blocks):
 
     def _diagram(self, diagram: Diagram) -> str:
         """TikZ, where the document has it."""
-        picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
-        drawn = environment("center", picture)
+        drawn = environment("center", self._drawing(figures.drawn(diagram)))
         return f"% A figure, in a document that has loaded tikz.\n\\ifdefined\\tikzpicture\n{drawn}\n\\fi"
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import assert_never
 
-from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf, contains
+from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, MatrixOf, contains
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
@@ -342,13 +342,12 @@ def _marks(marks: str) -> str:
 def _grid(grid: AnswerGrid) -> str:
     """The boxes to write in as a table, which a program finds again by its comment or by its first cell."""
     name = text.on_one_line(grid.name)
-    filled = dict(grid.filled)
     empty = "☐" if grid.shade else " "
     heads = [in_cell(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
     labels = [in_cell(label) for label in grid.row_labels] or [f"**{i + 1}**" for i in range(grid.rows)]
     rows = [
-        [label, *(in_cell(filled[i, j]) if (i, j) in filled else empty for j in range(grid.columns))]
-        for i, label in enumerate(labels)
+        [label, *(empty if isinstance(cell, Blank) else in_cell(cell) for cell in row)]
+        for label, row in zip(labels, grid.cells, strict=True)
     ]
     shade = " shade" if grid.shade else ""
     comment = f"<!-- symattn:grid id={grid_id(grid)} rows={grid.rows} cols={grid.columns}{shade} -->"

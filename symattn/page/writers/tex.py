@@ -7,11 +7,12 @@ source begins with a sign that Markdown would take for its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, assert_never
 
+from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -40,10 +41,7 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     children,
-    factor_needs_brackets,
-    index_needs_brackets,
     is_tall,
     unsigned,
 )
@@ -89,7 +87,17 @@ _OPERATORS = {"∂": "\\partial", "∇": "\\nabla"}
 
 _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
          "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "·": "\\cdot", "≡": "\\equiv"}  # fmt: skip
-_TIMES = {"·": "\\cdot", "×": "\\times", "⊙": "\\odot"}
+_SIGNS = {
+    "": "",
+    "/": "/",
+    "+": " + ",
+    "−": " - ",
+    "·": " \\cdot ",
+    "×": " \\times ",
+    "⊙": " \\odot ",
+    THIN: " \\, ",
+    INVISIBLE: " ",
+}
 _DOTS = {"horizontal": "\\dots", "vertical": "\\vdots", "diagonal": "\\ddots", "cell": "\\cdot"}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "\\langle ", "|": "\\lvert ", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": " \\rangle", "|": " \\rvert", "": ""}
@@ -106,30 +114,26 @@ def write(node: Formula, tex: Dialect, style: Style = "normal", notation: dict[s
 
 @lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
 def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
-    def inner(child: Formula, brackets: bool = False) -> str:
-        source = _source(child, tex, style)
-        return _enclosed(child, source, "(", style) if brackets else source
+    def inner(child: Formula) -> str:
+        return _source(child, tex, style)
 
     def script(child: Formula) -> str:
         return _source(child, tex, "script")
 
-    match node:
+    slashed = style == "script"
+    match explicit(node):
         case Number(digits):
             return _digits(digits, tex)
-        case Name():
-            return _name(node, tex)
+        case Name() as name:
+            return _name(name, tex)
         case Relation(parts, signs):
             first, *others = map(inner, parts)
             rest = (f"{_SIGN[sign]} {part}" for sign, part in zip(signs, others, strict=True))
             return " ".join((first, *rest)) if first else " ".join(("{}", *rest))
         case Power(base, exponent):
-            return f"{_base(inner(base, base_needs_brackets(base)), base)}^{{{script(exponent)}}}"
-        case MatrixOf():
-            return _matrix(node, tex)
-        case Product():
-            return _product(node, tex, style)
-        case Sum(terms):
-            return "".join(_terms(terms, inner))
+            return f"{_base(inner(base), base)}^{{{script(exponent)}}}"
+        case MatrixOf() as matrix:
+            return _matrix(matrix, tex)
         case Text(words):
             return f"\\text{{{tex.escaped(words)}}}" if words else ""
         case Infinity():
@@ -139,38 +143,35 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         case Blank(kind):
             return tex.blank[kind]
         case Negative(body):
-            return "-" + inner(body, common.opposite_needs_brackets(body))
-        case Fraction(above, below) if style == "script":
-            upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}/{inner(below, common.below_slash_needs_brackets(below))}"
-        case Fraction(above, below):
+            return "-" + inner(body)
+        case Fraction(above, below) if not slashed:
             # What stands in the parts of a fraction is small already, so no \dfrac there.
             upper, lower = _source(above, tex), _source(below, tex)
             command = "\\dfrac" if style == "tall" else "\\frac"
             return f"{command}{{{upper}}}{{{lower}}}"
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
         case Root(body):
             return f"\\sqrt{{{inner(body)}}}"
         case Transposed(body, sign):
             raised = {"⊤": tex.transpose, "T": "\\mathsf{T}", "′": "\\prime"}[sign]
-            return f"{_base(inner(body, base_needs_brackets(body)), body)}^{{{raised}}}"
+            return f"{_base(inner(body), body)}^{{{raised}}}"
         case Call(function, arguments, separator):
             opened = f"{separator} ".join(map(inner, arguments))
-            tall = style != "script" and any(map(is_tall, arguments))
+            tall = not slashed and any(map(is_tall, arguments))
             return _function(function, tex) + (f"\\!\\left({opened}\\right)" if tall else f"({opened})")
         case Bracketed(body, bracket):
-            return _enclosed(body, inner(body), bracket, style)
+            return _delimited(inner(body), bracket, not slashed and is_tall(body))
         case ListOf(items, bracket, separator):
             gap = f"{separator} " if separator else " \\;\\; "
-            tall = style != "script" and any(map(is_tall, items))
+            tall = not slashed and any(map(is_tall, items))
             return _delimited(gap.join(map(inner, items)), bracket, tall)
-        case Shape(rows, columns, "tuple", separator):
-            return f"({inner(rows)}{separator} {inner(columns)})"
         case Shape(rows, columns):
             return f"{inner(rows)} \\times {inner(columns)}"
         case Annotated(body, note, "under"):
             return f"\\underset{{{script(note)}}}{{{inner(body)}}}"
         case Annotated(body, note, "index"):
-            return f"{inner(body, index_needs_brackets(body))}_{{{script(note)}}}"
+            return f"{inner(body)}_{{{script(note)}}}"
         case Annotated(body, note, _):
             return f"{inner(body)} \\quad {inner(note)}"
         case Marked(body, sign, _):
@@ -178,11 +179,11 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         case BigSum(index, lower, upper, body):
             start = script(index) + (f"={script(lower)}" if lower != NOTHING else "")
             bounds = (f"_{{{start}}}" if start else "") + (f"^{{{script(upper)}}}" if upper != NOTHING else "")
-            return f"\\sum{bounds} {inner(body, common.summand_needs_brackets(body))}"
+            return f"\\sum{bounds} {inner(body)}"
         case Row(items):
             return " \\qquad ".join(map(inner, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None) -> str:
@@ -285,7 +286,7 @@ def _scripts(name: Name, tex: Dialect) -> str:
 def _base(source: str, base: Formula) -> str:
     """What an exponent is put to: in braces where it has a script of that kind, or lets nothing be put to it."""
     match base:
-        case Name(primes=primes) if primes:
+        case Name(primes=primes) | Bracketed(Name(primes=primes)) if primes:
             return f"{{{source}}}"
         case Annotated() | Call() | Shape():
             return f"{{{source}}}"
@@ -299,32 +300,6 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
     if tall:
         return f"\\left{_OPEN[bracket]}{source}\\right{_CLOSE[bracket].strip()}"
     return f"{_OPEN[bracket]}{source}{_CLOSE[bracket]}"
-
-
-def _enclosed(body: Formula, source: str, bracket: Bracket, style: Style) -> str:
-    return _delimited(source, bracket, tall=style != "script" and is_tall(body))
-
-
-def _terms(terms: tuple[Formula, ...], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        match term:
-            case Negative(body) if i:
-                yield " - " + inner(body, common.opposite_needs_brackets(body))
-            case _:
-                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
-
-
-def _product(node: Product, tex: Dialect, style: Style) -> str:
-    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    factors = []
-    for i, factor in enumerate(node.factors):
-        source = _source(factor, tex, style)
-        brackets = needs_brackets(factor, i == 0, node.sign)
-        factors.append(_enclosed(factor, source, "(", style) if brackets else source)
-    signs = [f" {_TIMES[sign]} " if sign else (" \\, " if common.run_together(*node.factors[i : i + 2]) else " ")
-             for i, sign in enumerate(common.factor_signs(node))]  # fmt: skip
-    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
 
 
 # --- matrices -----------------------------------------------------------------------------------------

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
 
+from symattn.formula.explicit import explicit, pieces, run_together
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -37,10 +39,7 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     contains,
-    factor_needs_brackets,
-    index_needs_brackets,
 )
 from symattn.foundation.languages import speaking
 from symattn.foundation.terminal import columns_of
@@ -117,14 +116,14 @@ def on_one_line(node: Formula) -> str:
 def _picture(node: Formula, flat: bool) -> Picture:
     """A formula as a block of characters, one line high if `flat`."""
 
-    def inner(child: Formula, brackets: bool = False) -> Picture:
-        return _in_brackets(_picture(child, flat), brackets)
+    def inner(child: Formula) -> Picture:
+        return _picture(child, flat)
 
-    match node:
+    match explicit(node):
         case Number(digits):
             return text(visible(digits))
-        case Name():
-            return text(_name(node))
+        case Name() as name:
+            return text(_name(name))
         case Text(words):
             return text(visible(words))
         case Infinity():
@@ -134,22 +133,19 @@ def _picture(node: Formula, flat: bool) -> Picture:
         case Blank(kind):
             return text("_" * _BLANK[kind])
         case Negative(body):
-            return text("−") + inner(body, common.opposite_needs_brackets(body))
-        case Sum(terms):
-            return beside(*_terms(terms, flat))
-        case Product():
-            return beside(*_factors(node, flat))
-        case Fraction(above, below):
-            if not flat:
-                return draw.fraction(_part_of_fraction(above), _part_of_fraction(below))
-            bracketed_below = inner(below, common.below_slash_needs_brackets(below))
-            return inner(above, common.above_slash_needs_brackets(above)) + text("/") + bracketed_below
+            return text("−") + inner(body)
+        case Product() as factors:
+            return beside(*_factors(factors, flat))
+        case Fraction(above, below) if not flat:
+            return draw.fraction(_part_of_fraction(above), _part_of_fraction(below))
+        case Sum() | Fraction() as chain:
+            return beside(*(text(f" {s} " if s in ("+", "−") else s) + inner(part) for s, part in pieces(chain)))
         case Power(base, exponent):
-            return _raised(inner(base, base_needs_brackets(base)), _exponent(exponent))
+            return _raised(inner(base), _exponent(exponent))
         case Root(body):
-            return text("√") + inner(body, not isinstance(body, Number | Name))
+            return text("√") + inner(body if isinstance(body, Number | Name) else Bracketed(body))
         case Transposed(body, sign):
-            return _raised(inner(body, base_needs_brackets(body)), "′" if sign == "′" else "ᵀ")
+            return _raised(inner(body), "′" if sign == "′" else "ᵀ")
         case Call(function, arguments, separator):
             return text(_name(function)) + bracketed(_joined(map(inner, arguments), f"{separator} "), "(")
         case Bracketed(body, bracket):
@@ -157,28 +153,22 @@ def _picture(node: Formula, flat: bool) -> Picture:
         case ListOf(items, bracket, separator):
             gap = f"{separator} " if separator else "  "
             return bracketed(_joined(map(inner, items), gap), bracket)
-        case MatrixOf():
-            return text(_matrix_on_one_line(node)) if flat else _matrix(node)
-        case Shape(rows, columns, "tuple", separator):
-            return bracketed(_joined((inner(rows), inner(columns)), f"{separator} "), "(")
+        case MatrixOf() as matrix:
+            return text(_matrix_on_one_line(matrix)) if flat else _matrix(matrix)
         case Shape(rows, columns):
             return _joined((inner(rows), inner(columns)), "×")
-        case Annotated():
-            return _annotated(node, flat)
+        case Annotated() as annotated:
+            return _annotated(annotated, flat)
         case Marked(body, sign, _):
             return _joined((part for part in (inner(body), text(visible(sign))) if part.width), " ")
-        case BigSum():
-            return _big_sum(node, flat)
-        case Relation():
-            return _joined((part for part in _segments(node, flat) if part is not EMPTY), " ")
+        case BigSum() as total:
+            return _big_sum(total, flat)
+        case Relation() as relation:
+            return _joined((part for part in _segments(relation, flat) if part is not EMPTY), " ")
         case Row(items):
             return _joined(map(inner, items), "    ")
-        case _:
-            assert_never(node)
-
-
-def _in_brackets(picture: Picture, brackets: bool) -> Picture:
-    return bracketed(picture, "(") if brackets else picture
+        case unknown:
+            assert_never(unknown)
 
 
 def _part_of_fraction(node: Formula) -> Picture:
@@ -230,45 +220,26 @@ def _lowered(base: Picture, script: str) -> Picture:
                          for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
 
 
-def _terms(terms: Sequence[Formula], flat: bool) -> Iterator[Picture]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        match term:
-            case Negative(body) if i:
-                brackets = common.opposite_needs_brackets(body)
-                yield text(" − ") + _in_brackets(_picture(body, flat), brackets)
-            case _:
-                brackets = common.term_needs_brackets(term, i == last)
-                yield text(" + " if i else "") + _in_brackets(_picture(term, flat), brackets)
-
-
 _ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
 
 
 def _factors(product: Product, flat: bool) -> Iterator[Picture]:
     """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
-    needs_brackets = common.slashed_factor_needs_brackets if flat else factor_needs_brackets
-    factors = [
-        _in_brackets(_picture(factor, flat), needs_brackets(factor, i == 0, product.sign))
-        for i, factor in enumerate(product.factors)
-    ]
-    yield from factors[:1]
-    for i, sign in enumerate(common.factor_signs(product)):
-        high = factors[i].height > 1 or factors[i + 1].height > 1
-        words = any(map(_is_word, product.factors[i : i + 2]))
+    before = EMPTY
+    for i, (sign, factor) in enumerate(pieces(product, slashed=flat)):
+        picture = _picture(factor, flat)
+        apart = before.height > 1 or picture.height > 1 or (i > 0 and run_together(*product.factors[i - 1 : i + 1]))
         match sign:
             case "":
-                gap = high or words or _ENDS_IN_SCRIPT.search(factors[i].lines[-1])
-                yield text(" " if gap else "")
+                pass
+            case "\N{INVISIBLE TIMES}" | "\N{THIN SPACE}":
+                yield text(" " if apart or _ENDS_IN_SCRIPT.search(before.lines[-1]) else "")
             case "·":
-                yield text(" · " if high or words else "·")
+                yield text(" · " if apart else "·")
             case _:
                 yield text(f" {sign} ")
-        yield factors[i + 1]
-
-
-def _is_word(node: Formula) -> bool:
-    return isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1)
+        yield picture
+        before = picture
 
 
 def _segments(node: Relation, flat: bool) -> list[Picture]:
@@ -290,26 +261,37 @@ def _matrix_on_one_line(node: MatrixOf) -> str:
 def _matrix(node: MatrixOf) -> Picture:
     """A matrix with its labels, if any, outside the brackets."""
     flat = not any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
-    labels = [[_picture(label, True)] for label in node.row_labels]
-    heads = [_picture(label, True) for label in node.column_labels]
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
-    align = "r" if not heads and all(_is_signed_number(cell) for row in node.rows for cell in row) else "c"
-    *cells, heads = draw.level([*cells, heads or [EMPTY] * len(cells[0])], align)
-    gap = " " if node.separator else "  "
-    rows = [_joined(row, gap) for row in cells]
-    if node.nested:
-        rows = [bracketed(row, node.bracket or "[") for row in rows]
-    body = bracketed(draw.lines(rows), node.bracket)
-    if node.row_labels:
-        margin = draw.level([[label, row] for [label], row in zip(labels, rows, strict=True)], "lc")
-        body = draw.lines([label for label, _ in margin]) + text(" ") + body
-    if not node.column_labels:
-        return body
-    top = _joined(heads, gap)
-    edge = (draw.bracketed(draw.lines(rows), node.bracket).width - rows[0].width) // 2
-    left_of = body.width - rows[0].width - edge
-    over = " " * left_of + top.lines[0] + " " * edge
-    return Picture((over, *body.lines), body.baseline + 1)
+    numbers = not node.column_labels and all(_is_signed_number(cell) for row in node.rows for cell in row)
+    rows = _Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
+    return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Cells in rows and columns with a gap between columns, and with blank lines between rows if set `apart`."""
+
+    cells: Sequence[Sequence[Picture]]
+    gap: str
+    align: str = "c"
+    apart: bool = False
+
+    def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Picture:
+        """In brackets, each row in `inner` ones; labels stand outside."""
+        heads = [_picture(label, True) for label in labelled.column_labels]
+        *cells, above = draw.level([*self.cells, heads or [EMPTY] * len(self.cells[0])], self.align)
+        rows = [bracketed(_joined(row, self.gap), inner) for row in cells]
+        body = bracketed(draw.lines(rows, self.apart), bracket)
+        edge = (body.width - rows[0].width) // 2
+        if labels := [_picture(label, True) for label in labelled.row_labels]:
+            margin = draw.level([[label, row] for label, row in zip(labels, rows, strict=True)], "lc")
+            body = draw.lines([label for label, _ in margin], self.apart) + text(" ") + body
+        if isinstance(labelled, AnswerGrid) and labelled.name != NOTHING:
+            body = _picture(labelled.name, True) + text("   " if labels else " = ") + body
+        if not heads:
+            return body
+        over = " " * (body.width - rows[0].width - edge) + _joined(above, self.gap).lines[0] + " " * edge
+        return Picture((over, *body.lines), body.baseline + 1)
 
 
 def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
@@ -327,7 +309,7 @@ def _is_signed_number(node: Formula) -> bool:
 
 
 def _annotated(node: Annotated, flat: bool) -> Picture:
-    body = _in_brackets(_picture(node.body, flat), node.place == "index" and index_needs_brackets(node.body))
+    body = _picture(node.body, flat)
     note = _picture(node.note, flat=True)
     match node.place:
         case "under" if not flat:
@@ -343,7 +325,7 @@ def _annotated(node: Annotated, flat: bool) -> Picture:
 def _big_sum(node: BigSum, flat: bool) -> Picture:
     index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
     below = f"{index}={lower}" if lower else index
-    body = _in_brackets(_picture(node.body, flat), common.summand_needs_brackets(node.body))
+    body = _picture(node.body, flat)
     if flat:
         small = all(character in _SUBSCRIPT for character in below)
         bound = "".join(_SUBSCRIPT[character] for character in below) if small else f"_({below})"
@@ -362,11 +344,11 @@ def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
     return None, [_picture(line, flat=False)]
 
 
-def _wrapped(pieces: Sequence[Picture], limit: int) -> list[Picture]:
+def _wrapped(parts: Sequence[Picture], limit: int) -> list[Picture]:
     """Pieces joined to lines no wider than `limit` where that is possible."""
     done: list[Picture] = []
-    current = pieces[0]
-    for piece in pieces[1:]:
+    current = parts[0]
+    for piece in parts[1:]:
         longer = _joined((current, piece), " ")
         if longer.width <= limit:
             current = longer
@@ -382,8 +364,8 @@ def _display(lines: Sequence[Formula], limit: int) -> Picture:
     margin = max((first.width for first, _ in cut if first), default=0)
     indent = margin + 1 if margin else 0
     rows = []
-    for first, pieces in cut:
-        head, *others = _wrapped(pieces, limit - indent)
+    for first, rest in cut:
+        head, *others = _wrapped(rest, limit - indent)
         before = first or EMPTY
         rows.append(text(" " * (margin - before.width)) + before + text(" " * (indent - margin)) + head)
         rows += [text(" " * indent) + other for other in others]
@@ -399,7 +381,7 @@ def _spread(rows: Sequence[Picture]) -> Picture:
 
 
 def _entries(block: Entries, limit: int) -> Picture:
-    cut = [(first or EMPTY, _joined(pieces, " ")) for first, pieces in map(_cut, block.equations)]
+    cut = [(first or EMPTY, _joined(rest, " ")) for first, rest in map(_cut, block.equations)]
     for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
         rows = [[part for pair in padded[i : i + columns] for part in pair] for i in range(0, len(padded), columns)]
@@ -471,9 +453,9 @@ def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[s
     >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
     (['an exact', 'value'], ['求精确值', '（每行）。'])
     """
-    pieces = _PLACES.split(" ".join(words.splitlines()).rstrip(" "))
+    parts = _PLACES.split(" ".join(words.splitlines()).rstrip(" "))
     lines: list[str] = []
-    for gap, piece in zip(["", *pieces[1::2]], pieces[::2], strict=True):
+    for gap, piece in zip(["", *parts[1::2]], parts[::2], strict=True):
         if not piece:  # what begins with a space keeps it
             continue
         longer = f"{lines[-1] if lines else first}{gap or ''}{piece}"
@@ -611,13 +593,12 @@ def _scheme(block: Falk, width: int) -> str:
             return "\n\n".join(_blocks(common.one_after_another(block), width))
         gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + _picture(inside.name, True)
         bracket: Bracket = "["
-        product = _boxes(inside)
     else:
-        gap, apart, name = "  ", False, EMPTY
-        bracket = inside.bracket
-        product = [[_picture(cell, True) for cell in row] for row in inside.rows]
-    factors = [[[_picture(cell, True) for cell in row] for row in factor.rows] for factor in (block.left, block.above)]
-    beside_it, over_it = factors
+        gap, apart, name, bracket = "  ", False, EMPTY, inside.bracket
+    beside_it, over_it, product = (
+        [[_picture(cell, True) for cell in row] for row in rows]
+        for rows in (block.left.rows, block.above.rows, block.product)
+    )
     levelled = draw.level([*over_it, *product], "c" if apart else "r")
     split = len(over_it)
     top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
@@ -640,10 +621,8 @@ def _apart(block: Falk) -> Iterator[Block]:
 
 
 def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:
-    """Rows of entries in brackets, with blank lines between if they are set `apart`."""
-    joined = [_joined(row, gap) for row in rows]
-    spaced = [part for row in joined for part in ((EMPTY, row) if apart else (row,))][apart:]
-    return bracketed(draw.stacked(spaced, (len(spaced) - 1) // 2), bracket)
+    """Rows of entries in brackets."""
+    return bracketed(draw.lines([_joined(row, gap) for row in rows], apart), bracket)
 
 
 _BAR = " │ "
@@ -683,33 +662,14 @@ def _side(blocks: Sequence[Block], width: int) -> Picture:
 
 def _grid(grid: AnswerGrid) -> Picture:
     """An empty matrix with what stands in it already, and its labels outside the brackets."""
-    cells = _boxes(grid)
-    heads = [_picture(label, True) for label in grid.column_labels]
-    *cells, heads = draw.level([*cells, heads or [EMPTY] * grid.columns])
-    gap = " " if grid.shade else "   "
-    rows = [_joined(row, gap) for row in cells]
-    boxes = bracketed(draw.stacked([rows[0], *(part for row in rows[1:] for part in (EMPTY, row))], grid.rows - 1), "[")
-    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text("   " if grid.row_labels else " = ")
-    if grid.row_labels:
-        labels = [_picture(label, True) for label in grid.row_labels]
-        column = [labels[0], *(part for label in labels[1:] for part in (EMPTY, label))]
-        before = before + draw.stacked(column, grid.rows - 1, "left") + text(" ")
-    body = before + boxes
-    if not grid.column_labels:
-        return body
-    top = _joined(heads, gap)
-    edge = (boxes.width - top.width) // 2
-    over = " " * (body.width - top.width - edge) + top.lines[0] + " " * edge
-    return Picture((over, *body.lines), body.baseline + 1)
+    return _Rows(_boxes(grid), " " if grid.shade else "   ", apart=True).framed(grid, "[")
 
 
 def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
     """Its cells: places to write, or what stands there already."""
-    filled = dict(grid.filled)
-    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
     return [
-        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
-        for i in range(grid.rows)
+        [text("☐") if grid.shade and isinstance(cell, Blank) else _picture(cell, True) for cell in row]
+        for row in grid.cells
     ]
 
 

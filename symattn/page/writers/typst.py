@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
 from symattn.errors import InputError
+from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -42,11 +43,9 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
     children,
     contains,
-    factor_needs_brackets,
-    index_needs_brackets,
+    equal,
     is_tall,
 )
 from symattn.formula.speech import speak
@@ -58,6 +57,7 @@ from symattn.page.document import (
     Besides,
     Block,
     Box,
+    Cells,
     Choices,
     Code,
     Columns,
@@ -93,7 +93,6 @@ from symattn.page.document import (
 from symattn.page.masthead import Attachment
 from symattn.page.writers import common, coverage, figures, flow, text
 from symattn.page.writers.common import Page
-from symattn.page.writers.drawing_typst import typst
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import filled, masthead
 from symattn.page.writers.rows import (
@@ -121,7 +120,7 @@ _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
-_TIMES = {"·": "⋅", "×": "×", "⊙": "⊙"}
+_SIGNS = {"": "", "/": "\\/", "·": " ⋅ ", **{sign: f" {sign} " for sign in "+−×⊙"}, THIN: " thin ", INVISIBLE: " "}
 _BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
@@ -234,18 +233,18 @@ def _plain_math(node: Formula, style: Style) -> str:
 
 
 def _source(node: Formula, style: Style) -> str:
-    def inner(child: Formula, brackets: bool = False) -> str:
-        source = _math(child, style)
-        return f"({source})" if brackets else source
+    def inner(child: Formula) -> str:
+        return _math(child, style)
 
     def script(child: Formula) -> str:
         return _script(child, style)
 
-    match node:
+    slashed = style == "script"
+    match explicit(node):
         case Number(digits):
             return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
-        case Name():
-            return _name(node, style)
+        case Name() as name:
+            return _name(name, style)
         case Text(words):
             return _string(words)
         case Infinity():
@@ -255,41 +254,34 @@ def _source(node: Formula, style: Style) -> str:
         case Blank(kind):
             return f"#blank({_BLANK[kind]}mm) "
         case Negative(body):
-            return "−" + inner(body, common.opposite_needs_brackets(body))
-        case Sum(terms):
-            return "".join(_terms(terms, inner))
-        case Product():
-            return _product(node, style)
-        case Fraction(above, below) if style == "script":
-            upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}\\/{inner(below, common.below_slash_needs_brackets(below))}"
-        case Fraction(above, below):
+            return "−" + inner(body)
+        case Fraction(above, below) if not slashed:
             parts = (_math(part, "part") for part in (above, below))
             fraction = f"frac({', '.join(_kept(part, style) for part in parts)})"
             return f"display({fraction})" if style == "tall" else fraction
+        case Sum() | Product() | Fraction() as chain:
+            return "".join(_SIGNS[sign] + inner(part) for sign, part in pieces(chain, slashed))
         case Power(base, exponent):
-            return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
+            return f"attach({inner(base)}, t: {script(exponent)})"
         case Root(body):
             return f"sqrt({inner(body)})"
         case Transposed(body, sign):
             raised = 'sans("T")' if sign == "T" else sign
-            return f"attach({inner(body, base_needs_brackets(body))}, t: {raised})"
+            return f"attach({inner(body)}, t: {raised})"
         case Call(function, arguments, separator):
             return f"{_function(function, style)} ({_list(map(inner, arguments), separator)})"
         case Bracketed(body, bracket):
             return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
         case ListOf(items, bracket, separator):
             return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
-        case MatrixOf():
-            return _matrix(node)
-        case Shape(rows, columns, "tuple", separator):
-            return f"({_list(map(inner, (rows, columns)), separator)})"
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
         case Shape(rows, columns):
             return f"{inner(rows)} × {inner(columns)}"
         case Annotated(body, note, "under"):
             return f"attach(limits({inner(body)}), b: {script(note)})"
         case Annotated(body, note, "index"):
-            return f"attach({inner(body, index_needs_brackets(body))}, b: {script(note)})"
+            return f"attach({inner(body)}, b: {script(note)})"
         case Annotated(body, note, _):
             return f"{inner(body)} quad {inner(note)}"
         case Marked(body, sign, _):
@@ -297,14 +289,14 @@ def _source(node: Formula, style: Style) -> str:
         case BigSum(index, lower, upper, body):
             start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
             bounds = (f", b: {start}" if start else "") + (f", t: {script(upper)}" if upper != NOTHING else "")
-            return f"attach(∑{bounds}) {inner(body, common.summand_needs_brackets(body))}"
+            return f"attach(∑{bounds}) {inner(body)}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
             return " ".join([first, *(f"{s} {part}" for s, part in zip(signs, others, strict=True))]).strip()
         case Row(items):
             return " quad quad ".join(map(inner, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def _string(words: str) -> str:
@@ -345,30 +337,6 @@ def _scripts(base: str, name: Name, style: Style) -> str:
 
 def _list(items: Iterator[str], separator: str) -> str:
     return (f"\\{separator} " if separator else " #h(0.6em) ").join(items)
-
-
-def _terms(terms: Sequence[Formula], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
-    last = len(terms) - 1
-    for i, term in enumerate(terms):
-        match term:
-            case Negative(body) if i:
-                yield " − " + inner(body, common.opposite_needs_brackets(body))
-            case _:
-                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
-
-
-def _product(node: Product, style: Style) -> str:
-    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
-    sources = [_math(factor, style) for factor in node.factors]
-    factors = [
-        f"({source})" if needs_brackets(factor, i == 0, node.sign) else source
-        for i, (factor, source) in enumerate(zip(node.factors, sources, strict=True))
-    ]
-    signs = [
-        f" {_TIMES[sign]} " if sign else (" thin " if common.run_together(*node.factors[i : i + 2]) else " ")
-        for i, sign in enumerate(common.factor_signs(node))
-    ]
-    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
 
 
 def _matrix(node: MatrixOf) -> str:
@@ -978,7 +946,7 @@ def _block(block: Block, page: Page) -> str:
         case Solved():
             return _blocks(common.one_after_another(block), page)
         case Diagram():
-            return _diagram(block, page)
+            return _drawing(figures.drawn(block), page)
         case Program():  # for notebooks
             return ""
         case PageBreak():
@@ -1003,15 +971,17 @@ def _more(address: str) -> str:
     return f", {address}" if address else ""
 
 
-def _addresses(page: Page, kind: Kind, name: Formula, rows: Sequence[Sequence[Formula]], **how: Any) -> str:
-    """Those of the blanks in a matrix, as one more argument, from left to right and top to bottom."""
+def _addresses(
+    page: Page, place: Kind | Spot, name: Formula, rows: Cells, start: tuple[int, int] = (0, 0), **how: Any
+) -> str:
+    """Those of the blanks in a matrix, as one more argument; the first is in the row and column after `start`."""
     if page.form is None:
         return ""
-    spot, called = page.form.spot(kind), speak(name) or say("Answer")
+    spot = place if isinstance(place, Spot) else page.form.spot(place)
     made = []
-    for i, row in enumerate(rows, 1):
-        for j, cell in enumerate(row, 1):
-            says = say("{name}, row {row}, column {column}", name=called, row=i, column=j)
+    for i, row in enumerate(rows, 1 + start[0]):
+        for j, cell in enumerate(row, 1 + start[1]):
+            says = say("{name}, row {row}, column {column}", name=speak(name) or say("Answer"), row=i, column=j)
             blank = isinstance(cell, Blank)
             made.append(literal(page.form.address(spot, says, i, j, **how)) if blank else "none")
     return _array(made)
@@ -1040,10 +1010,10 @@ _SURE_GRID = 0.85  # of a line
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
-    name = f"[{_inline(Math(grid.name if grid.row_labels else Relation((grid.name, NOTHING), ('=',))))}]"
+    name = f"[{_inline(Math(grid.name if grid.row_labels else equal(grid.name, NOTHING)))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
-    matrix = _as_matrix(grid)
-    spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
+    matrix = MatrixOf(grid.cells, row_labels=grid.row_labels, column_labels=grid.column_labels)
+    spoken = _spoken(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
     sure = common.grid_size(grid, page)[0] < _SURE_GRID * page.width and not _UNKNOWN_WIDTH.search(name)
     fits = ", fits: true" * sure
@@ -1087,7 +1057,7 @@ def _falk(falk: Falk, page: Page) -> str:
     inside = falk.inside
     if isinstance(inside, AnswerGrid):
         wide, high = common.box_size(inside, page)
-        box, product = f"({wide}mm, {high}mm)", _as_matrix(inside)
+        box, product = f"({wide}mm, {high}mm)", MatrixOf(inside.cells)
         names.append(_content(inside.name))
         fields = _addresses(page, "grid", inside.name, product.rows)
     else:
@@ -1114,7 +1084,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
     sources = [_text(sheet.legend, page.line)] if sheet.legend else []
     for picture in pictures:
         parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
-        named = [Relation((grid.rule, _matrix_of(grid)), ("=",)) for grid in picture.grids]
+        named = [equal(grid.rule, MatrixOf(grid.cells)) for grid in picture.grids]
         spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
         size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
         sources.append(f"#flow-sheet({spoken}, {size},\n{parts})")
@@ -1124,26 +1094,25 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
 def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) -> Iterator[str]:
     match shape:
         case flow.Boxes(grid, x, y):
-            matrix = _matrix_of(grid)
-            cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
-            fields = _more(_flow_fields(grid, matrix, page, spots))
+            cells = _array("[]" if isinstance(cell, Blank) else _content(cell) for row in grid.cells for cell in row)
+            fields = _more(_flow_fields(grid, page, spots))
             given = str(isinstance(grid.inside, MatrixOf)).lower()
-            size = f"{len(matrix.rows[0])}, {grid.cell[0]:.1f}, {grid.cell[1]:.1f}"
-            yield f"flow-boxes({x:.1f}, {y:.1f}, {size}, {given}, {cells}{fields})"
+            size = f"{len(grid.cells[0])}, {_numbers(*grid.cell)}"
+            yield f"flow-boxes({_numbers(x, y)}, {size}, {given}, {cells}{fields})"
         case flow.Title(_, lines, x, y, ends):
             words = ", ".join("[" + "".join(map(_high, spans(line))) + "]" for line in lines)
-            yield f"flow-title({x:.1f}, {y:.1f}, {str(ends).lower()}, {words})"
+            yield f"flow-title({_numbers(x, y)}, {str(ends).lower()}, {words})"
         case flow.Token(token, x, y, wide, high):
-            yield f"flow-token({token % flow.PATTERNS}, {x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+            yield f"flow-token({token % flow.PATTERNS}, {_numbers(x, y, wide, high)})"
         case flow.Outline(x, y, wide, high):
-            yield f"flow-outline({x:.1f}, {y:.1f}, {wide:.1f}, {high:.1f})"
+            yield f"flow-outline({_numbers(x, y, wide, high)})"
         case flow.Note(content, x, y):
             before = '"" ' * common.goes_on_with_a_sum(content)
-            yield f"flow-note({x:.1f}, {y:.1f}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
+            yield f"flow-note({_numbers(x, y)}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
         case flow.Caption(words, x, y):
-            yield f"flow-note({x:.1f}, {y:.1f}, [{_words(words, 'strong')}])"
+            yield f"flow-note({_numbers(x, y)}, [{_words(words, 'strong')}])"
         case figures.Line():
-            points = ", ".join(f"flow-at({x:.1f}, {y:.1f})" for x, y in shape.points)
+            points = ", ".join(f"flow-at({_numbers(*point)})" for point in shape.points)
             (x, y), (right, down) = shape.head
             yield f"flow-arrow({points}, head: ({x:.1f}, {y:.1f}, {right:.0f}, {down:.0f}))"
         case _:
@@ -1159,23 +1128,11 @@ def _high(part: Span) -> str:
     return _inline(part)
 
 
-def _matrix_of(grid: FlowGrid) -> MatrixOf:
-    return grid.inside if isinstance(grid.inside, MatrixOf) else _as_matrix(grid.inside)
-
-
-def _flow_fields(grid: FlowGrid, matrix: MatrixOf, page: Page, spots: Mapping[Heading, Spot]) -> str:
+def _flow_fields(grid: FlowGrid, page: Page, spots: Mapping[Heading, Spot]) -> str:
     """The fields of its empty boxes, as places in the matrix that is asked for, or for working."""
-    if page.form is None:
-        return ""
-    spot = spots[grid.heading] if grid.heading else page.form.spot("copy")
+    spot: Kind | Spot = spots[grid.heading] if page.form and grid.heading else "copy"
     name = grid.inside.name if isinstance(grid.inside, AnswerGrid) else NOTHING
-    made = []
-    for i, row in enumerate(matrix.rows, 1 + grid.start[0]):
-        for j, cell in enumerate(row, 1 + grid.start[1]):
-            says = say("{name}, row {row}, column {column}", name=speak(name) or say("Answer"), row=i, column=j)
-            blank = isinstance(cell, Blank)
-            made.append(literal(page.form.address(spot, says, i, j)) if blank else "none")
-    return _array(made)
+    return _addresses(page, spot, name, grid.cells, grid.start)
 
 
 def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:
@@ -1198,14 +1155,6 @@ def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
     grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: common.BOX[kind]))
     wide, high = common.box_size(grid, page)
     return f"({wide}mm, {high}mm)"
-
-
-def _as_matrix(grid: AnswerGrid) -> MatrixOf:
-    """What stands in the boxes, with blanks in those to fill in."""
-    filled = dict(grid.filled)
-    blank = Blank(grid.kind)
-    rows = tuple(tuple(filled.get((i, j), blank) for j in range(grid.columns)) for i in range(grid.rows))
-    return MatrixOf(rows, row_labels=grid.row_labels, column_labels=grid.column_labels)
 
 
 def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
@@ -1398,5 +1347,38 @@ def _is_blank(cell: Inlines) -> bool:
             return False
 
 
-def _diagram(diagram: Diagram, page: Page) -> str:
-    return typst(figures.drawn(diagram), page, lambda f: _inline(Math(f)), _text, literal)
+# --- figures: the functions that draw stand in the template -------------------------------------------
+
+
+def _drawing(drawing: figures.Drawing, page: Page) -> str:
+    parts = "".join(f"  {part},\n" for shape in drawing.shapes for part in _drawn(shape))
+    size = f"{drawing.width:.1f}, {drawing.height:.1f}, {drawing.smaller(page) * 100:.1f}%"
+    return f"#drawing({literal(drawing.description.strip() or say('Figure'))}, {size},\n{parts})"
+
+
+def _drawn(shape: figures.Shape) -> Iterator[str]:
+    match shape:
+        case figures.Box(content, x, y, wide, high, shaded):
+            yield f"node({_numbers(x, y, wide, high)}, {str(shaded).lower()}, [{_inline(Math(content))}])"
+        case figures.Line(points, arrow):
+            yield f"path({_point(*points[0])}, {', '.join(map(_piece, shape.pieces()))})"
+            if arrow:
+                (x, y), (right, down) = shape.head
+                yield f"tip({_numbers(x, y, right, down)})"
+        case figures.Remark(content, x, y, _):
+            yield f"remark({_numbers(x, y)}, [{_text(content)}])"
+        case figures.Frame(label, x, y, wide, high):
+            yield f"frame({_numbers(x, y, wide, high)}, [{_text(label)}])"
+
+
+def _numbers(*numbers: float) -> str:
+    return ", ".join(f"{number:.1f}" for number in numbers)
+
+
+def _point(x: float, y: float) -> str:
+    return f"at({_numbers(x, y)})"
+
+
+def _piece(piece: tuple[tuple[float, float], ...]) -> str:
+    name = "line" if len(piece) == 1 else "cubic"
+    return f"curve.{name}({', '.join(_point(*point) for point in piece)})"

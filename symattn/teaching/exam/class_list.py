@@ -5,6 +5,7 @@ Headings may be in any of the languages.  What a program has spoilt is told with
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from symattn.errors import InputError
 from symattn.foundation.tables import read_table
 from symattn.foundation.typed import Place, read
 from symattn.teaching.exam.students import Listed, Student
+
+_LOG = logging.getLogger("symattn")
 
 EMAILS = ("email", "email address", "e-mail", "e-mail address", "e-mail-adresse", "mail", "adresse de courriel",
           "adresse e-mail", "dirección de correo", "dirección email", "correo electrónico", "电子邮件地址",
@@ -45,6 +48,9 @@ _LISTED = {
     *("integration id", "root account", "section", "sections"),
 }
 """Headings of what a platform knows students by, which its gradebook wants back."""
+
+MOST_SHORT = 4
+"""Of so many numbers one at most may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
 
 _ROLES = ("role", "roles", "status", "rolle", "rollen", "rôle", "rôles", "rol", "roles del curso", "角色")
 _STAFF = re.compile(
@@ -86,10 +92,27 @@ def read_class(path: Path) -> tuple[Student, ...]:
     for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
         if twice := next((v for v in values if values.count(v) > 1), ""):
             raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
+    if short := _short_of_zeros([student.id for student in students]):
+        _LOG.warning(
+            "The class list %s: the ids %s have fewer digits than the others; if a spreadsheet dropped zeros in front "
+            "of them, format the column as text there.", path.name, ", ".join(short),
+        )  # fmt: skip
     listed = [_listed(head, line) for _, line in people]
     if all(len(cells) == len({*columns} & {"name", "id"}) for cells in listed):
         return tuple(students)
     return tuple(replace(student, listed=cells) for student, cells in zip(students, listed, strict=True))
+
+
+def _short_of_zeros(ids: Sequence[str]) -> list[str]:
+    """Numbers shorter than nearly all others, none of which is longer or begins with a zero.
+
+    >>> _short_of_zeros(["104512", "87121", "220981", "310442"]), _short_of_zeros(["104512", "087121", "22098"])
+    (['87121'], [])
+    """
+    longest = max(map(len, ids))
+    short = [one for one in ids if len(one) < longest]
+    numbers = all(one.isdecimal() and not one.startswith("0") for one in ids)
+    return short if numbers and len(ids) >= MOST_SHORT * len(short) else []
 
 
 def plain_heading(heading: str) -> str:

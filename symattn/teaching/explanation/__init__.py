@@ -1,6 +1,7 @@
 """From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
 
-from symattn.teaching.explanation.diagrams_kinds import DIAGRAMS, diagram_document
+from symattn.teaching.explanation.answers import set_overview
+from symattn.teaching.explanation.diagrams import DIAGRAMS, diagram_document
 from symattn.teaching.explanation.documents import (
     CONVENTIONS,
     Conventions,
@@ -14,7 +15,6 @@ from symattn.teaching.explanation.documents import (
     steps_document,
 )
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
-from symattn.teaching.explanation.overview import set_overview
 from symattn.teaching.explanation.steps import Detail, WhichEntries
 
 __all__ = [

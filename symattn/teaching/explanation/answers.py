@@ -1,19 +1,37 @@
-"""Answers alone, to mark a stack of papers by: final matrices, exact and in decimals, short answers, marks."""
+"""Answers alone, to mark a stack of papers by: final matrices, exact and in decimals, short answers, marks.
+
+All sheets of a set stand side by side: what each starts from, its last answer on a line, its weights as a picture.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
-from symattn.exact import Matrix
-from symattn.formula import Formula, Name, Relation, Row, Shape
+from symattn.exact import AnyMatrix, Matrix
+from symattn.formula import Formula, ListOf, Name, Row, Shape, decimal, equal
 from symattn.formula.numbers import number
-from symattn.formula.width import fold
-from symattn.foundation.languages import listed, message
-from symattn.page.document import Block, Display, Inline, Inlines, Math, Strong, Table, Together, Words
-from symattn.page.notation import Notation
+from symattn.formula.width import fold, width
+from symattn.foundation.languages import Message, counted, listed, message
+from symattn.page.document import (
+    Block,
+    Display,
+    Document,
+    HeatMaps,
+    Inlines,
+    Math,
+    Paragraph,
+    Quoted,
+    Strong,
+    Table,
+    Together,
+    Words,
+    listing,
+)
+from symattn.teaching.explanation.diagrams import weight_maps
 from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.steps import in_short
 from symattn.teaching.explanation.wording import LINE, Wording, step_in_signs
 from symattn.teaching.question import (
@@ -28,19 +46,12 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
+    StepAnswer,
     WordAnswer,
+    answer_in_short,
     asked_step,
     total,
 )
-
-
-class _Named(NamedTuple):
-    """A matrix that is the answer of a part, and the derivation and the notation that it has its name in."""
-
-    step: str
-    matrix: Matrix
-    derivation: Derivation
-    notation: Notation
 
 
 def _counted(position: int) -> str:
@@ -51,13 +62,13 @@ def _counted(position: int) -> str:
 def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tuple[Block, ...]:
     """Every final answer, with the number of its part on the sheet, and the marks with their total."""
     named = {part.name: found for part in question.parts if (found := _named(question, part))}
-    apart = len({found.step for found in named.values()}) < len(named)  # one name for several matrices
+    apart = len({step for _, step, _ in named.values()}) < len(named)  # one name for several matrices
     blocks: list[Block] = []
     together: list[Formula] = []
     for k, part in enumerate(question.parts):
         if found := named.get(part.name):
             formulas = [
-                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, found)
+                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, *found)
             ]
             together += formulas
     if together:
@@ -75,21 +86,18 @@ def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tu
 # ------------------------------------------------------------------------------------------------ matrices
 
 
-def _named(question: Question, part: Part) -> _Named | None:
-    """The matrix of numbers that a part asks for, if it has a name."""
-    if (asked := asked_step(question, part)) is None:
-        return None
-    derivation, step = asked
-    matrix = derivation.value(step)
-    if not isinstance(matrix, Matrix):
-        return None
-    return _Named(step, matrix, derivation, question.notation)
+def _named(question: Question, part: Part) -> tuple[Derivation, str, Matrix] | None:
+    """The matrix of numbers that a part asks for, if it has a name, which it has in a derivation."""
+    if asked := asked_step(question, part):
+        derivation, step = asked
+        matrix = derivation.value(step)
+        return (derivation, step, matrix) if isinstance(matrix, Matrix) else None
+    return None
 
 
-def _formulas(question: Question, found: _Named) -> Iterator[Formula]:
+def _formulas(question: Question, derivation: Derivation, step: str, matrix: Matrix) -> Iterator[Formula]:
     """The matrix as it is, and in decimals if it needs them; folded where it is too wide."""
-    places = question.problem.places if question.problem else int(str(question.frozen.get("places", 4)))
-    for relation in in_short(found.step, found.matrix, Wording(found.derivation, found.notation), places):
+    for relation in in_short(step, matrix, Wording(derivation, question.notation), question.places):
         yield from fold(relation, LINE)
 
 
@@ -102,7 +110,7 @@ def _short(question: Question, part: Part) -> Inlines:
         case FormulaAnswer(value):
             return (Math(number(value)),)
         case MatrixAnswer(value) if 1 in value.shape:
-            return tuple(_listed([Math(number(x)) for x in value]))
+            return listing([(Math(number(x)),) for x in value], last="")
         case MatrixAnswer(value):
             return (Math(Wording(Derivation({}), question.notation).values(value)),)
         case ShapeAnswer(None):
@@ -117,23 +125,13 @@ def _short(question: Question, part: Part) -> Inlines:
             return (Words(", ".join(" = ".join(group) for group in groups)),)
         case PropertyAnswer(model=model):
             wording = Wording(Derivation({}), question.notation)
-            return (Words(message("For example")), Words(" "), *(_example(wording, model)))
+            shown = (equal(wording.name(name), wording.values(m)) for name, m in model.items())
+            return (Words(message("For example")), Words(" "), *listing([(Math(one),) for one in shown], last=""))
         case WordAnswer(word):
             return step_in_signs(word)
         case RubricAnswer():
             return (Words(message("See the key.")),)
     raise TypeError(f"{part.name} has no answer of its own.")
-
-
-def _example(wording: Wording, model: Mapping[str, Matrix]) -> Iterator[Inline]:
-    equations = (Relation((wording.name(name), wording.values(matrix)), ("=",)) for name, matrix in model.items())
-    yield from _listed([Math(equation) for equation in equations])
-
-
-def _listed(items: Sequence[Inline]) -> Iterator[Inline]:
-    """With commas between."""
-    for k, item in enumerate(items):
-        yield from (Words(", "), item) if k else (item,)
 
 
 def _size(size: int | str) -> Formula:
@@ -148,4 +146,92 @@ def _marks(question: Question, numbered: Callable[[int], str]) -> Block:
     return Table(tuple(heads), (tuple(row),), row_heads=True)
 
 
-__all__ = ["answers"]
+# -------------------------------------------------------------------------------- a set side by side
+
+_PLACES = 2
+_ROOM = 32.0  # em: after so much, further givens are left out
+
+
+def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str = "") -> Document:
+    """A page or two for whoever hands out the sheets and marks them; `sheets` are their ids and their questions."""
+    shown = [(name, _givens(question), last_answer(question)) for name, question in sheets]
+    columns = ["Sheet", *(["Given"] if any(given for _, given, _ in shown) else []), "Final answer"]
+    rows = tuple(
+        ((Words(Quoted(name)),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown
+    )
+    blocks: list[Block] = [Table(tuple((Words(head),) for head in columns), rows, row_heads=True)]
+    blocks += weights_overview(sheets)
+    return Document(
+        title,
+        tuple(blocks),
+        subtitle=counted("Overview of {n} sheet", "Overview of {n} sheets", n=len(sheets)),
+        recipe=recipe,
+    )
+
+
+SHEETS_WEIGHTS: Mapping[str, Message] = {
+    "rows": message(
+        "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
+    ),
+    "columns": message(
+        "The weights of every sheet: a column is a query, a row a key; white is 0 and black more than 0.7."
+    ),
+}
+
+
+def weights_overview(
+    sheets: Iterable[tuple[str, Question]], leads: Mapping[str, Message] = SHEETS_WEIGHTS
+) -> list[Block]:
+    """The weights of all sheets as small heat maps under their ids; nothing where there are none in numbers.
+
+    `leads` says of tokens as rows, and as columns, what is seen.
+    """
+    maps, lead = [], leads["rows"]
+    for name, question in sheets:
+        if question.problem is not None:
+            lead = leads[question.problem.derivation.orientation]
+            found = list(weight_maps(wording_of(question.problem)))
+            for _, picture in found:
+                bare = replace(picture, row_labels=(), column_labels=(), words=())
+                maps.append(((Words(Quoted(name)),), bare))
+    if not maps:
+        return []
+    return [Paragraph((Words(lead),)), HeatMaps(tuple(maps), small=True)]
+
+
+def last_answer(question: Question) -> Inlines:
+    """The last answer of a question in short: a matrix in decimals on one line, anything else as text."""
+    last = question.parts[-1].answer
+    match last:
+        case StepAnswer(step) if question.problem is not None:
+            result: AnyMatrix = question.problem[step].result
+        case MatrixAnswer(result):
+            pass
+        case _:
+            return (Words(answer_in_short(last, question.problem)),)
+    assert isinstance(result, Matrix)
+    whole = all(isinstance(x, int) for x in result)
+    return (Math(_on_one_line([[decimal(x) for x in row] for row in result.decimals(0 if whole else _PLACES)])),)
+
+
+def _givens(question: Question) -> Inlines:
+    """The matrices that a question starts from, each on one line: the first ones, as far as there is room."""
+    if question.problem is None:
+        return ()
+    wording = wording_of(question.problem)
+    shown: list[Inlines] = []
+    used = 0.0
+    for name, matrix in question.problem.givens.items():
+        if isinstance(matrix, Matrix):
+            cells = _on_one_line([[wording.number(x) for x in row] for row in matrix.rows])
+            equation = equal(wording.name(name), cells)
+            used += width(equation)
+            if shown and used > _ROOM:
+                break
+            shown.append((Math(equation),))
+    return listing(shown, last="")
+
+
+def _on_one_line(rows: Sequence[Sequence[Formula]]) -> Formula:
+    """[1 0; 0 1]: rows parted by semicolons."""
+    return ListOf(tuple(ListOf(tuple(row), "") for row in rows), "[", ";")

@@ -1,24 +1,94 @@
-"""Bottom-up data-flow figures of a derivation: inputs below, weights above them, then Q, K, V, the scores, the output.
+"""Figures of a derivation: data flows from the inputs at the foot to the output on top; weights as heat maps.
 
-A notation asks for one by name. After the name may come what an as-written note draws differently, one remark a
-semicolon: `projections; Q.2 := [2, 2, 1]; weights := per token; rule := q = x w^T`.
+`figure` makes every one of them of layers in which boxes have names, and of arrows between names.
+
+A notation asks for the figure of a note by name.  After the name may come what an as-written note draws differently,
+one remark a semicolon: `projections; Q.2 := [2, 2, 1]; weights := per token; rule := q = x w^T`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import groupby, pairwise
+from types import MappingProxyType
+from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import Scale, Softmax
+from symattn.derivation.derivation import Derivation, Operand, Step, StepName
+from symattn.derivation.mechanisms.backward import is_gradient
+from symattn.derivation.ops import Copy, Mask, MatMul, Scale, Softmax
 from symattn.errors import InputError, offered
-from symattn.exact import Matrix
-from symattn.formula import Formula, Name, Product, Relation, Row, Text, read_formula
-from symattn.foundation.languages import message
-from symattn.page.document import Diagram, DiagramLayer, Inlines, Math, Words, sentence
+from symattn.exact import Matrix, Value, compare, decimal_text, has_symbols
+from symattn.formula import (
+    Annotated,
+    Formula,
+    ListOf,
+    MatrixOf,
+    Name,
+    Product,
+    Relation,
+    Row,
+    Text,
+    contains,
+    read_formula,
+)
+from symattn.formula.width import width
+from symattn.foundation.languages import Message, capitalised, message
+from symattn.page.document import (
+    Block,
+    Diagram,
+    DiagramFrame,
+    DiagramLayer,
+    Document,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    Math,
+    Paragraph,
+    Together,
+    Words,
+    sentence,
+)
 from symattn.page.figure_words import described
 from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problem import Problem
 
-Edge = tuple[tuple[int, int], tuple[int, int]]
+Layer = tuple[Mapping[str, Formula], Inlines]
+"""Boxes by name, from left to right, and the remark beside them."""
+
+Arrow = tuple[str, str]
+
+_BOX, _GAP = 0.85, 1.0  # em: what a box has round its formula, and what is between two
+
+
+def figure(
+    what: str,
+    layers: Sequence[Layer],
+    arrows: Iterable[Arrow],
+    frames: Iterable[tuple[Iterable[str], str]] = (),
+    free: bool = False,
+) -> Diagram:
+    """Layers from top to bottom, with arrows from box to box and frames round boxes; `what` it shows."""
+    place = {name: (i, j) for i, (boxes, _) in enumerate(layers) for j, name in enumerate(boxes)}
+    diagram = Diagram(
+        tuple(DiagramLayer(tuple(boxes.values()), remark) for boxes, remark in layers),
+        tuple(dict.fromkeys((place[start], place[end]) for start, end in arrows)),
+        frames=tuple(
+            DiagramFrame(tuple(place[name] for name in names if name in place), (Words(label),))
+            for names, label in frames
+        ),
+        free=free,
+    )
+    return described(diagram, what)
+
+
+def named(wording: Wording, name: str) -> Annotated:
+    """A matrix by name, its shape under it."""
+    return Annotated(wording.name(name), wording.shape(wording.derivation.value(name)), "under")
+
+
+# ------------------------------------------------------------------------------------------- the figures of notes
 
 
 def diagram(spec: str, wording: Wording) -> Diagram:
@@ -27,19 +97,16 @@ def diagram(spec: str, wording: Wording) -> Diagram:
     changes = dict(part.split(" := ", 1) for part in remarks)
     if kind not in ("projections", "attention"):
         raise InputError(f"There is no figure {kind!r}; {offered(kind, ('projections', 'attention'))}")
-    layers, edges = _projections(wording, changes)
+    layers, arrows = _projections(wording, changes)
     if kind == "projections":
         what = message("The inputs, the weight matrices, the queries, keys and values of every input")
-        return described(Diagram(tuple(layers), tuple(edges), ""), what)
+        return figure(what, layers, arrows)
     steps = _attention_steps(wording.derivation)
-    shift = len(steps)
-    layers[0] = _regrouped(layers[0], wording)
-    edges = [((a + shift, i), (b + shift, j)) for (a, i), (b, j) in edges]
-    roles = _roles(wording.derivation) * (len(layers[0].boxes) // len(_roles(wording.derivation)))
-    places = {role: [(shift, j) for j, own in enumerate(roles) if own == role] for role in roles}
-    for k, step in enumerate(steps):
-        places[step.name] = [(shift - 1 - k, 0)]
-        edges += [(place, places[step.name][0]) for operand in step.operands for place in places[operand.name]]
+    top, remark = layers[0]
+    layers[0] = top, (*remark, *_regrouped(wording))
+    origins = {role: [name for name in top if name.startswith(f"{role}.")] for role in ("Q", "K", "V")}
+    for step in steps:
+        arrows += [(origin, step.name) for o in step.operands for origin in origins.get(o.name, [o.name])]
     if steps[-1].role == "Z":
         what = message(
             "The inputs, the weight matrices, the queries, keys and values of every input, the scores, the scaled "
@@ -50,83 +117,66 @@ def diagram(spec: str, wording: Wording) -> Diagram:
             "The inputs, the weight matrices, the queries, keys and values of every input, the scores, the scaled "
             "scores, and the weights that softmax makes of them"
         )
-    above = [_layer(step, wording) for step in reversed(steps)]
-    return described(Diagram((*above, *layers), tuple(edges), ""), what)
+    return figure(what, [*(_layer(step, wording) for step in reversed(steps)), *layers], arrows)
 
 
-def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[DiagramLayer], list[Edge]]:
+def _projections(wording: Wording, changes: Mapping[str, str]) -> tuple[list[Layer], list[Arrow]]:
+    """Every token's inputs, the weights, and its queries, keys and values; in numbers, these stand above the names."""
     derivation = wording.derivation
     inputs = derivation.value("X")
-    n, width = inputs.shape if wording.orientation == "rows" else inputs.shape[::-1]
+    n, wide = inputs.shape if wording.orientation == "rows" else inputs.shape[::-1]
     if not isinstance(n, int):
         raise InputError("The figure needs a number of tokens, not a letter.")
-    roles = _roles(derivation)
-    r = len(roles)
-    per_token = changes.get("weights") == "per token"
-    weights = [wording.name(f"W_{role}") for role in roles]
-    if per_token:
-        weights = [_with_index(name, t) for t in range(1, n + 1) for name in weights]
+    roles = [step.name for step in derivation if step.name in ("Q", "K", "V")]
     numbered = all(isinstance(derivation.value(name), Matrix) for name in (*roles, "X"))
-    rule = changes.get("rule")
-    rules = read_formula(rule) if rule else Row(tuple(_rule(wording, role) for role in roles))
+    per_token = changes.get("weights") == "per token"
+    weights: dict[str, Formula] = {}
+    arrows: list[Arrow] = []
+    for t in range(1, n + 1):
+        arrows.append((f"input {t}", f"X.{t}"))
+        for role in roles:
+            weight = f"W_{role}.{t}" if per_token else f"W_{role}"
+            weights[weight] = _with_index(wording.name(f"W_{role}"), t) if per_token else wording.name(f"W_{role}")
+            way = (f"X.{t}", f"X.{t} =", weight) if numbered else (f"X.{t}", weight)
+            arrows += [*pairwise(way), (weight, f"{role}.{t}")]
+    products = [f"{role}.{t}" for t in range(1, n + 1) for role in roles]
+    tokens = [f"X.{t}" for t in range(1, n + 1)]
     q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
-    products = [(role, t) for t in range(1, n + 1) for role in roles]
-    tokens = [("X", t) for t in range(1, n + 1)]
-    layers = [
-        DiagramLayer(_names(wording, products), (Math(rules),)),
-        DiagramLayer(tuple(weights), (Words(f"[{r} × ({w.shape[0]}, {w.shape[1]})]"),)),
-        DiagramLayer(_names(wording, tokens)),
-        DiagramLayer(tuple(Text(message("Input {number}", number=t)) for t in range(1, n + 1))),
+    rule = changes.get("rule")
+    rules = read_formula(rule) if rule else Row(tuple(wording.equation(derivation[role]) for role in roles))
+    layers: list[Layer] = [
+        ({name: wording.name(name) for name in products}, (Math(rules),)),
+        (weights, (Words(f"[{len(roles)} × ({w.shape[0]}, {w.shape[1]})]"),)),
+        ({name: wording.name(name) for name in tokens}, ()),
+        ({f"input {t}": Text(message("Input {number}", number=t)) for t in range(1, n + 1)}, ()),
     ]
-    edges: list[Edge] = []
-    for t in range(n):
-        edges.append(((3, t), (2, t)))
-        for k in range(r):
-            weight = t * r + k if per_token else k
-            edges += [((2, t), (1, weight)), ((1, weight), (0, t * r + k))]
-    if not numbered:
-        return layers, list(dict.fromkeys(edges))
-    layers.insert(2, DiagramLayer(_numbers(wording, tokens, changes), (Words(f"[{n} × (1, {width})]"),)))
-    counted = changes.get("products", f"[{n} × [{r} × (1, {q.shape[1]})]]")
-    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(counted),)))
-    moved = {0: 1, 1: 2, 2: 4, 3: 5}
-    shifted: list[Edge] = []
-    for (low, i), (high, j) in dict.fromkeys(edges):
-        if (low, high) == (2, 1):  # the numbers of an input stand between its name and the weights
-            shifted += [((4, i), (3, i)), ((3, i), (2, j))]
-        else:
-            shifted.append(((moved[low], i), (moved[high], j)))
-    shifted += [((1, i), (0, i)) for i in range(len(products))]
-    return layers, list(dict.fromkeys(shifted))
+    if numbered:
+
+        def numbers(names: Iterable[str], remark: str) -> Layer:
+            boxes = {}
+            for name in names:
+                role, t = name.split(".")
+                own = read_formula(changes[name]) if name in changes else wording.values(wording.token(role, int(t)))
+                boxes[f"{name} ="] = own
+            return boxes, (Words(remark),)
+
+        counted = changes.get("products", f"[{n} × [{len(roles)} × (1, {q.shape[1]})]]")
+        layers.insert(2, numbers(tokens, f"[{n} × (1, {wide})]"))
+        layers.insert(0, numbers(products, counted))
+        arrows += [(name, f"{name} =") for name in products]
+    return layers, arrows
 
 
-def _roles(derivation: Derivation) -> list[str]:
-    """Q, K and V in the order in which they are worked out."""
-    return [step.name for step in derivation if step.name in ("Q", "K", "V")]
+def _with_index(name: Formula, t: int) -> Formula:
+    if isinstance(name, Name):
+        return replace(name, sub=(*name.sub, Text(str(t))))
+    return Product((name, Text(str(t))))
 
 
-def _names(wording: Wording, rows: list[tuple[str, int]]) -> tuple[Formula, ...]:
-    return tuple(wording.row(role, t) for role, t in rows)
-
-
-def _numbers(wording: Wording, rows: list[tuple[str, int]], changes: dict[str, str]) -> tuple[Formula, ...]:
-    return tuple(
-        read_formula(changes[f"{role}.{t}"]) if f"{role}.{t}" in changes else wording.values(wording.token(role, t))
-        for role, t in rows
-    )
-
-
-def _regrouped(layer: DiagramLayer, wording: Wording) -> DiagramLayer:
-    """The remark goes on: the rows of every token are those of three matrices."""
+def _regrouped(wording: Wording) -> Inlines:
+    """How the remark goes on: the rows of every token are those of three matrices."""
     shapes = {wording.derivation.value(role).shape for role in ("Q", "K", "V")}
-    if len(shapes) != 1:
-        return layer
-    ((n, width),) = shapes
-    return replace(layer, remark=(*layer.remark, Words(f" = [3 × ({n} × {width})]")))
-
-
-def _rule(wording: Wording, role: str) -> Formula:
-    return Relation((wording.name(role), wording.rule(wording.derivation[role])), ("=",))
+    return tuple(Words(f" = [3 × ({n} × {wide})]") for n, wide in shapes) if len(shapes) == 1 else ()
 
 
 def _attention_steps(derivation: Derivation) -> list[Step]:
@@ -142,20 +192,472 @@ def _attention_steps(derivation: Derivation) -> list[Step]:
     return steps
 
 
-def _layer(step: Step, wording: Wording) -> DiagramLayer:
+def _layer(step: Step, wording: Wording) -> Layer:
     """A step by its rule, with what it does and its shape beside it."""
-    rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
-    return DiagramLayer((rule,), (*_operation(step, wording), Math(wording.shape(step.result))))
-
-
-def _operation(step: Step, wording: Wording) -> Inlines:
+    does: Inlines = ()
     if isinstance(step.op, Scale):
-        return (*sentence("Normalize by {divisor}", divisor=step.op.symbol(wording.notation.style)), Words("  "))
-    words = "Softmax" if isinstance(step.op, Softmax) else "weights times values" if step.role == "Z" else ""
-    return (Words(words), Words("  ")) if words else ()
+        does = sentence("Normalize by {divisor}", divisor=step.op.symbol(wording.notation.style))
+    elif isinstance(step.op, Softmax) or step.role == "Z":
+        does = (Words("Softmax" if isinstance(step.op, Softmax) else "weights times values"),)
+    gap = (Words("  "),) if does else ()
+    return {step.name: wording.equation(step)}, (*does, *gap, Math(wording.shape(step.result)))
 
 
-def _with_index(name: Formula, t: int) -> Formula:
-    if isinstance(name, Name):
-        return Name(name.base, (*name.sub, Text(str(t))), name.sup, name.primes, name.hat)
-    return Product((name, Text(str(t))))
+# ---------------------------------------------------------------------------------------- the computation graph
+
+_LAYERS = 10  # that fit on a page over one another
+_PAGE = 43.3  # em: the width of a page
+_ROOM = 1.5  # a layer may be so much wider than a page, and is made smaller then
+_LONGEST_RULE = 13.0  # em: a rule above this is left out
+
+
+def graph(wording: Wording) -> list[Block]:
+    """The whole graph, every matrix with its shape; one that is too large for a page in parts, each with what it takes
+    over."""
+    parts = list(_parts(wording))
+    if len(parts) == 1:
+        return [_part(wording, parts[0], message("The computation graph"))]
+    drawn: list[Block] = []
+    for number, steps in enumerate(parts, 1):
+        first, last = (Math(wording.name(step.name)) for step in (steps[0], steps[-1]))
+        lead = sentence(
+            "Part {part} of {count}: from {first} to {last}.", part=number, count=len(parts), first=first, last=last
+        )
+        what = message("The computation graph, part {part} of {count}", part=number, count=len(parts))
+        drawn.append(Together((Paragraph(lead), _part(wording, steps, what))))
+    return drawn
+
+
+def _parts(wording: Wording) -> Iterable[Sequence[Step]]:
+    """The steps in parts that fit on a page: all in one; else cut between sections, and between layers."""
+    steps = wording.derivation.steps
+    groups: list[Sequence[Step]] = [steps]
+    if max((_width(_boxes(wording, layer)) for layer in _layered(steps)), default=0) > _ROOM * _PAGE:
+        groups = [tuple(group) for _, group in groupby(steps, lambda step: step.section)]
+    for group in groups:
+        level = _levels(group)
+        highest = max(level.values(), default=1)
+        count = -(-highest // _LAYERS)
+        for k in range(count):
+            low, high = (round(highest * end / count) for end in (k, k + 1))
+            yield tuple(step for step in group if low < level[step.name] <= high)
+
+
+def _levels(steps: Sequence[Step]) -> dict[str, int]:
+    """The longest path, in steps, from what these steps start from to each of them: 1 for the first ones."""
+    found: dict[str, int] = {}
+    for step in steps:
+        found[step.name] = 1 + max((found.get(operand.name, 0) for operand in step.operands), default=0)
+    return found
+
+
+def _layered(steps: Sequence[Step]) -> list[list[str]]:
+    """The names in every layer, the last results first: what is taken over stands right below its first use."""
+    level = _levels(steps)
+    used: dict[str, int] = {}
+    for step in steps:
+        for operand in step.operands:
+            if operand.name not in level:
+                used[operand.name] = min(used.get(operand.name, level[step.name]), level[step.name])
+    places = {name: first - 1 for name, first in used.items()} | level
+    return [[name for name in places if places[name] == i] for i in range(max(places.values(), default=0), -1, -1)]
+
+
+def _part(wording: Wording, steps: Sequence[Step], what: str) -> Diagram:
+    """Names with shapes, and with the rule by which they come about, where the page is wide enough for that."""
+    own = {step.name for step in steps}
+    layers: list[Layer] = []
+    for names in _layered(steps):
+        with_rules = _boxes(wording, names, own)
+        layers.append((with_rules if _width(with_rules) < _PAGE else _boxes(wording, names), ()))
+    return figure(what, layers, ((o.name, step.name) for step in steps for o in step.operands), free=True)
+
+
+def _width(boxes: Mapping[str, Formula]) -> float:
+    return sum(width(box) + _BOX + _GAP for box in boxes.values())
+
+
+def _boxes(wording: Wording, names: Iterable[str], by_rule: Set[str] = frozenset()) -> dict[str, Formula]:
+    """Names with shapes, some of them with their rules, where these are short and hold no numbers."""
+    boxes: dict[str, Formula] = {}
+    for name in names:
+        boxes[name] = box = named(wording, name)
+        equation = wording.equation(wording.derivation[name]) if name in by_rule else None
+        if equation and width(equation) <= _LONGEST_RULE and not contains(equation, MatrixOf, ListOf):
+            boxes[name] = replace(box, body=equation)
+    return boxes
+
+
+# --------------------------------------------------------------------------------------------------- attention
+
+_BESIDE, _AROUND = 36.0, 2.1  # em: the width of a page beside remarks, and what a box has round its formula
+_LONG = 14.0  # em: of a box with numbers or letters
+_MOST = 4  # dot products or heads that are drawn side by side; of more, the first ones and the last
+_ROLES = ("Q", "K", "V")
+
+
+def dot_products(wording: Wording) -> list[Block]:
+    """The first query, all keys, and arrows from both to every score of the first row."""
+    step, query, key = _scores(wording)
+    asked, keys = (wording.derivation.seen(operand.name) for operand in (query, key))
+    turned = wording.orientation == "columns"
+    if not (isinstance(asked, Matrix) and isinstance(keys, Matrix)):
+        raise InputError("Dot products are drawn with numbers or letters in every place; here only shapes are known.")
+    count = keys.shape[1 if turned else 0]
+    chosen = [*range(_MOST - 1), count - 1] if count > _MOST else range(count)
+    row = step.token - 1 if step.token else 0
+    own = 0 if step.token else row
+    scores: dict[str, Formula] = {}
+    for j in chosen:
+        at = (j, own) if turned else (own, j)
+        score = wording.entry(step.name, *at)
+        value = step.result[at] if isinstance(step.result, Matrix) else None
+        scores[f"S{j}"] = score if value is None else _short((score, wording.number(value)))
+    layers: list[Layer] = [
+        (scores, (Math(wording.equation(step)),)),
+        ({f"K{j}": _with_numbers(wording, key.name, j + 1) for j in chosen}, (Words("keys"),)),
+        ({"Q": _with_numbers(wording, query.name, row + 1)}, (Words("query"),)),
+    ]
+    what = message(
+        "Every score of query {query} is its dot product with one of {count} keys", query=row + 1, count=count
+    )
+    return [figure(what, layers, ((start, f"S{j}") for j in chosen for start in (f"K{j}", "Q")))]
+
+
+def _scores(wording: Wording) -> tuple[Step, Operand, Operand]:
+    """The step of the scores, its queries and its keys."""
+    for step in wording.derivation:
+        if step.stem == "S" and isinstance(step.op, MatMul):
+            one, two = step.operands
+            return (step, one, two) if wording.orientation == "rows" else (step, two, one)
+    raise InputError("There are no scores S = Q Kᵀ here, so there are no dot products to draw.")
+
+
+def _with_numbers(wording: Wording, name: str, i: int) -> Formula:
+    """One token's row (or column, laid down) by name and with what stands in it."""
+    matrix = wording.derivation.seen(name)
+    own = (matrix.T if wording.orientation == "columns" else matrix).row(i - 1)
+    return _short((wording.row(name, i), wording.values(own)))
+
+
+def _short(parts: tuple[Formula, Formula]) -> Formula:
+    """A name = what it stands for; the name alone, where that is long."""
+    equation = Relation(parts, ("=",))
+    return equation if width(equation) <= _LONG else parts[0]
+
+
+def heads(wording: Wording) -> list[Block]:
+    """Split, attention in every head, side by side, W^O: for every layer that has heads."""
+    weights = [step for step in wording.derivation if step.stem == "A" and StepName.of(step.name).head]
+    places = list(dict.fromkeys(StepName.of(step.name).place for step in weights))
+    if not places:
+        raise InputError("There are no heads here; multi-head attention has them.")
+    return [_heads(wording, place) for place in places]
+
+
+def _heads(wording: Wording, place: str) -> Diagram:
+    """All heads, or as many as fit on a page side by side: the first ones and the last."""
+    at = f"^{place}" if place else ""
+    steps = wording.derivation.steps
+    count = max(StepName.of(s.name).head or 0 for s in steps if s.stem == "A" and StepName.of(s.name).place == place)
+    names = {*wording.derivation.givens, *(step.name for step in steps)}
+    for most in range(_MOST, 1, -1):
+        shown = [*range(1, most), count] if count > most else list(range(1, count + 1))
+        own = {i: [name for role in _ROLES if (name := f"{role}_{i}{at}") in names] for i in shown}
+        boxes = [named(wording, name) for listed in own.values() for name in listed]
+        if sum(width(box) + _AROUND for box in boxes) < _BESIDE:
+            break
+    some = len(shown) < count
+    rows: list[tuple[list[str], Inlines]] = [
+        *(([name], _rule_of_heads(wording, name)) for name in (f"O{at}", f"C{at}") if name in names),
+        ([f"Z_{i}{at}" for i in shown], (Words("weights times values"),)),
+        ([f"A_{i}{at}" for i in shown], (Words("softmax of the scores"),)),
+        ([name for listed in own.values() for name in listed], (Words("each head's own part"),)),
+        (
+            [f"{role}{at}" for role in _ROLES],
+            (Words("of all heads, here the first and the last" if some else "of all heads"),),
+        ),
+        ([name for name in wording.derivation.givens if name in ("X", "E")], ()),
+    ]
+    rows = [(present, remark) for row, remark in rows if (present := [name for name in row if name in names])]
+    if f"O{at}" in names and f"W_O{at}" in names:
+        rows[1][0].append(f"W_O{at}")
+    frames = (
+        (
+            (f"Z_{i}{at}", f"A_{i}{at}", *listed),
+            message("Head {head}" if i == 1 or i - 1 in own else "… Head {head}", head=i),
+        )
+        for i, listed in own.items()
+    )
+    level = {name: i for i, (row, _) in enumerate(rows) for name in row}
+    others = {s.name for s in steps if (head := StepName.of(s.name).head) and head not in shown}
+    text = "Multi-head attention with {count} heads"
+    if some:
+        text = "Multi-head attention with {count} heads, here the first and the last"
+    return figure(
+        message(text, count=count),
+        [({name: named(wording, name) for name in row}, remark) for row, remark in rows],
+        _contracted(wording, level, others - level.keys()),
+        frames,
+    )
+
+
+def _rule_of_heads(wording: Wording, name: str) -> Inlines:
+    rule = wording.equation(wording.derivation[name])
+    return (Math(rule),) if width(rule) <= _LONG else (Words("the heads side by side"),)
+
+
+def _contracted(wording: Wording, level: Mapping[str, int], without: Collection[str]) -> Iterator[Arrow]:
+    """Arrows upwards between the matrices with a level, 0 on top, for what leads from one to another `without` some."""
+    origins: dict[str, dict[str, None]] = {name: {name: None} for name in wording.derivation.givens if name in level}
+    for step in wording.derivation:
+        if step.name in without:
+            continue
+        found = {origin: None for operand in step.operands for origin in origins.get(operand.name, {})}
+        if step.name in level:
+            yield from ((origin, step.name) for origin in found if level[origin] > level[step.name])
+            found = {step.name: None}
+        origins[step.name] = found
+
+
+# ------------------------------------------------------------------------------------------------ whole layers
+
+
+@dataclass(frozen=True, slots=True)
+class _Sublayer:
+    """Steps that are one box: attention, a feed-forward network, a norm, or a residual."""
+
+    kind: Literal["attention", "feed-forward", "norm", "residual"]
+    name: str
+    steps: tuple[Step, ...]
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+
+def blocks(wording: Wording) -> list[Block]:
+    """The residual stream with its sublayers, in the order in which the derivation has them.
+
+    Of a stack the first block is drawn, in a frame that says how many there are.
+    """
+    derivation = wording.derivation
+    if not any(_residual(step) for step in derivation):
+        raise InputError("There are no residuals here, so there is no block to draw; encoder_block has them.")
+    count = max((int(place) for step in derivation if (place := StepName.of(step.name).place).isdecimal()), default=1)
+    sublayers = _sublayers([step for step in derivation if StepName.of(step.name).place in ("", "1") or count == 1])
+    sources = {name: named(wording, name) for name in ("X", "E", "Z") if name in derivation.givens}
+    layers: list[Layer] = [(sources, ())]
+    origin = {name: name for name in sources}
+    arrows: list[Arrow] = []
+    for number, sublayer in enumerate(sublayers, 1):
+        box, own = f"sublayer {number}", {step.name for step in sublayer.steps}
+        for operand in (operand for step in sublayer.steps for operand in step.operands):
+            name = operand.name if operand.name in origin else f"{StepName.of(operand.name).stem}^1"
+            if name not in own and name in origin:  # what a later block gives leaves the one that is drawn
+                arrows.append((origin[name], box))
+        layers.insert(0, ({box: _box(sublayer, wording)}, _remark(sublayer, wording)))
+        origin |= dict.fromkeys(own, box)
+    if count == 1:
+        return [figure(message("A block with its residuals"), layers, arrows)]
+    first = [f"sublayer {k}" for k, one in enumerate(sublayers, 1) if StepName.of(one.last.name).place == "1"]
+    return [figure(message("A stack of {count} blocks", count=count), layers, arrows, [(first, f"× {count}")])]
+
+
+def _residual(step: Step) -> bool:
+    return step.stem in ("R1", "R2", "R3")
+
+
+def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
+    """Steps in a row that are of the same kind; what is only copied is left out, unless it is the whole result."""
+    found: list[_Sublayer] = []
+    for step in steps:
+        if isinstance(step.op, Copy) and step.name != "Y":
+            continue
+        called = StepName.of(step.name)
+        stem = called.stem.partition("_")[0]  # N1 of N1_mean
+        if _residual(step):
+            own = _Sublayer("residual", step.name, (step,))
+        elif stem in ("N1", "N2", "N3", "Y"):
+            own = _Sublayer("norm", stem + called.place, (step,))
+        elif stem in ("H", "F"):
+            own = _Sublayer("feed-forward", "", (step,))
+        else:
+            own = _Sublayer("attention", called.place, (step,))
+        if found and (found[-1].kind, found[-1].name) == (own.kind, own.name):
+            found[-1] = replace(found[-1], steps=(*found[-1].steps, step))
+        else:
+            found.append(own)
+    return found
+
+
+def _box(sublayer: _Sublayer, wording: Wording) -> Formula:
+    if sublayer.kind == "attention":
+        return Text(_attention(sublayer))
+    if sublayer.kind == "feed-forward":
+        return Text("Feed-forward network")
+    if sublayer.kind == "norm" and not isinstance(sublayer.last.op, Copy):
+        return Text("Root mean square norm" if any("_ms" in s.name for s in sublayer.steps) else "Layer norm")
+    return wording.equation(sublayer.last)
+
+
+def _attention(sublayer: _Sublayer) -> Message:
+    heads = max((StepName.of(step.name).head or 1 for step in sublayer.steps), default=1)
+    crossed = any(operand.name == "E" for step in sublayer.steps for operand in step.operands)
+    masked = any(isinstance(step.op, Mask) and step.op.keep for step in sublayer.steps)
+    kind = _ATTENTION[crossed, masked]
+    return message("{attention}, {count} heads", attention=kind, count=heads) if heads > 1 else kind
+
+
+_ATTENTION = {
+    (False, False): message("Self-attention"),
+    (False, True): message("Masked self-attention"),
+    (True, False): message("Cross-attention"),
+    (True, True): message("Masked cross-attention"),
+}
+"""By whether keys and values come from elsewhere, and whether there is a mask."""
+
+
+def _remark(sublayer: _Sublayer, wording: Wording) -> Inlines:
+    """What the sublayer gives, with its shape."""
+    step = sublayer.last
+    shape = Math(wording.shape(step.result))
+    return (shape,) if _residual(step) else (Math(wording.name(step.name)), Words(" "), shape)
+
+
+_POSITIONS = 5
+
+
+def recurrence(wording: Wording) -> list[Block]:
+    """States that wait for one another, beside attention, in which every position sees every other one at once."""
+    states = [step.token for step in wording.derivation if step.stem == "H" and step.token]
+    if not states or "X" not in wording.derivation:
+        raise InputError("There are no states h_1, h_2, … here, so there is no recurrence; recurrent_network has them.")
+    n = min(len(states), _POSITIONS)
+    positions = range(1, n + 1)
+
+    def row(*roles: str) -> Layer:
+        """Of the network and of attention, which has inputs of its own in the figure."""
+        return {f"{side}{role}{t}": wording.row(role, t) for side, role in enumerate(roles) for t in positions}, ()
+
+    arrows = [(f"0X{t}", f"0H{t}") for t in positions]
+    arrows += [(f"0H{t}", f"0H{t + 1}") for t in positions[:-1]]
+    arrows += [(f"1X{j}", f"1Z{t}") for t in positions for j in positions]
+    layers = [row("H", "Z"), row("X", "X")]
+    labels = (message("Recurrence: up to {count} steps", count=n), message("Attention: 1 step"))
+    frames = (
+        ([name for boxes, _ in layers for name in boxes if name.startswith(str(side))], label)
+        for side, label in enumerate(labels)
+    )
+    what = message("A recurrent network beside attention, with {count} positions each", count=n)
+    return [figure(what, layers, arrows, frames)]
+
+
+# --------------------------------------------------------------------------------------------- weights in pictures
+
+BOUNDS = (Fraction(1, 5), Fraction(2, 5), Fraction(7, 10))
+"""Level 0 of a heat map is exactly 0; 1 to 4 are parted by these."""
+
+_PLACES = 2
+_SIGNS = 4  # of a fraction that is written in a cell
+
+
+def level(weight: Value) -> int:
+    """The level of a weight: 0 for exactly 0, else one more than the number of bounds below it."""
+    return 0 if weight == 0 else 1 + sum(compare(bound, weight) < 0 for bound in BOUNDS)
+
+
+def weights(wording: Wording) -> list[Block]:
+    """The weights of every head, side by side; what was worked out token by token is put together again."""
+    maps = tuple(weight_maps(wording))
+    if not maps:
+        raise InputError("There are no weights in numbers here, so there is no heat map to draw.")
+    return [HeatMaps(maps)]
+
+
+def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
+    """A heat map of every matrix of weights, under its name, that lies as the matrix does."""
+    columns = wording.orientation == "columns"
+    groups: dict[str, list[tuple[Value, ...]]] = {}  # the weights of every query
+    for step in wording.derivation:
+        if step.stem == "A" and isinstance(step.result, Matrix):
+            groups.setdefault(step.role, []).extend((step.result.T if columns else step.result).rows)
+    for role, rows in groups.items():
+        if len({len(row) for row in rows}) == 1 and not any(has_symbols(x) for row in rows for x in row):
+            yield (Math(wording.name(role)),), _heat_map(list(zip(*rows, strict=True)) if columns else rows, wording)
+
+
+def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:
+    words = tuple(tuple(map(_number, row)) for row in rows)
+    first, *others = [message("row {row}: {weights}", row=i, weights=", ".join(row)) for i, row in enumerate(words, 1)]
+    said: str = capitalised(first)
+    for other in others:
+        said = message("{rows}; {row}", rows=said, row=other)
+    labels = (wording.notation.named("Q").row, wording.notation.named("K").row)
+    down, across = labels if wording.orientation == "rows" else labels[::-1]
+    return HeatMap(
+        tuple(tuple(map(level, row)) for row in rows),
+        message("The weights as a heat map, from 0, white, to 1, black. {rows}.", rows=said),
+        row_labels=tuple(wording.read(down, i=i + 1) for i in range(len(rows))),
+        column_labels=tuple(wording.read(across, i=j + 1) for j in range(len(rows[0]))),
+        words=words,
+    )
+
+
+def _number(weight: Value) -> str:
+    """A weight in a few signs: 0, 1/3, 0.27."""
+    text = str(weight)
+    return text if isinstance(weight, int | Fraction) and len(text) <= _SIGNS else decimal_text(weight, _PLACES)
+
+
+# ----------------------------------------------------------------------------------------- what can be asked for
+
+DIAGRAMS: Mapping[str, Callable[[Wording], list[Block]]] = MappingProxyType(
+    {
+        "graph": graph,
+        "dot-products": dot_products,
+        "weights": weights,
+        "heads": heads,
+        "blocks": blocks,
+        "recurrence": recurrence,
+    }
+)
+"""By the name of `symattn derive … --diagram=KIND`; an `InputError` says why a derivation has no such figure."""
+
+_DEFAULT = {
+    "multi_head_attention": "heads",
+    "encoder_block": "blocks",
+    "encoder_block_gradient": "blocks",
+    "decoder_block": "blocks",
+    "encoder": "blocks",
+    "recurrent_network": "recurrence",
+}
+
+
+def default_diagram(problem: Problem) -> list[Block]:
+    """The figure that a derivation begins with: of mechanisms that are put together of others, an overview.
+
+    A note as it was written has what it has.
+    """
+    kind = _DEFAULT.get(problem.mechanism)
+    if kind is None or not problem.corrected:
+        return []
+    try:
+        return _drawn(problem, kind)
+    except InputError:  # with a single head there are no heads to show
+        return []
+
+
+def diagram_document(problem: Problem, kind: str = "graph") -> Document:
+    """One figure of a problem as a document of its own; `InputError` where there is no such figure."""
+    if kind not in DIAGRAMS:
+        raise InputError(f"There is no diagram {kind!r}; {offered(kind, DIAGRAMS)}")
+    return Document(problem.title, tuple(_drawn(problem, kind)))
+
+
+def _drawn(problem: Problem, kind: str) -> list[Block]:
+    """One figure; the way back is drawn in the graph of the computation alone, the others are of the forward pass."""
+    d = problem.derivation
+    if kind != "graph":
+        d = replace(d, steps=tuple(step for step in d if not is_gradient(step)))
+    return DIAGRAMS[kind](Wording(d, problem.notation))

@@ -37,8 +37,8 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.teaching.explanation.answers import answers
-from symattn.teaching.explanation.bare import bare_conventions
-from symattn.teaching.explanation.diagrams_kinds import default_diagram
+from symattn.teaching.explanation.conventions import conventions
+from symattn.teaching.explanation.diagrams import default_diagram
 from symattn.teaching.explanation.flow import flow_sheet, sheet_of_derivation
 from symattn.teaching.explanation.layouts import (
     LAYOUTS,
@@ -268,7 +268,7 @@ def conventions_box(questions: Sequence[Question], form: Conventions = "full") -
 def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
     """A question without a derivation has its conventions in sentences only."""
     if form == "bare" and question.problem is not None and question.conventions:
-        return bare_conventions(question.problem, wording_of(question.problem))
+        return conventions(question.problem, wording_of(question.problem), brief=True)
     return (*question.conventions, *question.spelling)
 
 
@@ -306,17 +306,3 @@ def lowered(block: Block) -> Block:
     if isinstance(block, Heading):
         return replace(block, level=block.level + 1)
     return with_blocks_inside(block, lambda inside: tuple(map(lowered, inside)))
-
-
-__all__ = [
-    "CONVENTIONS",
-    "Conventions",
-    "Pages",
-    "booklet",
-    "conventions_box",
-    "derivation_document",
-    "known_choice",
-    "lowered",
-    "question_document",
-    "steps_document",
-]

@@ -31,6 +31,7 @@ from symattn.formula import (
     Relation,
     Sum,
     Text,
+    equal,
 )
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import message
@@ -54,8 +55,8 @@ from symattn.page.document import (
     all_blocks,
     in_turn,
 )
-from symattn.teaching.explanation.bare import TOKENS
-from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
+from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
+from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, in_short
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
@@ -64,6 +65,10 @@ from symattn.teaching.question import Question, StepAnswer
 
 Version = Literal["ask", "partly", "worked"]
 Cell = tuple[int, int]
+Size = tuple[float, float]
+Inside = MatrixOf | AnswerGrid
+Marks = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tokens that the rows of a matrix are of, and those of its columns."""
 
 _VERSIONS: tuple[Version, ...] = ("ask", "partly", "worked")
 
@@ -110,7 +115,7 @@ def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
         if any(_is_rounded(formula) for _, formula in grid.inside.filled):
             name = grid.inside.step
             values = wording.values(problem.derivation.value(name))
-            yield Display(tuple(fold(Relation((wording.name(name), values), ("=",)), LINE)))
+            yield Display(tuple(fold(equal(wording.name(name), values), LINE)))
 
 
 def _is_rounded(formula: Formula) -> bool:
@@ -321,9 +326,19 @@ class _Head:
         return f"{role}_{self.head}" if self.head else role
 
     def matrix(self, role: str) -> Matrix:
-        matrix = self.d.value(self.name(role))
+        return self.value(self.name(role))
+
+    def value(self, name: str) -> Matrix:
+        matrix = self.d.value(name)
         assert isinstance(matrix, Matrix)
         return matrix
+
+    def along(self, tokens: tuple[int, ...], others: tuple[int, ...] = ()) -> Marks:
+        """The marks of tokens: of rows, of columns; and of `others` across them."""
+        return (tokens, others) if self.rows else (others, tokens)
+
+    def grid(self, role: str, rule: Formula, inside: Inside, cell: Size, marks: Marks = ((), ())) -> FlowGrid:
+        return FlowGrid(role, rule, inside, cell, *marks, self.head)
 
     # -- in their order
 
@@ -335,29 +350,26 @@ class _Head:
                 sources.setdefault(source, tokens)
         for k, (source, tokens) in enumerate(sources.items()):
             wide = self.weight if not self.rows and k == 0 else self.given(source)
-            yield self.input(("X", "E")[k], source, (wide, self.low(source)), tokens)
+            yield self.numbers(("X", "E")[k], source, (wide, self.low(source)), self.along(tokens))
         yield from self.projected("Q", self.integer if self.rows else self.weight, queries)
         yield from self.projected("K", self.integer, keys)
         yield self.keys_turned(keys)
         yield from self.projected("V", self.weight if self.rows else self.integer, keys)
-        marks = (queries, keys) if self.rows else (keys, queries)
+        marks = self.along(queries, keys)
         for role in ("S", "S'", "M"):
             if self.name(role) in self.d:
                 yield self.step(role, self.weight, marks)
         yield from self.powers(marks)
         yield self.step("A", self.weight, marks)
-        yield self.step("Z", self.weight, (queries, ()) if self.rows else ((), queries))
+        yield self.step("Z", self.weight, self.along(queries))
 
     def joined(self) -> Iterator[FlowGrid]:
         """The heads side by side, and their output."""
-        queries = self.of.tokens("Q")
-        marks: tuple[tuple[int, ...], tuple[int, ...]] = (queries, ()) if self.rows else ((), queries)
+        marks = self.along(self.of.tokens("Q"))
         yield self.step("C", _WEIGHT[2][0] + 1, marks)
         if "O" in self.d:
             weights = self.of.weights("O")
-            yield FlowGrid(
-                "W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), self.low(weights))
-            )
+            yield self.numbers("W_O", weights, (self.given(weights), self.low(weights)))
             yield self.step("O", _OUTPUT, marks)
 
     # -- sizes
@@ -387,15 +399,12 @@ class _Head:
 
     def given(self, name: str) -> float:
         """The width of a number that is given."""
-        matrix = self.d.value(name)
-        assert isinstance(matrix, Matrix)
-        return round(max(6.5, *(width(self.wording.number(x)) * _EM + 2.5 for x in matrix)), 1)
+        return round(max(6.5, *(width(self.wording.number(x)) * _EM + 2.5 for x in self.value(name))), 1)
 
     def low(self, name: str) -> float:
         """The height of a row of numbers that are given."""
-        matrix = self.d.value(name)
-        assert isinstance(matrix, Matrix)
-        return _GIVEN if all(width(self.wording.number(x)) <= 3 and not isinstance(x, Ratio) for x in matrix) else 9.0
+        short = all(width(self.wording.number(x)) <= 3 and not isinstance(x, Ratio) for x in self.value(name))
+        return _GIVEN if short else 9.0
 
     def high(self, role: str) -> float:
         """The height of a box: the same for matrices that stand in the same rows."""
@@ -410,41 +419,31 @@ class _Head:
 
     # -- matrices
 
-    def numbers(self, name: str, own: Slice | None = None) -> MatrixOf:
+    def numbers(self, role: str, name: str, cell: Size, marks: Marks = ((), ()), own: Slice | None = None) -> FlowGrid:
         """A given matrix, or one head's part of it."""
-        matrix = self.d.value(name)
-        assert isinstance(matrix, Matrix)
-        if own is not None:
-            matrix = own.apply(matrix)
-        return MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
+        matrix = own.apply(self.value(name)) if own else self.value(name)
+        return self.grid(role, self.wording.name(name), self.printed(matrix), cell, marks)
 
-    def input(self, role: str, name: str, cell: tuple[float, float], tokens: tuple[int, ...]) -> FlowGrid:
-        marks: tuple[tuple[int, ...], tuple[int, ...]] = (tokens, ()) if self.rows else ((), tokens)
-        return FlowGrid(role, self.wording.name(name), self.numbers(name), cell, *marks, self.head)
+    def printed(self, matrix: Matrix) -> MatrixOf:
+        return MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
 
     def projected(self, role: str, wide: float, tokens: tuple[int, ...]) -> Iterator[FlowGrid]:
         """Queries, keys or values with the weights that make them; alone where they are given."""
-        marks: tuple[tuple[int, ...], tuple[int, ...]] = (tokens, ()) if self.rows else ((), tokens)
+        marks = self.along(tokens)
         if role in self.d.givens:
             if role != "K":
-                size = (wide, self.high(role))
-                yield FlowGrid(role, self.wording.name(role), self.numbers(role), size, *marks, self.head)
+                yield self.numbers(role, role, (wide, self.high(role)), marks)
             return
         weights, op = self.of.weights(role), self.d[self.name(role)].op
         own = op if isinstance(op, Slice) else None
-        across, down = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
-        yield FlowGrid(
-            f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head
-        )
+        cell = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
+        yield self.numbers(f"W_{role}", weights, cell, own=own)
         yield self.step(role, wide, marks, own)
 
-    def step(
-        self, role: str, wide: float, marks: tuple[tuple[int, ...], tuple[int, ...]], own: Slice | None = None
-    ) -> FlowGrid:
+    def step(self, role: str, wide: float, marks: Marks, own: Slice | None = None) -> FlowGrid:
         """The boxes of a step; of one head's `own` part of it."""
         name = role if own else self.name(role)
         step = self.d[name]
-        title = self.title(step)
         part = self.of.parts.get(name)
         asked = _grid_of(part.ask) if part else None
         kind = asked.kind if asked else box_kind(step, self.of.problem.exact)
@@ -458,8 +457,8 @@ class _Head:
             if self.version == "worked" or (i + start[0], j + start[1]) in self.begun(name)
         }
         grid = AnswerGrid(self.wording.name(name), *matrix.shape, kind, tuple(filled.items()), step=name)
-        heading = self.of.headings.get(name)
-        return FlowGrid(role, title, grid, (wide, self.high(role)), *marks, self.head, heading, start)
+        made = self.grid(role, self.title(step), grid, (wide, self.high(role)), marks)
+        return replace(made, heading=self.of.headings.get(name), start=start)
 
     def title(self, step: Step) -> Formula:
         """Its rule without the number of the head, which stands above; for heads side by side the arrows say it."""
@@ -468,7 +467,7 @@ class _Head:
         if isinstance(step.op, Stack):
             return name
         operands = (self.wording.operand(replace(x, name=StepName.of(x.name).stem)) for x in step.operands)
-        return Relation((name, step.op.written(self.wording.style, *operands)), ("=",))
+        return equal(name, step.op.written(self.wording.style, *operands))
 
     def begun(self, name: str) -> frozenset[Cell]:
         """The boxes that are filled in where some of the work is done."""
@@ -487,14 +486,12 @@ class _Head:
         turned = next(operand for operand in self.d[self.name("S")].operands if operand.transposed)
         title = self.wording.operand(replace(turned, name="K"))
         wide = self.weight if self.rows else self.integer
-        marks: tuple[tuple[int, ...], tuple[int, ...]] = ((), keys) if self.rows else (keys, ())
-        if "K" in self.d.givens:
-            inside: MatrixOf | AnswerGrid = MatrixOf(tuple(tuple(map(self.wording.number, row)) for row in matrix.rows))
-        else:
+        inside: Inside = self.printed(matrix)
+        if "K" not in self.d.givens:
             inside = self.working(title, matrix, self.kind("K"), wide, 1 if self.rows else 0)
-        return FlowGrid("K^T", title, inside, (wide, self.high("K^T")), *marks, self.head)
+        return self.grid("K^T", title, inside, (wide, self.high("K^T")), self.along((), keys))
 
-    def powers(self, marks: tuple[tuple[int, ...], tuple[int, ...]]) -> Iterator[FlowGrid]:
+    def powers(self, marks: Marks) -> Iterator[FlowGrid]:
         """e^s, and the sum of each row, or column."""
         step = self.d[self.name("A")]
         assert isinstance(step.op, Softmax)
@@ -505,18 +502,18 @@ class _Head:
         line = 0 if self.rows else 1
         high = 8.0
         inside = self.working(title, powers, kind, self.weight, line)
-        yield FlowGrid("exp", title, inside, (self.weight, high), *marks, self.head)
+        yield self.grid("exp", title, inside, (self.weight, high), marks)
         wide = self.weight
         if self.rows:
             wide = min(60.0, max(wide, self.weight * self.matrix("V").shape[1] - 8))
-        named = Relation((Name("r"), Text(_SUMS[self.rows])), ("=",))
-        yield FlowGrid("sum", named, self.working(named.parts[0], sums, kind, wide, line), (wide, high), head=self.head)
+        named = equal(Name("r"), Text(_SUMS[self.rows]))
+        yield self.grid("sum", named, self.working(named.parts[0], sums, kind, wide, line), (wide, high))
 
     @property
     def exponentials(self) -> tuple[Matrix, Matrix]:
         step = self.d[self.name("A")]
-        scores = self.d.value(step.operands[0].name)
-        assert isinstance(step.op, Softmax) and isinstance(scores, Matrix)
+        scores = self.value(step.operands[0].name)
+        assert isinstance(step.op, Softmax)
         base = step.op.base
 
         def raised(x: Value) -> Value:
@@ -570,6 +567,3 @@ class _Head:
 
 
 _SUMS = {True: message("row sums"), False: message("column sums")}
-
-
-__all__ = ["flow_sheet", "is_laid_out"]

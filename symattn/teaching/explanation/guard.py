@@ -67,6 +67,3 @@ def read_off(shown: Formula, value: Value) -> Value:
         case Negative(Number(digits)):
             return -Fraction(digits)
     return value if is_short_fraction(value) else as_real(value)
-
-
-__all__ = ["Printed", "guard_digits", "read_off"]

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Operand, Step
+from symattn.derivation.derivation import Operand, Step
 from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix
-from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, is_tall
+from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, equal, is_tall
 from symattn.formula.width import fold, width
 from symattn.page.document import (
     AnswerGrid,
@@ -36,7 +36,6 @@ from symattn.page.document import (
     spans,
     with_blocks_inside,
 )
-from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import box_kind
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.question import MatrixAnswer, Part, Question, StepAnswer
@@ -84,7 +83,7 @@ class Schemes:
         roles = {block.role for block in blocks if isinstance(block, Display) and block.step == step.name}
         if not roles & {"rule", "values"}:
             return blocks
-        rule = Relation((w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True)), ("=",))
+        rule = equal(w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True))
         guard = w.guard(step)
         left, above = (self._numbers(operand, guard) for operand in step.operands)
         product = self._by_name(whole) if w.derivation.staged else self._numbers(whole)
@@ -193,12 +192,9 @@ def in_schemes(question: Question) -> Question:
 
 def _schemes(question: Question, part: Part) -> Schemes | None:
     """Of the derivation that a part is about, in the notation of its question."""
-    problem, content = question.problem, question.frozen
-    own: Derivation | None = part.answer.derivation if isinstance(part.answer, MatrixAnswer) else None
-    if own is None:
-        return Schemes(Wording(problem.derivation, problem.notation), problem.exact) if problem else None
-    notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))
-    return Schemes(Wording(own, notation), problem.exact if problem else bool(content.get("exact", True)))
+    own = part.answer.derivation if isinstance(part.answer, MatrixAnswer) else None
+    derivation = own or (question.problem.derivation if question.problem else None)
+    return Schemes(Wording(derivation, question.notation), question.exact) if derivation else None
 
 
 # ------------------------------------------------------------------------------------------------ two columns
@@ -321,20 +317,3 @@ def joined(blocks: Iterable[Block]) -> list[Block]:
             case _:
                 found.append(block)
     return found
-
-
-__all__ = [
-    "LAYOUTS",
-    "QUESTION",
-    "STEP",
-    "Layout",
-    "Printed",
-    "Schemes",
-    "formulas_among",
-    "headed",
-    "in_schemes",
-    "joined",
-    "question_apart",
-    "titled",
-    "with_rule_apart",
-]

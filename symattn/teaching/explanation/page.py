@@ -9,7 +9,7 @@ from typing import Literal
 from symattn.derivation.derivation import Step
 from symattn.errors import InputError
 from symattn.exact import Outline, has_symbols
-from symattn.formula import Formula, Relation, Row, read_formula
+from symattn.formula import Formula, Relation, Row, equal, read_formula
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import Message, capitalised
 from symattn.page.document import (
@@ -148,7 +148,7 @@ class _Page:
         for name in names:
             value = self.derivation.value(name)
             shaped = self.wording.shaped(self.wording.name(name), value)
-            formulas.append(Relation((shaped, self.wording.values(value, name)), ("=",)))
+            formulas.append(equal(shaped, self.wording.values(value, name)))
         yield Heading((Words("Given"),), 1, of="given")
         yield Display(tuple(rows_of(formulas)))
 
@@ -360,6 +360,3 @@ def rows_of(formulas: list[Formula], limit: float = LINE) -> list[Formula]:
     if all(len(line) == 1 for line in lines):
         return formulas
     return [Row(tuple(line)) for line in lines if line]
-
-
-__all__ = ["Mode", "page", "rows_of"]

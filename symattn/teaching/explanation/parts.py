@@ -1,31 +1,21 @@
-"""The pieces of papers and keys: givens, conventions, what is asked, what is worked out, checks."""
+"""The pieces of papers and keys: givens, what is asked, what is worked out, checks."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from functools import reduce
+from operator import add
 
-from symattn.derivation.derivation import Op, Step
-from symattn.derivation.ops import MatMul, Scale, Softmax
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.ops import MatMul, Softmax
 from symattn.derivation.ops.attention import Along
-from symattn.derivation.ops.jacobian import InfinityNorm
-from symattn.derivation.ops.loss import CrossEntropy
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide
-from symattn.formula import Formula, Relation
+from symattn.derivation.ops.turning import turned
+from symattn.errors import SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide, has_symbols
+from symattn.formula import Formula, Relation, equal
 from symattn.foundation.languages import message, sentences
-from symattn.page.document import (
-    Block,
-    Display,
-    Inlines,
-    Paragraph,
-    Together,
-    Words,
-    listing,
-    sentence,
-)
-from symattn.teaching.explanation.agreement import agreement
-from symattn.teaching.explanation.gradients import gradient_conventions
-from symattn.teaching.explanation.heads import head_conventions
+from symattn.page.document import Block, Display, Inlines, Paragraph, Together, Words, sentence
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, explain_step
 from symattn.teaching.explanation.wording import Wording
@@ -49,7 +39,7 @@ def givens(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> To
 
 def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relation:
     """X = its numbers, or its named entries."""
-    return Relation((wording.shaped(wording.name(name), matrix), wording.values(matrix, name)), ("=",))
+    return equal(wording.shaped(wording.name(name), matrix), wording.values(matrix, name))
 
 
 def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
@@ -133,81 +123,6 @@ def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
     return (Display((Relation(own, ("=",)),)),) if own else ()
 
 
-def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
-    """The part that notes forget: what stands where, the divisor, the softmax, the mask; one line each."""
-    rows = problem.derivation.orientation == "rows"
-    items: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
-    if first := first_product(problem, wording):
-        items.append(sentence("Products are written as in {product}.", product=wording.equation(first)))
-    items += gradient_conventions(problem, wording)
-    items += agreed(problem, wording)
-    items += head_conventions(problem.derivation, wording)
-    if {"X", "Z"} <= problem.derivation.givens.keys():
-        x, z = wording.name("X"), wording.name("Z")
-        items.append(sentence("{output} is given; it is not worked out from {tokens}.", output=z, tokens=x))
-    if unscaled(problem):
-        items.append((Words("Scores are not scaled."),))
-    if without_norm(problem):
-        items.append((Words("There is no norm."),))
-    return tuple(items)
-
-
-def first_product(problem: Problem, wording: Wording) -> Step | None:
-    """A product to show which factor stands on which side."""
-    products = (s for s in problem.steps if isinstance(s.op, MatMul))
-    return next((s for s in products if wording.name(s.name) != wording.rule(s)), None)
-
-
-def unscaled(problem: Problem) -> bool:
-    """Whether there are weights, and their scores are not scaled."""
-    ops = [type(s.op) for s in problem.steps]
-    return any(s.op.weighs for s in problem.steps) and Scale not in ops and CrossEntropy not in ops
-
-
-def without_norm(problem: Problem) -> bool:
-    """Whether there are residuals, and none of them is normed."""
-    residual = any(_RESIDUAL.fullmatch(step.stem) for step in problem.steps)
-    return residual and not any(step.op.norms for step in problem.steps)
-
-
-_RESIDUAL = re.compile(r"R\d")
-
-
-def agreed(problem: Problem, wording: Wording, *, brief: bool = False) -> Iterator[Inlines]:
-    """What has to be agreed on before the operations can be worked out, each once: by token they come again and again.
-
-    `brief`: in formulas and a word or two.
-    """
-    for steps in alike(problem):
-        op = steps[0].op
-        if isinstance(op, InfinityNorm) and "W_h" in problem.derivation.givens:
-            yield _through_time(problem, wording)
-        for one in op.in_brief(steps, wording) if brief else op.conventions(steps, wording):
-            yield sentence(one.sentence, **one.places) if one.places else (Words(one.sentence),)
-
-
-def alike(problem: Problem) -> Iterable[Sequence[Step]]:
-    """The steps with an operation of one class together, in the order in which the first of each come."""
-    groups: dict[type[Op], list[Step]] = {}
-    for step in problem.steps:
-        groups.setdefault(type(step.op), []).append(step)
-    return groups.values()
-
-
-def _through_time(problem: Problem, wording: Wording) -> Inlines:
-    """What the Jacobians of a recurrent network are, and their products."""
-    state, before, first = wording.row("H", "t"), wording.row("H", "t − 1"), wording.name("H_0")
-    derivatives: tuple[tuple[str, Formula], ...] = (("J", before), ("G", first))
-    shown = [(wording.row(stem, "t"), by) for stem, by in derivatives if any(s.stem == stem for s in problem.steps)]
-    said = [
-        sentence(
-            "{jacobian} is the derivative of {state} with respect to {other}", jacobian=name, state=state, other=by
-        )
-        for name, by in shown
-    ]
-    return sentence("{derivatives}.", derivatives=listing(said, last=""))
-
-
 _SUM_TO_1: Mapping[Along, str] = {
     "rows": "Every row of {weights} sums to 1.",
     "columns": "Every column of {weights} sums to 1.",
@@ -217,32 +132,38 @@ _SUM_TO_1: Mapping[Along, str] = {
 def checks(problem: Problem, wording: Wording) -> list[Inlines]:
     """Identities that a marker can check at a glance, each of them verified here."""
     found: list[Inlines] = []
-    softmaxes = [step for step in problem.steps if isinstance(step.op, Softmax)]
-    for step in softmaxes:
-        if step.token is None and _sums_to_1(step):
-            along: Along = "rows" if isinstance(step.op, Softmax) and step.op.along == "rows" else "columns"
-            found.append(sentence(_SUM_TO_1[along], weights=wording.name(step.name)))
-    by_token = [step for step in softmaxes if step.token is not None]
-    if by_token and all(map(_sums_to_1, by_token)):
+    by_token = []
+    for step in problem.steps:
+        if isinstance(step.op, Softmax) and step.token is not None:
+            by_token.append(_sums_to_1(step))
+        elif isinstance(step.op, Softmax) and _sums_to_1(step):
+            found.append(sentence(_SUM_TO_1[step.op.along], weights=wording.name(step.name)))
+    if by_token and all(by_token):
         found.append((Words("The weights of every token sum to 1."),))
     for step in problem.steps:
-        if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V") and not isinstance(step.result, Outline):
-            a, b = step.operands
-            left, right = (o.of(problem.derivation.value(o.name)) for o in (a, b))
-            if isinstance(left, Matrix) and isinstance(right, Matrix):
-                sums = Matrix.of([[_total(column) for column in left.T.rows]])
-                total = Matrix.of([[_total(column) for column in step.result.T.rows]])
-                if MatMul().apply(sums, right) == total:
-                    found.append(
-                        sentence(
-                            "Column sums of {product}: {sums} = column sums of {left} times {right}.",
-                            product=wording.name(step.name),
-                            sums=wording.values(total),
-                            left=wording.operand(a),
-                            right=wording.operand(b),
-                        )
-                    )
+        if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V"):
+            found += _column_sums(step, wording)
     return [*found, *agreement(problem, wording)]
+
+
+def _column_sums(step: Step, wording: Wording) -> list[Inlines]:
+    """Those of a product are those of its left factor times the right one."""
+    a, b = step.operands
+    left, right = (operand.of(wording.derivation.value(operand.name)) for operand in (a, b))
+    if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(step.result, Matrix)):
+        return []
+    sums, total = (Matrix.of([[_total(column) for column in matrix.T.rows]]) for matrix in (left, step.result))
+    if MatMul().apply(sums, right) != total:
+        return []
+    return [
+        sentence(
+            "Column sums of {product}: {sums} = column sums of {left} times {right}.",
+            product=wording.name(step.name),
+            sums=wording.values(total),
+            left=wording.operand(a),
+            right=wording.operand(b),
+        )
+    ]
 
 
 def _sums_to_1(step: Step) -> bool:
@@ -254,7 +175,43 @@ def _sums_to_1(step: Step) -> bool:
 
 
 def _total(values: tuple[Value, ...]) -> Value:
-    total = values[0]
-    for value in values[1:]:
-        total = total + value
-    return total
+    return reduce(add, values)
+
+
+def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
+    """The weights of the usual way, and that they give the same output: decided exactly, entry by entry.
+
+    Nothing where the mechanism is the usual way, where it does not reach its end, or where there are no numbers.
+    """
+    chosen, d = mechanisms().get(problem.mechanism), problem.derivation
+    if chosen is None or chosen.other_way is None or "Z" not in d:
+        return []
+    if any(not isinstance(m, Matrix) or any(map(has_symbols, m)) for m in d.givens.values()):
+        return []
+    usual = chosen.other_way(d) if d.orientation == "rows" else turned(chosen.other_way(turned(d)))
+    output, again = d.value("Z"), usual.value("Z")
+    assert isinstance(output, Matrix) and isinstance(again, Matrix)
+    same = [decide(x, y).equal for x, y in zip(output, again, strict=True)]
+    if False in same:
+        raise SelfCheckError(f"{problem.title} gives another output than attention worked out at once.")
+    if None in same:
+        return []  # nothing is said that is not proved
+    own = Wording(usual, problem.notation)
+    weights = equal(own.name("A"), own.values(usual["A"].result))
+    both = equal(own.rule(usual["Z"]), wording.name("Z"))
+    return [
+        sentence("All weights at once: {weights}, and exactly {output}.", weights=weights, output=both),
+        *_saved(d),
+    ]
+
+
+def _saved(d: Derivation) -> list[Inlines]:
+    """How many keys a cache keeps from being worked out again: t of them for every token t."""
+    n = sum(step.role == "K_cache" for step in d)
+    if n < 2:
+        return []
+    words = message(
+        "With the cache, {keys} keys and {keys} values are worked out; without it, {afresh} of each.",
+        keys=n, afresh=n * (n + 1) // 2,
+    )  # fmt: skip
+    return [(Words(words),)]

@@ -7,20 +7,51 @@ Names in it are made of the derivation's own, so that no text of anybody's stand
 
 from __future__ import annotations
 
+import keyword
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.derivation.algebra import IN_SYMPY, Entries
-from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step
+from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step, StepName
 from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_called
 from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
-from symattn.teaching.explanation.names import identifier, unlike
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
+from symattn.teaching.question import Part, Question, asked_step, matrix_of
+
+# --- names ---
+RESERVED = frozenset({"np", "math", "mask", "bias", "positions", "angles", *HELPERS, *keyword.kwlist})
+
+
+def identifier(name: str) -> str:
+    """The name of a step as a name in Python.
+
+    >>> identifier("S'_2^self.3"), identifier("W_Q"), identifier("2 x"), identifier("mask")
+    ('S_scaled_2_self_token_3', 'W_Q', 'x', 'mask_')
+    """
+    called = StepName.of(name)
+    parts = [called.stem.replace("'", "_scaled"), called.head, called.place]
+    parts += [] if called.token is None else ["token", called.token]
+    joined = unicodedata.normalize("NFKC", "_".join(str(part) for part in parts if part not in (None, "")))
+    letters = "".join(c for c in joined if f"a{c}".isidentifier()).lstrip("_0123456789")
+    found = letters if letters.isidentifier() else f"M_{letters}"
+    return f"{found}_" if found in RESERVED else found
+
+
+def unlike(others: Iterable[str], name: str) -> str:
+    """A name that none of the others has: itself, or with a number."""
+    taken, count, unlike = set(others), 1, name
+    while unlike in taken:
+        count += 1
+        unlike = f"{name}_no_{count}"
+    return unlike
+
+
+# --- programs ---
 
 OPENING = "import numpy as np\n\nnp.set_printoptions(precision=4, suppress=True)"
 
@@ -248,13 +279,9 @@ def with_programs(part: Solved, programs: Programs | None, number: int) -> Solve
 
 def _line(question: Question, part: Part) -> tuple[Derivation, str] | None:
     """The line of a derivation in numbers that a part asks for, if it is one."""
-    match part.answer:
-        case StepAnswer(name) | EntriesAnswer(name) if question.problem:
-            derivation = question.problem.derivation
-        case MatrixAnswer(derivation=Derivation() as derivation, step=name):
-            pass
-        case _:
-            return None
+    if (asked := asked_step(question, part)) is None:
+        return None
+    derivation, name = asked
     is_step = any(step.name == name for step in derivation)
     return (derivation, name) if is_step and is_numeric(derivation) else None
 
@@ -277,19 +304,3 @@ def _matrices_in(formula: Formula) -> Iterator[tuple[tuple[Formula, ...], ...]]:
 
 def _cells(*sources: str) -> tuple[Block, ...]:
     return tuple(Program(source) for source in sources if source)
-
-
-__all__ = [
-    "Computation",
-    "Programs",
-    "StepPrograms",
-    "Variables",
-    "functions",
-    "identifier",
-    "is_numeric",
-    "programs",
-    "programs_of",
-    "step_programs",
-    "variables",
-    "with_programs",
-]

@@ -21,7 +21,7 @@ from symattn.derivation.sympy_source import (
     typed_name,
 )
 from symattn.exact import AnyMatrix, Matrix, has_symbols
-from symattn.teaching.explanation.names import identifier, unlike
+from symattn.teaching.explanation.program import identifier, unlike
 
 LONGEST = 30
 """An entry of more parts than so many is read no more: what comes after it has its matrix by name."""

@@ -24,7 +24,7 @@ from symattn.page.document import (
     sentence,
     with_blocks_inside,
 )
-from symattn.page.notation import Notation, load_notation
+from symattn.page.notation import Notation
 from symattn.teaching.explanation.layouts import Printed
 from symattn.teaching.explanation.steps import Detail, entries
 from symattn.teaching.explanation.wording import Wording
@@ -109,13 +109,15 @@ class PartialSolution:
         step = next((step for step in boxes.derivation if step.name == boxes.step), None)
         if step is None or step.result != boxes.matrix:
             return []
-        return entries(step, self._knowing(boxes), Detail(boxes.first, boxes.places))
+        return entries(step, self._knowing(boxes), Detail(boxes.first, self.question.places))
 
     def _knowing(self, boxes: _Boxes) -> _Knowing:
         """The words for a derivation of which the entries that stand on the paper are known."""
         if (found := self._words.get(id(boxes.derivation))) is None:
             shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
-            found = self._words[id(boxes.derivation)] = _Knowing(boxes.derivation, boxes.notation, shown, self.printed)
+            found = self._words[id(boxes.derivation)] = _Knowing(
+                boxes.derivation, self.question.notation, shown, self.printed
+            )
         return found
 
     @cached_property
@@ -126,15 +128,13 @@ class PartialSolution:
 
 @dataclass(frozen=True)
 class _Boxes:
-    """The boxes of a part, and what belongs in them; `places` of decimals, none for exact values."""
+    """The boxes of a part of a question, and what belongs in them."""
 
+    question: Question
     grid: AnswerGrid
     matrix: Matrix
     derivation: Derivation
     step: str
-    notation: Notation
-    exact: bool
-    places: int
 
     @cached_property
     def first(self) -> tuple[Cell, ...]:
@@ -158,14 +158,13 @@ class _Boxes:
 
     @cached_property
     def _wording(self) -> Wording:
-        whole = self.exact or all(isinstance(x, int) for x in self.matrix)
-        return Wording(self.derivation, self.notation, None if whole else self.places)
+        whole = self.question.exact or all(isinstance(x, int) for x in self.matrix)
+        return Wording(self.derivation, self.question.notation, None if whole else self.question.places)
 
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:
     """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
-    problem, content = question.problem, question.frozen
-    derivation, step = problem.derivation if problem else Derivation({}), ""
+    derivation, step = question.problem.derivation if question.problem else Derivation({}), ""
     match part.answer:
         case StepAnswer(step) | EntriesAnswer(step, _):
             matrix = derivation.value(step)
@@ -177,10 +176,7 @@ def _boxes(question: Question, part: Part) -> _Boxes | None:
         return None
     for grid in all_blocks(part.ask):
         if isinstance(grid, AnswerGrid) and not grid.shade and grid.step in ("", step):
-            notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))
-            exact = problem.exact if problem else content.get("exact", True) is True
-            places = problem.places if problem else int(str(content.get("places", 4)))
-            return _Boxes(grid, matrix, derivation, step, notation, exact, places)
+            return _Boxes(question, grid, matrix, derivation, step)
     return None
 
 
@@ -208,6 +204,3 @@ class _Knowing(Wording):
             return view.entry(i, j)
 
         return replace(view, entry=entry)
-
-
-__all__ = ["PartialSolution", "explained", "marking", "with_answer_space"]

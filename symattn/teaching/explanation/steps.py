@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
+from functools import lru_cache
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Op, Step, StepName
+from symattn.derivation.algebra import index, size_formula
+from symattn.derivation.derivation import Derivation, Index, Op, Operand, Step, StepName, View
 from symattn.derivation.ops import Mask, MatMul
 from symattn.derivation.ops.entrywise import Rounding
+from symattn.derivation.sizes import letters_of
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
 from symattn.formula import (
     NOTHING,
     CellKind,
+    Dots,
     Formula,
     Fraction,
+    ListOf,
     Name,
     Number,
     Product,
@@ -25,7 +30,11 @@ from symattn.formula import (
     Row,
     Sum,
     Text,
+    contains,
     decimal,
+    equal,
+    parts_of,
+    put_in,
     shortest,
 )
 from symattn.formula.width import fold, width
@@ -44,7 +53,6 @@ from symattn.page.document import (
     WorkingSpace,
     sentence,
 )
-from symattn.teaching.explanation.from_givens import from_givens
 from symattn.teaching.explanation.wording import LINE, LONG, Wording, any_place, terminates
 
 MOST_COLUMNS = 6
@@ -74,13 +82,13 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
         return _outlined(step, wording)
     plain = wording.name(step.name)
     rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
-    lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
+    lines = [equal(wording.shaped(plain, step.result), rule)]
     if not step.op.trivial and step.op.shows_factors and (factors := _with_room(step, wording)):
         lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
     rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
     blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
-        blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
+        blocks.append(Display((equal(wording.entry(step.name, "i", "j"), block),)))
     carried = in_decimals(step.result)
     ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Rounding | Mask)
     places = None if ends else detail.places  # of the matrix in decimals, after all entries
@@ -151,7 +159,7 @@ def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> list[
     if all(ends_within(x, places) for x in result):
         cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
         grid = wording.grid(cells)
-        return [] if grid == wording.values(result) else [Relation((name, grid), ("=",))]
+        return [] if grid == wording.values(result) else [equal(name, grid)]
     return [Relation((name, wording.rounded(result, places)), ("≈",))]
 
 
@@ -263,14 +271,14 @@ def _entry(
 def _outlined(step: Step, wording: Wording) -> list[Block]:
     """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
     name = wording.shaped(wording.name(step.name), step.result)
-    blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
+    blocks: list[Block] = [Display((equal(name, wording.rule(step, shapes=True)),))]
     if not _is_written_out(step.op):
         return blocks
     i, j = any_place(step)
     entry = wording.entry(step.name, i, j)
     if wording.derivation.from_givens:
         put_in = from_givens(wording)
-        blocks.append(Display((Relation((entry, put_in.working(step)), ("=",)),)))
+        blocks.append(Display((equal(entry, put_in.working(step)),)))
         if put_in.begins_by_name(step):
             blocks.append(Paragraph((Words(BY_NAME),)))
     else:
@@ -292,6 +300,72 @@ def _folded(lines: Iterable[Relation]) -> list[Formula]:
     return [part for line in lines for part in fold(line, LINE)]
 
 
+# ------------------------------------------------------------------------------- in letters, from the givens alone
+
+INDICES = tuple(map(Name, "lprtuvw"))
+"""What is summed over within a sum, from inside out; the outermost index is k."""
+
+
+@lru_cache(maxsize=1)
+def from_givens(wording: Wording) -> FromGivens:
+    """What the steps of a page have in common."""
+    return FromGivens(wording)
+
+
+class FromGivens:
+    """The workings of a derivation's steps; one that has no room on a line has the entries before it by name."""
+
+    def __init__(self, wording: Wording) -> None:
+        self.wording = wording
+        d = wording.derivation
+        letters = {letter for given in d.givens.values() for size in given.shape for letter in letters_of(size)}
+        sizes = [formula for letter in letters for formula in (size_formula(letter), wording.size(letter))]
+        self._sizes: dict[Formula, Formula] = {size: size for size in sizes}  # k is no index in d_k
+        self._workings: dict[str, Formula] = {}
+
+    def working(self, step: Step) -> Formula:
+        """Any entry of a step written out."""
+        if step.name not in self._workings:
+            whole = step.op.working(*any_place(step), *map(self._view, step.operands))
+            fits = width(whole) <= LINE
+            self._workings[step.name] = whole if fits else self.wording.working(step, *any_place(step))
+        return self._workings[step.name]
+
+    def begins_by_name(self, step: Step) -> bool:
+        """Whether it is the first that has entries of earlier steps by name."""
+        return step is next(filter(self._has_names, self.wording.derivation), None)
+
+    def _has_names(self, step: Step) -> bool:
+        d = self.wording.derivation
+        before = [d[operand.name] for operand in step.operands if operand.name not in d.givens]
+        if not before or not isinstance(step.result, Outline):
+            return False
+        by_name = self.wording.working(step, *any_place(step))
+        return self.working(step) == by_name or any(self._entry(one) is None for one in before)
+
+    def _view(self, operand: Operand) -> View:
+        named, d = self.wording.view(operand), self.wording.derivation
+        if operand.name in d.givens or (entry := self._entry(d[operand.name])) is None:
+            return named
+        return replace(named, entry=lambda i, j: entry(*operand.place(i, j)))
+
+    def _entry(self, step: Step) -> Callable[[Index, Index], Formula] | None:
+        """Each entry of a step; None where one formula does not say them all.
+
+        What is summed over in it has a letter of its own, so that k is free in what it is put into.
+        """
+        whole, place = self.working(step), any_place(step)
+        free = next((letter for letter in INDICES if letter not in parts_of(whole)), None)
+        of_one = any(isinstance(k, int) and size != 1 for k, size in zip(place, step.result.shape, strict=True))
+        if free is None or of_one or contains(whole, Dots, ListOf):
+            return None
+        apart = put_in(whole, self._sizes | {Name("k"): free})
+        return lambda i, j: put_in(apart, self._sizes | {Name("i"): self._index(i), Name("j"): self._index(j)})
+
+    def _index(self, i: Index) -> Formula:
+        return index(i) if isinstance(i, str) else index(i + self.wording.notation.first_index - 1)
+
+
 # -------------------------------------------------------------------------------------------- for the student
 
 
@@ -299,10 +373,10 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
     name = wording.name(step.name)
     if isinstance(step.result, Outline):
-        rule = Display((Relation((name, wording.rule(step)), ("=",)),))
+        rule = Display((equal(name, wording.rule(step)),))
         return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
     rows, columns = step.result.shape
-    asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
+    asked = equal(name, wording.rule(step, shapes=True))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
     if step.op.by_hand:
         blocks.append(working_space(step, wording.derivation, exact))

@@ -53,7 +53,6 @@ from symattn.formula import (
     Names,
     Power,
     Product,
-    Relation,
     Root,
     Row,
     Scope,
@@ -63,8 +62,10 @@ from symattn.formula import (
     Transposed,
     decimal,
     elided_range,
+    equal,
     number,
     read_formula,
+    rebuilt,
     shortest,
     symbol_formula,
 )
@@ -272,10 +273,14 @@ class Wording:
             return MatrixOf(cells, n.bracket, comma, comma)
         return MatrixOf(cells, n.bracket, n.separator, n.row_end, n.nested or style == "nested")
 
+    def written(self, matrix: Matrix, number: Callable[[Value], Formula], style: str = "") -> Formula:
+        """A matrix, each entry as `number` writes it."""
+        return self.grid((map(number, row) for row in matrix.rows), style)
+
     def values(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
         """A matrix with its numbers; by named entries, elided, where only its shape is known."""
         if isinstance(matrix, Matrix):
-            return self.grid(((self.number(x) for x in row) for row in matrix.rows), style)
+            return self.written(matrix, self.number, style)
         rows, columns = (elided_range(size) for size in matrix.shape)
         return self.grid(((self._outlined(name, r, c) for c in columns) for r in rows), style)
 
@@ -286,13 +291,11 @@ class Wording:
         return self.entry(name, *zero_based)
 
     def decimals(self, matrix: Matrix, places: int, style: str = "") -> Formula:
-        return self.grid(((self.decimal(x, places) for x in row) for row in matrix.rows), style)
+        return self.written(matrix, lambda x: self.decimal(x, places), style)
 
     def rounded(self, matrix: Matrix, places: int) -> Formula:
         """A matrix in decimals, but for what needs none: a 0 is exactly 0, and 0.0000 is not."""
-        return self.grid(
-            (self.number(x) if terminates(x) else self.decimal(x, places) for x in row) for row in matrix.rows
-        )
+        return self.written(matrix, lambda x: self.number(x) if terminates(x) else self.decimal(x, places))
 
     def blank(self, shape: tuple[int, int], kind: CellKind) -> Formula:
         return self.grid([[Blank(kind)] * shape[1]] * shape[0])
@@ -424,7 +427,7 @@ class Wording:
             "work": lambda name, i, j: self.working(d[name], _from_1(i), _from_1(j)),
             "visible": lambda name, i, j: without_zeros(self.working(d[name], _from_1(i), _from_1(j))),
             "weight": lambda t, j, places: self.decimal(self.weights(t)[0, _from_1(j)], int(places)),
-            "sums": lambda name, places: self.sums(d[name], int(places)),
+            "sums": lambda name, places: Wording(d, self.notation, int(places)).totals(name),
             "weighing": lambda name: self.with_printed_weights.weighing(name),
             "totals": lambda name: self.with_printed_weights.totals(name),
             "grid": lambda name: self.labelled(name),
@@ -519,7 +522,7 @@ class Wording:
 
         def product(j: int, weight: Value) -> Formula:
             before, after = (self.values(matrix.row(j), style="commas") for matrix in (values, weighted))
-            return Relation((Product((self.number(weight), before), self.notation.product), after), ("=",))
+            return equal(Product((self.number(weight), before), self.notation.product), after)
 
         return Row(tuple(product(j, weight) for j, weight in enumerate(self.weights(_split(name)[1]))))
 
@@ -527,19 +530,7 @@ class Wording:
         """Every entry of a sum written out, one after another: 0 + 1 + 1 = 2, and the next."""
         step, result = self.derivation[name], self.numeric(name)
         cells = [(i, j) for i in range(result.shape[0]) for j in range(result.shape[1])]
-        return Row(tuple(Relation((self.working(step, i, j), self.number(result[i, j])), ("=",)) for i, j in cells))
-
-    def sums(self, step: Step, places: int) -> Formula:
-        """Every entry of a sum written out with fixed places: 0.0 + 1.0 + 1.0 = 2.0, and the next."""
-        fixed = Wording(self.derivation, self.notation, places)
-        rows, columns = self.numeric(step.name).shape
-        cells = [(i, j) for i in range(rows) for j in range(columns)]
-        return Row(
-            tuple(
-                Relation((fixed.working(step, i, j), fixed.number(self.numeric(step.name)[i, j])), ("=",))
-                for i, j in cells
-            )
-        )
+        return Row(tuple(equal(self.working(step, i, j), self.number(result[i, j])) for i, j in cells))
 
     def labelled(self, name: str, grid: MatrixOf | None = None) -> MatrixOf:
         """A grid with q's before its rows and k's above its columns; numbers are dots, exact zeros are shown.
@@ -582,7 +573,7 @@ class Wording:
 
     def equation(self, step: Step) -> Formula:
         """Q = X W^Q."""
-        return Relation((self.name(step.name), self.rule(step)), ("=",))
+        return equal(self.name(step.name), self.rule(step))
 
     def block_form(self, step: Step, i: Index, j: Index) -> Formula | None:
         """An entry of Q Kᵀ as a product of whole rows: q_i k_jᵀ; none for other steps."""
@@ -605,7 +596,7 @@ class Wording:
         matrix = operand.of(self.derivation.seen(operand.name))
         if not isinstance(matrix, Matrix):
             return self.values(matrix, operand.name)
-        return self.grid((self.number(x, guard) for x in row) for row in matrix.rows)
+        return self.written(matrix, lambda x: self.number(x, guard))
 
     def _by_name(self, operand: Operand, guard: int) -> Formula:
         """The operand, its entries with letters by their names: [1, 0; α_21, α_22]."""
@@ -643,12 +634,8 @@ def decorated(formula: Formula, called: StepName) -> Formula:
             return Name(words, sup=",".join(labels))
         case Power(base):  # σ²
             return replace(formula, base=decorated(base, called))
-        case Product(factors):
-            return replace(formula, factors=tuple(decorated(factor, called) for factor in factors))
-        case MatrixOf(rows):
-            return replace(formula, rows=tuple(tuple(decorated(cell, called) for cell in row) for row in rows))
-        case ListOf(items):
-            return replace(formula, items=tuple(decorated(item, called) for item in items))
+        case Product() | MatrixOf() | ListOf():
+            return rebuilt(formula, lambda part: decorated(part, called))
     return formula
 
 
@@ -721,7 +708,6 @@ _SIZE_SOURCES = (
     ("A", ("n", "m")),
     ("A_1", ("n", "m")),
     ("H", ("n", "d_h")),
-    ("A_1", ("n", "m")),
     ("Z", ("n", "d_v")),
 )
 
@@ -764,6 +750,3 @@ def terminates(value: Value) -> bool:
     if value is NEGATIVE_INFINITY or isinstance(value, int):
         return True
     return has_symbols(value)
-
-
-__all__ = ["LONG", "Wording", "decorated", "in_signs", "step_in_signs", "terminates", "typed_in"]

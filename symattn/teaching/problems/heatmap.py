@@ -19,7 +19,7 @@ from symattn.formula import Formula, Text
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
 from symattn.page.document import HeatMap, Inlines
-from symattn.teaching.explanation.diagrams_weights import BOUNDS, level
+from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, TextLike, choice_part, put_in, series
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.problems.systems import Rows

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -23,14 +25,23 @@ _BODY, _LISTS = "word/document.xml", "word/numbering.xml"
 
 
 def is_document(content: bytes) -> bool:
-    """Whether it is a zip that holds a document of Word's."""
+    """Whether it is a zip, perhaps a broken one, that holds a document of Word's."""
+    return _holds(content, _BODY)
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether it is a zip, perhaps a broken one, that holds a workbook."""
+    return _holds(content, "xl/workbook.xml")
+
+
+def _holds(content: bytes, member: str) -> bool:
     if not content.startswith(b"PK\x03\x04"):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _BODY in archive.namelist()
+            return member in archive.namelist()
     except (zipfile.BadZipFile, ValueError, OSError):
-        return False
+        return member.encode() in content
 
 
 def document_text(content: bytes) -> str:
@@ -234,4 +245,41 @@ def _in_delimiters(element: ElementTree.Element, depth: int) -> str:
     return f"{opening}{between.join(parts)}{closing}"
 
 
-__all__ = ["document_text", "is_document"]
+MOST_ROWS, MOST_COLUMNS, MOST_SHEETS = 2_000, 60, 20
+_UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuil|hoja|worksheet|工作表)\s*\d*")
+
+
+def workbook_text(content: bytes) -> str:
+    """The cells of all its sheets, one below the other, each below its name where it has one of its own.
+
+    Formulas count as what they came to when the file was saved. `InputError` if it cannot be read or is far too large.
+    """
+    import openpyxl  # takes longer to load than to use
+
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > LARGEST_UNPACKED:
+                most = LARGEST_UNPACKED // 1_000_000
+                says = f"This workbook has more than {most} MB when it is unpacked; that is not a sheet of answers."
+                raise InputError(says)
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+        for sheet in book.worksheets[:MOST_SHEETS]:
+            if not _UNNAMED.fullmatch(sheet.title):
+                writer.writerow([sheet.title])
+            for row in sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
+                writer.writerow(["" if value is None else _text(value) for value in row])
+            writer.writerow([])
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl raises whatever its parsers do
+        raise InputError("This workbook cannot be read: it is broken, or locked with a password.") from error
+    return text.getvalue()
+
+
+def _text(value: object) -> str:
+    """A number with the digits that it has; 3 for 3.0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return " ".join(str(value).split())

@@ -23,9 +23,10 @@ from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
+from symattn.marking.marker.script import precision_of
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
-from symattn.marking.reports.worked import Own
+from symattn.marking.reports.worked import StudentWork
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.remarks import feedback
@@ -83,7 +84,7 @@ class ReportLine:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportText:
     """A report as it is told to one reader; `alone`: to somebody whose work nobody else will look at."""
 
     report: Report
@@ -91,7 +92,7 @@ class Told:
     of_exam: bool = False
     alone: bool = False
     _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
-    _owns: dict[str, Own] = field(default_factory=dict, compare=False, repr=False)
+    _owns: dict[str, StudentWork] = field(default_factory=dict, compare=False, repr=False)
 
     # -- lines
 
@@ -118,7 +119,7 @@ class Told:
     def label(self, part: str) -> Inlines:
         """What a part is called on the page."""
         if part not in self._parts:
-            return self._step_name(part)
+            return self.named(part)
         return self._told_apart(part, self._parts[part].title)
 
     def _told_apart(self, part: str, called: Inlines) -> Inlines:
@@ -151,7 +152,7 @@ class Told:
             case Grids():
                 known = answer.model if isinstance(answer, PropertyAnswer) else ()
                 named = (self._named(name, grid, name in known) for name, grid in said.grids.items())
-                return _spaced([*named, self._sign(verdicts.get((0, 0)))])
+                return in_turn([*named, self._sign(verdicts.get((0, 0)))])
             case Entry() if not said.blank:
                 return (Math(self._marked(as_read(said), verdicts.get((0, 0)))),)
             case Ticked() if isinstance(answer, ChoiceAnswer) and answer.several:
@@ -162,7 +163,7 @@ class Told:
                 unread = Math(Marked(NOTHING, *(words.UNMARKED if self.alone else words.UNREAD)))
                 sign = () if said.points is not None else (unread,)
                 shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
-                return _spaced([sentence("“{text}”", text=shown), sign])
+                return in_turn([sentence("“{text}”", text=shown), sign])
             case _ if not verdicts:
                 return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
             case _:
@@ -222,7 +223,9 @@ class Told:
         ticked = [(v, v.written.text) for v in verdicts.values() if not v.written.blank]
         left = [(v, f"({option_letter(v.i)})") for v in verdicts.values() if v.written.blank and v.state == "wrong"]
         shown = ticked + (left if self.reader == "teacher" else [])
-        return _listed(self._marked(FormulaText(text), v) for v, text in shown) or (Words(words.NOTHING),)
+        return listing([(Math(self._marked(FormulaText(text), v)),) for v, text in shown], "") or (
+            Words(words.NOTHING),
+        )
 
     def _cells(self, answer: CellsAnswer, said: Shaded, verdicts: dict[Cell, Verdict]) -> Inlines:
         def cell(place: Cell) -> Formula:
@@ -384,9 +387,9 @@ class Told:
     def left_out(self, event: Event) -> Inlines:
         """The name of the step that a mistake was made in, where that was not written; else nothing."""
         here = self.step(event.part)
-        if here is None or event.kind == "misread" or event.step in ("", here) or self._is_written(event.step):
+        if here is None or event.kind == "misread" or event.step == here or self._is_written(event.step):
             return ()
-        return self._step_name(event.step)
+        return self.named(event.step)
 
     def _way_here(self, event: Event) -> Inlines:
         step = self.left_out(event)
@@ -531,7 +534,7 @@ class Told:
 
     # -- in the student's own numbers
 
-    def own(self, part: str) -> Own | None:
+    def own(self, part: str) -> StudentWork | None:
         """The student's own lines in the derivation of a part; none if nothing went wrong in it."""
         d, wording = self.report.own.get(part), self.wording(part)
         if d is None or wording is None:
@@ -540,10 +543,8 @@ class Told:
             lines = {step: said for name in self._parts if self.report.own.get(name) is d and (step := self.step(name))
                      and isinstance(said := self.said(name), Grid) and not said.empty}  # fmt: skip
             more = {name: said for name, said in self.report.attempt.more.items() if name in d and not said.empty}
-            problem = self.report.question.problem
-            places, exact = (problem.places, problem.exact) if problem else (4, True)
-            own = Wording(d, wording.notation)
-            self._owns[part] = Own(d, {**more, **lines}, own, places, exact)
+            exact, places = precision_of(self.report.question)
+            self._owns[part] = StudentWork(d, {**more, **lines}, Wording(d, wording.notation), places, exact)
         return self._owns[part]
 
     def _worked(self, event: Event) -> Inlines:
@@ -644,7 +645,7 @@ class Told:
             if verdict.state == "follows" and verdict.way in said:  # of the others a student is told by the sign
                 ways.setdefault(said[verdict.way], []).append(cell)
             for flag in verdict.flags:
-                if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
+                if flag in words.FLAGS and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop(said["event"], None)  # it has been told
@@ -784,10 +785,6 @@ class Told:
         )
         return (Math(known.name(step)),) if known else step_in_signs(step)
 
-    def _step_name(self, step: str) -> Inlines:
-        wording = self.wording(next(iter(self._parts), ""))
-        return (Math(wording.name(step)),) if wording and step in wording.derivation else (Words(step),)
-
     def _is_written(self, step: str) -> bool:
         return any(
             self.step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
@@ -866,10 +863,8 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
 CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
         "event": ("Right, given the earlier mistake.", "{place}: right, given the earlier mistake."),
-        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
     "teacher": {
-        "key": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
         "written": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
         "unrounded": (
             "Consistent with the student's {lines} before rounding.",
@@ -883,7 +878,6 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
             "Consistent with the earlier mistake.",
             "{place}: consistent with the earlier mistake.",
         ),
-        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
 }  # fmt: skip
 """What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
@@ -899,15 +893,6 @@ def explained(mistake: Inlines, explanation: Inlines) -> Inlines:
 def _cells_in(event: Event) -> list[Cell]:
     """The entries that a mistake spoilt in the line where it is seen."""
     return [(i, j) for part, i, j in event.entries if part == event.part]
-
-
-def _spaced(parts: Iterable[Inlines]) -> Inlines:
-    return tuple(x for k, part in enumerate(filter(None, parts)) for x in ((Words(" "),) if k else ()) + part)
-
-
-def _listed(formulas: Iterable[Formula]) -> Inlines:
-    """Formulas with commas between."""
-    return tuple(x for k, f in enumerate(formulas) for x in ((Words(", "), Math(f)) if k else (Math(f),)))
 
 
 def _advice(name: Inlines, says: Inlines) -> Inlines:
@@ -941,6 +926,3 @@ def _lowered(number: int) -> str:
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-__all__ = ["Reader", "ReportLine", "Told", "explained", "marks_text", "places", "remarked"]
