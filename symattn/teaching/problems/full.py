@@ -21,7 +21,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import blocks
+from symattn.teaching.problems.asking import bank, blocks
 from symattn.teaching.problems.base import NOTHING, ProblemType
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
@@ -311,6 +311,20 @@ class Exercise:
     mechanism: str
     told: str
     preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True)
+class ExerciseBank:
+    """What `exercises.toml` has of a type."""
+
+    title: str
+    exercises: Mapping[str, Exercise]
+
+
+def variety_of_bank(name: str) -> ProblemType[derived.Content, derived.Family]:
+    """Return the type of that name in `exercises.toml`."""
+    of_type = bank(dict[str, ExerciseBank], "exercises")[name]
+    return variety(name, of_type.title, of_type.exercises)
 
 
 def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType[derived.Content, derived.Family]:
