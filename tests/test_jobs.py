@@ -61,7 +61,6 @@ def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path
     assert len(steps) == 2
 
 
-@pytest.mark.slow
 def test_sheets_in_python_and_a_report_are_the_same(here):
     alone, by_many = (symattn.worksheet("attention", n=2, seed=3, executor=those) for those in (None, Here()))
     assert [(s.name, s.command, s.key) for s in by_many] == [(s.name, s.command, s.key) for s in alone]

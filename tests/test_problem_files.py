@@ -214,6 +214,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_titles_are_only_text(text):
+    assert derive("attention", Q=[[1]], K=[[1]], V=[[1]], title=text or " ").text("latex")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_of_givens_and_steps_are_written_or_refused(text):
     data = {
         "mechanism": "custom",
