@@ -23,6 +23,7 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
+from symattn.foundation.languages import message
 from symattn.page.document import Inlines, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
@@ -370,7 +371,9 @@ def _formula_offers(item: ChoiceItem, found: Separation, wording: Wording, probl
     name, d = item.step, found.derivation
     steps = {m.id: step for m, step in rewritten(d, name)}
     whys = {w.misconception.id: diagnosis(w, wording) for w in found.wrongs if w.misconception.id in item.options}
-    offers = [Offer(wording.rule(steps.get(id, d[name])), whys.get(id, "right."), not id, id) for id in item.options]
+    offers = [
+        Offer(wording.rule(steps.get(id, d[name])), whys.get(id, message("right.")), not id, id) for id in item.options
+    ]
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 

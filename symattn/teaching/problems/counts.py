@@ -352,7 +352,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
     return make_part(
         "In letters",
-        [say(item.ask), FillIns((FillIn(as_text("Count:"), 60),))],
+        [say(item.ask), FillIns((FillIn(as_text(message("Count:")), 60),))],
         [Display((Relation((read_formula(item.how), shown), ("=",)),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
         Mark("B", 1),
@@ -411,7 +411,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
             width=layer.d,
             heads=layer.h,
         ),
-        ("Product", "Multiply-adds"),
+        ("Product", message("Multiply-adds")),
         _lines([(say(what), how, count) for what, how, count in lines]),
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
@@ -590,7 +590,7 @@ def _short(
     errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer."""
-    return number_part(name, title, asked, "Answer:", value, key, *marks, room=14, width=60, errors=errors)
+    return number_part(name, title, asked, message("Answer:"), value, key, *marks, room=14, width=60, errors=errors)
 
 
 # ------------------------------------------------------------------------------------------------ proving

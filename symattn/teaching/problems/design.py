@@ -17,6 +17,7 @@ from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.exact import Matrix, compare, divide, exact
 from symattn.formula import Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
 from symattn.teaching.problems.asking import Offer, Prose, as_text, choice, choices, choices_key, make_part
@@ -353,7 +354,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         Display((Relation((name, table), ("=",)),)),
     )
     each = Mark("B", 3, say.either("one for each row", "one for each column"), "rows")
-    return Item(make_part("A mask", asked, key, CellsAnswer((3, 3), hidden, say.columns), each), check, 9)
+    return Item(make_part(message("A mask"), asked, key, CellsAnswer((3, 3), hidden, say.columns), each), check, 9)
 
 
 def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:

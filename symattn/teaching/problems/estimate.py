@@ -317,7 +317,7 @@ def change(draw: Draw, say: Prose, place: int) -> Item:
     )
     ticked, _ = choices_key(offers)
     explained = [ticked, say(effect.reason)]
-    part = make_part("A change", [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
+    part = make_part(message("A change"), [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
     return Item(part, check, 2, "effect")
 
 
@@ -403,7 +403,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         shared = even(lambda s: s in ranked[-2:])
         offers.append((shared, "the two scores differ, so their weights differ.", ""))
     placed = [Offer(say.row(offers[k][0]), say(offers[k][1]), k == 0, offers[k][2]) for k in order]
-    return Item(choice_part("A limit", [say(asked, row=_row(say, row))], placed), check, 2, "limit")
+    return Item(choice_part(message("A limit"), [say(asked, row=_row(say, row))], placed), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question

@@ -278,7 +278,7 @@ def _cost(sizes: Sizes) -> Part:
         "cost",
         "Operations",
         "How many multiply-adds does each layer take for the whole sequence?",
-        ("Layer", "Multiply-adds"),
+        ("Layer", message("Multiply-adds")),
         [
             _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
             _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),

@@ -17,6 +17,7 @@ from symattn.exact import exact, is_symbolic, values_of
 from symattn.exact.reading import read as read_number
 from symattn.formula import Formula, Name, Relation, Text
 from symattn.formula.from_tex import read_tex
+from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
 from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace
@@ -166,7 +167,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
     else:
         value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
         answer, shown = FormulaAnswer(value), say.number(value)
-    label = (*as_text(name), *as_text(" =")) if name else as_text("Answer:")
+    label = (*as_text(name), *as_text(" =")) if name else as_text(message("Answer:"))
     key = Display((Relation((name, shown), ("=",)) if name else shown,))
     return make_part("", [*ask, FillIns((FillIn(label, 40),))], [*ask, key], answer, Mark("B", own.points or 1))
 

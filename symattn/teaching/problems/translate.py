@@ -14,6 +14,7 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import values_of
 from symattn.formula import Relation
 from symattn.foundation.dice import pick, shuffled
+from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Display,
@@ -182,7 +183,7 @@ def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -
         why = sentence("{there} in the new notation is {here} here.", there=there.name(name), here=here.name(name))
         offers.append(Offer(there.name(name), why, name == role))
     prompt = [sentence("What is {matrix} called in the new notation?", matrix=here.name(role))]
-    return choice_part("A name", prompt, offers, key=prompt)
+    return choice_part(message("A name"), prompt, offers, key=prompt)
 
 
 def _product_part(products: Sequence[int], there: Wording) -> Part:
@@ -218,7 +219,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
     if here.orientation == there.orientation:
         text = "{shape}, as here: tokens lie the same way."
     return make_part(
-        "A shape",
+        message("A shape"),
         [prompt, FillIns((FillIn(as_text("Rows × columns:"), 30),))],
         [in_turn((prompt, sentence(text, shape="×".join(map(str, shape)))))],
         ShapeAnswer(shape),
