@@ -98,7 +98,7 @@ def accused(report: Report) -> bool:
 
 
 def pairs(each, nth=1):
-    """Every layout with so many of the sheets, in the thorough profile with all; every nth has one in the fast suite."""
+    """Every layout with so many sheets, in the thorough profile with all; every nth has one in the fast suite."""
     for i, layout in enumerate(LAYOUTS):
         for k in range(each if settings.default.derandomize else len(NAMES)):
             marks = [] if k == 0 and i % nth == 0 else [pytest.mark.slow]
