@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,20 @@ def test_worksheets_and_banks_are_made_in_the_shell(tmp_path, monkeypatch):
 def test_what_is_kept_is_the_same_mechanism():
     assert mechanism(kept_mechanism(GENERAL)).givens == mechanism(GENERAL).givens
     assert kept_mechanism("self-attention") == "self-attention"  # as frozen exams have it
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_file_is_described_as_a_mechanism_is_and_its_example_runs(path, monkeypatch, capsys):
+    monkeypatch.chdir(FILES)
+    said = symattn.describe(path.name)
+    stated = tomllib.loads(path.read_text("utf-8"))
+    assert {one.name: one.shape for one in said.givens} == {
+        name: (str(shape["rows"]), str(shape["columns"])) for name, shape in stated["given"].items()
+    }
+    assert [one.name for one in said.steps] == [step["name"] for step in stated["step"]]
+    exec(said.example.python, {})
+    assert said.steps[-1].name in capsys.readouterr().out
+    assert run("list", "mechanism", path.name).output == f"{said}\n"
 
 
 WRONG = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from textwrap import wrap
 
 import click
@@ -26,6 +25,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list                           everything
     symattn list mechanisms                one of the lists
     symattn list mechanism layer_norm      its givens, settings and steps, with an example
+    symattn list mechanism additive.toml   the same of a mechanism in a file
     symattn list problem masks             the same for a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
@@ -44,7 +44,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     if names:
         if what not in detailed:
             raise InputError(f"There is nothing more on {names[0]!r}: symattn list {what} says it all.")
-        about = [remembered("list", f"{what} {name}", partial(_lines, detailed[what], name)) for name in names]
+        about = [_lines_about(what, name, detailed[what]) for name in names]
         click.echo("\n\n".join(map("\n".join, about)))
         return
     if what == "settings":
@@ -60,8 +60,11 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
             click.echo(f"  {key.ljust(longest)}  {words}".rstrip())
 
 
-def _lines(about: Callable[[str], Iterator[str]], name: str) -> list[str]:
-    return list(about(name))
+def _lines_about(what: str, name: str, lines: Callable[[str], Iterator[str]]) -> list[str]:
+    """The lines about one entry, kept for the next time unless it stands in a file of the user's."""
+    from symattn.foundation.remembered import remembered
+
+    return list(lines(name)) if name.endswith(".toml") else remembered("list", f"{what} {name}", lambda: [*lines(name)])
 
 
 def details() -> dict[str, Callable[[str], Iterator[str]]]:
@@ -76,10 +79,10 @@ def details() -> dict[str, Callable[[str], Iterator[str]]]:
 
 def _mechanism(name: str) -> Iterator[str]:
     """Its givens with their shapes, its settings, its steps, and an example to copy."""
-    from symattn.derivation.mechanisms import mechanism
+    from symattn.derivation.mechanisms import named_mechanism
     from symattn.teaching.description import describe
 
-    yield str(describe(name if name == "custom" else mechanism(name).name)).rstrip()
+    yield str(describe(name if name == "custom" else named_mechanism(name))).rstrip()
 
 
 def _problem(name: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from textwrap import indent
 from typing import Any
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Mechanism, Settings, custom, mechanism, mechanisms
+from symattn.derivation.mechanisms import Mechanism, Settings, custom, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
@@ -108,6 +108,8 @@ class Description:
 def describe(name: str) -> Description:
     """What a mechanism starts from, what can be set, its steps in order, and an example; a problem type likewise.
 
+    A mechanism may be that of a file, `additive.toml`.
+
     Shapes are in letters, for tokens as rows; a size that has to be a number for there to be steps is one in `steps`.
     Settings that change no step are left out.  `InputError` names the nearest mechanism or problem type, if there is
     none of that name.
@@ -116,6 +118,8 @@ def describe(name: str) -> Description:
     (Given(name='X', shape=('n', 'd_model'), optional=False), ['N_ms', 'N_hat', 'N'])
     """
     plain = name.replace("-", "_") if isinstance(name, str) else name
+    if isinstance(name, str) and name.endswith(".toml"):
+        return _of_mechanism(kept_mechanism(name))
     if plain in mechanisms():
         return _of_mechanism(plain)
     if plain == "custom":
@@ -135,14 +139,15 @@ def _of_mechanism(name: str) -> Description:
     settings = Settings.read(chosen.defaults)
     shapes = {**chosen.givens, **chosen.optional}
     d, sizes = in_letters(chosen, settings)
+    example = _of_file(chosen) if chosen.name != name else _python(chosen)
     return Description(
-        name,
+        chosen.name,
         chosen.title,
         _about(sys.modules.get(f"symattn.derivation.mechanisms.{name}")),
         tuple(Given(one, (_size(r), _size(c)), one in chosen.optional) for one, (r, c) in shapes.items()),
         tuple(_setting(one, settings) for one in settings_of(name)),
         tuple(_steps(d)),
-        Example(_python(chosen), f"symattn worksheet {name} --seed {SEED} --format markdown"),
+        Example(example, f"symattn worksheet {chosen.name} --seed {SEED} --format markdown"),
         sizes,
     )
 
@@ -230,6 +235,14 @@ def _python(chosen: Mechanism) -> str:
     if others := [f'    "{name}": {_rows(m)},' for name, m in givens.items() if not name.isidentifier()]:
         lines.append("\n".join(["**{", *others, "}"]))
     return _call([f'"{chosen.name}"', *lines, *(f"{name}={_literal(getattr(settings, name))}" for name in stated)])
+
+
+def _of_file(chosen: Mechanism) -> str:
+    """A worksheet of a mechanism that stands in a file, and what is asked on it."""
+    return (
+        f'import symattn\n\n[sheet] = symattn.worksheet("{chosen.name}", seed={SEED})\n'
+        "print([part.name for part in sheet.question.parts])\n"
+    )
 
 
 def _call(arguments: Sequence[str]) -> str:
