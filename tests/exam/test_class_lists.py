@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import InputError
 from symattn.foundation.tables import table
-from symattn.teaching.exam.class_list import read_class
+from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 
 LISTS = tomllib.loads((Path(__file__).parent / "class_lists.toml").read_text("utf-8"))["list"]
 
@@ -55,8 +55,10 @@ def test_names_stay_as_they_are_written(tmp_path):
 )
 def test_numbers_that_may_have_lost_their_zeros_are_named(tmp_path, caplog, ids, named):
     people = "\n".join(f"Name {'ABCD'[k]},{one}" for k, one in enumerate(ids))
-    assert [student.id for student in read_class(write(tmp_path, f"name,id\n{people}"))] == list(ids)
-    assert f"the ids {named} have fewer digits" in caplog.text if named else not caplog.text
+    students = read_class(write(tmp_path, f"name,id\n{people}"))
+    assert [student.id for student in students] == list(ids)
+    tell_of_lost_zeros("class.csv", students)
+    assert f"fewer digits than the others: {named}." in caplog.text if named else not caplog.text
 
 
 @pytest.mark.parametrize(

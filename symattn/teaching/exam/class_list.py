@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unicodedata import category
@@ -92,15 +92,19 @@ def read_class(path: Path) -> tuple[Student, ...]:
     for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
         if twice := next((v for v in values if values.count(v) > 1), ""):
             raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
-    if short := _short_of_zeros([student.id for student in students]):
-        _LOG.warning(
-            "The class list %s: the ids %s have fewer digits than the others; if a spreadsheet dropped zeros in front "
-            "of them, format the column as text there.", path.name, ", ".join(short),
-        )  # fmt: skip
     listed = [_listed(head, line) for _, line in people]
     if all(len(cells) == len({*columns} & {"name", "id"}) for cells in listed):
         return tuple(students)
     return tuple(replace(student, listed=cells) for student, cells in zip(students, listed, strict=True))
+
+
+def tell_of_lost_zeros(where: str, students: Iterable[Student]) -> None:
+    """A warning in the log of symattn where a spreadsheet may have dropped zeros in front of numbers."""
+    if short := _short_of_zeros([student.id for student in students]):
+        _LOG.warning(
+            "The class list %s has ids with fewer digits than the others: %s. If a spreadsheet dropped zeros in front "
+            "of them, format the column as text there.", where, ", ".join(short),
+        )  # fmt: skip
 
 
 def _short_of_zeros(ids: Sequence[str]) -> list[str]:
@@ -109,7 +113,7 @@ def _short_of_zeros(ids: Sequence[str]) -> list[str]:
     >>> _short_of_zeros(["104512", "87121", "220981", "310442"]), _short_of_zeros(["104512", "087121", "22098"])
     (['87121'], [])
     """
-    longest = max(map(len, ids))
+    longest = max(map(len, ids), default=0)
     short = [one for one in ids if len(one) < longest]
     numbers = all(one.isdecimal() and not one.startswith("0") for one in ids)
     return short if numbers and len(ids) >= MOST_SHORT * len(short) else []
@@ -254,4 +258,4 @@ def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_t
     return student
 
 
-__all__ = ["EMAILS", "FIRST", "LAST", "LOGINS", "NUMBERS", "plain_heading", "read_class"]
+__all__ = ["EMAILS", "FIRST", "LAST", "LOGINS", "NUMBERS", "plain_heading", "read_class", "tell_of_lost_zeros"]

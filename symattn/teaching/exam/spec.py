@@ -19,7 +19,7 @@ from symattn.page.masthead import NONE, Masthead, read_masthead
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
-from symattn.teaching.exam.class_list import read_class
+from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 from symattn.teaching.exam.students import Student
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
@@ -210,6 +210,7 @@ def exam_spec(
             markup.inlines(text)  # says what is wrong with it
     if students is None:
         students = read_class(path.parent / file.class_list) if file.class_list else ()
+        tell_of_lost_zeros(file.class_list, students)
     with place.here():
         masthead = read_masthead(file.header, file.logo, path.parent)
     head = {f.name: getattr(file, f.name) for f in fields(Head)}
