@@ -22,7 +22,6 @@ from symattn.marking.reports import exercise_sheet
 from symattn.marking.reports import words as report_words
 from symattn.marking.reports.echo import as_read
 from symattn.marking.reports.text import ReportText
-from symattn.marking.submissions.entries import AUTO, entry
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Block, Inlines, Math, Paragraph, Words
 from symattn.practice import words
@@ -58,6 +57,15 @@ class Marked:
         part = self._report.question.parts[number - 1]
         blocks, most = hint(self._report, part, (row - 1, column - 1), level)
         return {"level": min(level, most), "of": most, "html": self.reader.blocks(blocks)}
+
+    def reading(self, number: int, row: int, column: int) -> Said:
+        """An entry as it was read, as the HTML of a formula, else why it could not be; nothing of a blank one."""
+        verdict = self._report.of(self._name(number)).get((row - 1, column - 1))
+        if verdict is None or verdict.written.blank:
+            return {"html": "", "says": ""}
+        if not verdict.written.readable:
+            return {"html": "", "says": verdict.written.complaint}
+        return {"html": self.reader.blocks((Paragraph((Math(as_read(verdict.written)),)),)), "says": ""}
 
     def exercise(self, number: int) -> Sheet | None:
         """A sheet with the step that went wrong in a part, or first of all (0), with new numbers."""
@@ -122,14 +130,6 @@ class Marked:
         }
 
 
-def reading(text: str, reader: Reader) -> Said:
-    """A number as it is read wherever answers are, as the HTML of a formula; else why it cannot be read."""
-    found = entry(text, AUTO)
-    if not found.readable:
-        return {"html": "", "says": found.complaint}
-    return {"html": reader.blocks((Paragraph((Math(as_read(found)),)),)), "says": ""}
-
-
 _OTHER_HEADING = re.compile(r"<(h[1-6])(?![^>]*\bdata-part)[^>]*>.*?</\1>", re.DOTALL)
 _HEADING = re.compile(r"<(h[1-6])\b[^>]*>.*?</\1>", re.DOTALL)
 _HEAD_OF_TABLE = re.compile(r"(?<=\n\n)\|.*\|\n")
@@ -169,4 +169,4 @@ def _told(told: ReportText, part: str) -> Iterator[Block]:
         yield Paragraph((Words(report_words.NOT_RIGHT if "wrong" in states else report_words.LOOK_AGAIN),))
 
 
-__all__ = ["Marked", "reading"]
+__all__ = ["Marked"]

@@ -74,11 +74,9 @@ class Session:
         made = self._marked(sheet, page).exercise(part)
         return self._shown(made) if made else {}
 
-    def reading(self, text: str) -> Said:
+    def reading(self, sheet: int, page: str, part: int, row: int, column: int) -> Said:
         """How what stands in one box is read, or why it cannot be."""
-        from symattn.practice.marked import reading
-
-        return reading(text, self._reader)
+        return self._marked(sheet, page).reading(part, row, column)
 
     def attempt(self, sheet: int, page: str) -> Said:
         """What was written as a Markdown file."""

@@ -17,13 +17,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser import chromium
-from practice_pages import cells_of, drawn, filled, lines_of, places
+from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
 
 import symattn
 from symattn.practice.course import read_course
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 
 RUNNER = Path(__file__).with_name("browser.cjs")
 PLATFORM = Path(__file__).with_name("platform.cjs")
@@ -66,16 +65,7 @@ def scripts(count):
         session = Session()
         shown, sheet = drawn(session, recipe, seed)
         boxes = places(shown["html"])
-        right = {}
-        for k, part in enumerate(sheet.question.parts, 1):
-            match part.answer:
-                case StepAnswer(step) | EntriesAnswer(step):
-                    rows = sheet.problem[step].result.rows if step not in sheet.problem.givens else ()
-                case MatrixAnswer(value):
-                    rows = value.rows
-                case _:
-                    rows = ()
-            right |= {(k, i, j): x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
+        right = right_values(sheet)
         cells = {place: str(right[place]).replace(" ", "") for place in boxes if place in right}
         changed = dict(cells)
         for at, place in enumerate(cells):

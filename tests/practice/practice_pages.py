@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from symattn.practice.session import recipe_of
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 from symattn.teaching.sheets import sheets
 
 Cells = Mapping[tuple[int, int, int], str]
@@ -46,6 +47,21 @@ def drawn(session, recipe, seed, language="en"):
 def lines_of(sheet):
     """The right lines of a sheet that asks for steps, by the names of its parts."""
     return {p.name: [[str(x) for x in row] for row in sheet.problem[p.name].result.rows] for p in sheet.question.parts}
+
+
+def right_values(sheet):
+    """What is right in every box of a matrix, by part, row and column."""
+    right = {}
+    for k, part in enumerate(sheet.question.parts, 1):
+        match part.answer:
+            case StepAnswer(step) | EntriesAnswer(step):
+                rows = sheet.problem[step].result.rows if step not in sheet.problem.givens else ()
+            case MatrixAnswer(value):
+                rows = value.rows
+            case _:
+                rows = ()
+        right |= {(k, i, j): x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
+    return right
 
 
 def cells_of(sheet, lines):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from practice_pages import cells_of, drawn, filled, lines_of, places
+from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
 
 import symattn
 from symattn.derivation.ops import MatMul
@@ -213,12 +213,18 @@ def test_every_level_of_the_course_has_sheets_of_its_own():
         assert all(one != other for one, other in combinations(made, 2)), topic.title
 
 
+def read_in_its_box(session, starter, typed):
+    shown, _ = starter
+    page = filled(shown["html"], {(1, 1, 1): typed})
+    return session.reading(shown["sheet"], page, 1, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [("1/2", ["<mfrac>"]), ("0,5", ["<mn>0.5</mn>"]), ("2e^2", ["<mn>2</mn>", "<msup>"]), ("√3", ["<msqrt>"])],
 )
-def test_a_box_says_how_it_is_read(session, typed, shown):
-    told = session.reading(typed)
+def test_a_box_says_how_it_is_read(session, starter, typed, shown):
+    told = read_in_its_box(session, starter, typed)
     assert not told["says"]
     assert all(one in told["html"] for one in shown)
 
@@ -233,8 +239,22 @@ def test_what_is_saved_has_tables_that_viewers_show_and_is_marked_the_same(sessi
     assert report.total == report.available
 
 
-def test_a_box_that_cannot_be_read_says_why(session):
-    assert session.reading("1/") == {"html": "", "says": "The text ends where a number was expected."}
+def test_a_box_that_cannot_be_read_says_why(session, starter):
+    said = {"html": "", "says": "The text ends where a number was expected."}
+    assert read_in_its_box(session, starter, "1/") == said
+    assert read_in_its_box(session, starter, "") == {"html": "", "says": ""}
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("recipe", ["language_model", *(f"--problem {name}" for name in sorted(drawn_types()))])
+def test_no_box_with_its_right_answer_is_said_to_be_unreadable(session, recipe):
+    """Boxes are read as marking reads them, whatever is asked for there."""
+    shown, sheet = drawn(session, recipe, 7)
+    right = right_values(sheet)
+    cells = {place: str(right[place]) for place in places(shown["html"]) if place in right}
+    page = filled(shown["html"], cells)
+    for part, row, column in cells:
+        assert not session.reading(shown["sheet"], page, part, row, column)["says"], (part, row, column)
 
 
 @pytest.mark.covering(most=4)

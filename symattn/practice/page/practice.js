@@ -378,7 +378,9 @@ function echo(field) {
   if (PLAIN.test(field.value)) return void place.replaceChildren();
   boxes.append(place);
   pause = setTimeout(async () => {
-    const { html, says } = await ask("reading", { text: field.value }).catch(() => ({ html: "", says: "" }));
+    const { html, says } = await ask("reading", {
+      sheet: sheet.sheet, page: written(), part: +field.dataset.part, row: +field.dataset.row, column: +field.dataset.column,
+    }).catch(() => ({ html: "", says: "" }));
     if (document.activeElement !== field) return;
     place.innerHTML = html;
     if (html) place.prepend(`${say("read_as")} `);
