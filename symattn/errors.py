@@ -121,16 +121,18 @@ MOST_LISTED = 24
 
 
 def offered(name: object, known: Iterable[object], otherwise: str = "there are {}", see: str = "") -> str:
-    """The end of a sentence about a name that is unknown: the nearest that there are, else all of them.
+    """The end of a sentence about a name that is unknown: the nearest that there are, else all of them, each once.
 
     Of too many, the first are named, or what lists them (`see`).
 
     >>> offered("selfattention", ["attention", "self_attention"]), offered("x", ["ecf", "ib"])
     ('did you mean self_attention?', 'there are ecf, ib.')
+    >>> offered("x", ["ecf", "ib", "ecf"])
+    'there are ecf, ib.'
     >>> offered("x", range(100)), offered("x", range(100), see="symattn list ops")
     ('there are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (100 in all).', 'see symattn list ops.')
     """
-    listed = list(map(str, known))
+    listed = list(dict.fromkeys(map(str, known)))
     if near := nearest(name, listed):
         *first, last = near
         return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?"

@@ -278,9 +278,7 @@ STEPS_IN_NUMBERS = {
     "recurrent_network",
 }  # fmt: skip
 """Mechanisms of which a letter says no how many steps there are: they ask for that number, and no other."""
-EVERY_OPERATION = TABLES["every_operation"]  # fmt: skip
-"""Mechanisms that have every operation of mechanisms between them."""
-SETTINGS = [*((name, {}) for name in EVERY_OPERATION), *TABLES["settings"]]
+SETTINGS = [*((name, {}) for name in sorted(mechanisms())), *TABLES["settings"]]
 
 
 def in_letters_of(name, settings):

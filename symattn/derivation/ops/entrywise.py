@@ -240,12 +240,19 @@ class Function:
     witness: Callable[[float], float]
 
 
+def _has_a_sign(x: Any) -> bool:
+    """Whether SymPy can know the sign of x: of an unknown number of terms it cannot, and takes seconds to say so."""
+    import sympy
+
+    return not x.has(sympy.Sum)
+
+
 def relu(x: Value) -> Value:
     """max(0, x)."""
     if has_symbols(x):
         import sympy
 
-        return sympy.Max(0, x)
+        return sympy.Max(0, x, evaluate=_has_a_sign(x))
     return x if sign(x) > 0 else 0
 
 
@@ -457,7 +464,7 @@ def _relu_slope(x: Value) -> Value:
     if has_symbols(x):
         import sympy
 
-        return sympy.Heaviside(x, 0)
+        return sympy.Heaviside(x, 0, evaluate=_has_a_sign(x))
     return int(sign(x) > 0)
 
 

@@ -378,11 +378,14 @@ def product_in_sympy(*factors: Any) -> InSympy:
 
 
 def sum_in_sympy(*terms: Any) -> InSympy:
-    """A sum of matrix expressions as + gives it, with sums inside the terms left as they are."""
+    """A sum of matrix expressions as + gives it; entries that are functions of i and j keep their order.
+
+    To order these, SymPy rebuilds every sum inside them, again and again.
+    """
     import sympy
 
-    whole: InSympy = sympy.MatAdd(*terms).doit(deep=False)
-    return whole
+    whole: InSympy = sympy.MatAdd(*terms)
+    return whole if whole.has(sympy.FunctionMatrix) else whole.doit(deep=False)
 
 
 def _average(row: Sequence[Window], column: Sequence[Window]) -> Window:
