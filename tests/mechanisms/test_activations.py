@@ -26,6 +26,7 @@ from symattn.exact import (
     to_sympy,
 )
 from symattn.exact.intervals import Interval, enclose, interval_ring
+from symattn.formula import Relation
 from tests import oracles
 from tests.test_workings import meaning, named_view
 
@@ -176,3 +177,10 @@ def test_random_hidden_units_show_what_relu_does(seed):
     assert (linear < 0).any()
     assert (linear > 0).any(axis=1).all()
     assert (linear * product < 0).any()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_convention_says_more_than_that_a_function_is_itself(name):
+    (said,) = Activation(name).conventions((), None)
+    for formula in said.places.values():
+        assert not isinstance(formula, Relation) or len(set(formula.parts)) == len(formula.parts)

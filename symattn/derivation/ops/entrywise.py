@@ -217,8 +217,10 @@ class Activation(RuleOp):
         if self.function is None:
             return []
         x = Name("x")
-        function = Relation((self.written(Style(), x), self.function.working(x)), ("=",))
-        return [convention("Entry by entry, {function}.", function=function)]
+        written, working = self.written(Style(), x), self.function.working(x)
+        if written == working:
+            return [convention("{function} is applied entry by entry.", function=Name(self.function.written))]
+        return [convention("Entry by entry, {function}.", function=Relation((written, working), ("=",)))]
 
 
 # ------------------------------------------------------------------------------------------------ the functions
