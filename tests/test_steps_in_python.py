@@ -14,6 +14,7 @@ import symattn
 from symattn.errors import InputError, ReadError, ShapeError
 from symattn.foundation.typed import plain
 from symattn.teaching.examples import load_example
+from symattn.teaching.explanation.parts import wording_of
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
 SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
@@ -125,3 +126,14 @@ def test_answers_are_checked_against_what_stands_in_a_file():
     assert symattn.check(problem, answers).right
     assert not symattn.check(problem, {**answers, "S": [[0, 1]]}).right
     assert not symattn.check(problem, answers, base=2).right
+
+
+@pytest.mark.parametrize("name", ["F", "N", "O", "P", "T"])
+def test_a_step_of_ones_own_is_called_after_its_operation_and_steps_of_attention_as_in_attention(name):
+    steps = [
+        {"name": name, "op": "add", "of": ["X", "Y"]},
+        {"name": "S", "op": "matmul", "of": [name, "X^T"]},
+        {"name": f"d{name}", "op": "add", "of": ["S", "S"]},
+    ]
+    d = symattn.derive("custom", steps=steps, X=[[1, 2]], Y=[[0, 1]])
+    assert [wording_of(d.problem).word(step) for step in d] == ["Sum", "Scores", "Gradient"]

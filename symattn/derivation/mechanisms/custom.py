@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
-from symattn.derivation.derivation import Derivation, Op, Operand
+from symattn.derivation.derivation import Derivation, Op, Operand, StepName
 from symattn.derivation.mechanisms.backward import backward, seeded
 from symattn.derivation.mechanisms.base import (
     Base,
@@ -63,6 +63,9 @@ from symattn.foundation.typed import Between, NotEmpty, OneOf, OrOne, Place, Rea
 from symattn.foundation.typed import read as read_data
 
 LONGEST_NAME = 60
+
+NAMED_IN_WORDS = frozenset({"Q", "K", "V", "S", "S'", "M", "A", "Z"})
+"""Steps of attention, which are called in a program of one's own as they are in attention: S is the scores."""
 Count = Annotated[int, Between(1)]
 
 
@@ -333,8 +336,15 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(
             f"Step {name!r} has the title {title!r}; a text of at most {LONGEST_NAME} characters was expected."
         )
+    if title is None and StepName.of(name).stem not in NAMED_IN_WORDS and not _is_gradient(d, name):
+        title = made.title  # somebody's F need not be the output of a feed-forward network
     section = str(step.get("section", ""))
     return d.then(name, made, *used[: None if made.arity else 0], section=section, title=title)
+
+
+def _is_gradient(d: Derivation, name: str) -> bool:
+    """Whether it is called dS, after a matrix that there is."""
+    return name.startswith("d") and (name[1:] in d or name[1:] in d.givens)
 
 
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:

@@ -176,6 +176,8 @@ class Wording:
 
     def word(self, step: Step) -> str:
         """What a step is called in words: Scores."""
+        if step.title == step.op.title:
+            return step.op.title
         if step.title is not None:
             return Quoted(step.title)
         return self._named(step.role)[0].word
