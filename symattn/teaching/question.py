@@ -150,9 +150,7 @@ class PropertyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RubricAnswer:
-    """Something explained or proved in words: the points that a marker looks for, one mark each; without any, there
-    are as many as the part has marks.
-    """
+    """Something explained or proved in words: the points that a marker looks for, among which its marks are shared."""
 
     points: tuple[Inlines, ...]
 
@@ -270,8 +268,10 @@ class Part:
 
     @property
     def points(self) -> int:
-        """Of an answer in words, the points that a person may give."""
-        return len(self.answer.points) or total(self.marks) if isinstance(self.answer, RubricAnswer) else 0
+        """Of an answer in words, how many marks a person may give; if it shares a mark with others, its own points."""
+        if not isinstance(self.answer, RubricAnswer):
+            return 0
+        return total(tuple(mark for mark in self.marks if not mark.joined)) or len(self.answer.points) or 1
 
     @property
     def shape_counts(self) -> bool:

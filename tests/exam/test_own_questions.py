@@ -9,6 +9,8 @@ import pytest
 import symattn
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
+from symattn.marking.attempt import Attempt, Text
+from symattn.marking.marker import mark
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.question import RubricAnswer, total
 
@@ -151,12 +153,16 @@ def test_what_is_handed_in_is_marked_in_boxes_and_read_by_a_person_in_words(made
     assert [mark["of"] for mark in (*why, *short) if mark["pending"]] == [4, 3]
 
 
-def test_a_person_gives_the_points_of_the_scheme_or_the_marks(made):
+def test_a_person_gives_marks_however_many_points_the_scheme_has(made):
     exam, _ = made
     why, short = exam.questions(0)[2:]
     assert isinstance(why.parts[0].answer, RubricAnswer)
-    assert why.parts[0].points == 2
-    assert short.parts[5].points == 3
+    assert len(why.parts[0].answer.points) == 2
+    for part, marks in ((why.parts[0], 4), (short.parts[5], 3)):
+        assert part.points == marks
+    for given in range(5):
+        report = mark(why, Attempt({why.parts[0].name: Text("Read by somebody.", given)}))
+        assert report.total == given
 
 
 QUESTION = '[[question]]\ntype = "text"\n'

@@ -316,8 +316,8 @@ def right_answer(part):
             return Ordered(groups)
         case WordAnswer(word):
             return Text(word)
-        case RubricAnswer(points):
-            return Text("Read by somebody.", len(points))
+        case RubricAnswer():
+            return Text("Read by somebody.", part.points)
         case PropertyAnswer(model=model):
             return Grids({name: _texts(page(matrix), exactly, ".") for name, matrix in model.items()})
         case FormulaAnswer(value):

@@ -81,8 +81,8 @@ def wrong_answers(part, said):
                 yield Ordered((*groups[:k], groups[k + 1], groups[k], *groups[k + 2 :]))
         case WordAnswer(), _:
             yield Text("another word")
-        case RubricAnswer(points), _:
-            yield Text("Read by somebody.", len(points) - 1)
+        case RubricAnswer(), _:
+            yield Text("Read by somebody.", part.points - 1)
 
 
 def has_property(answer, said):

@@ -384,8 +384,9 @@ def sum_in_sympy(*terms: Any) -> InSympy:
     """
     import sympy
 
-    whole: InSympy = sympy.MatAdd(*terms)
-    return whole if whole.has(sympy.FunctionMatrix) else whole.doit(deep=False)
+    added = sympy.MatAdd(*terms)
+    whole: InSympy = added if added.has(sympy.FunctionMatrix) else added.doit(deep=False)
+    return whole
 
 
 def _average(row: Sequence[Window], column: Sequence[Window]) -> Window:

@@ -327,7 +327,7 @@ class Entered:
         if isinstance(place.part.answer, RubricAnswer):
             most = place.part.points
             if not (text.isdecimal() and len(text) < 4 and int(text) <= most):
-                raise InputError(f"{place.name} is {text!r}; the points given, from 0 to {most}, were expected.")
+                raise InputError(f"{place.name} is {text!r}; the marks given, from 0 to {most}, were expected.")
             return
         written = Written(self.questions[place.question])
         written.put(place.part.name, RawText(text), place.name)

@@ -636,20 +636,20 @@ class _Judge:
         self._whole(right, text)
         return _Outcome([[right]], right)
 
-    def _rubric(self, points: int, said: Text) -> _Outcome:
-        """Points are given by a person; until then they are pending, and there is no verdict."""
+    def _rubric(self, marks: int, said: Text) -> _Outcome:
+        """Marks are given by a person; until then they are pending, and there is no verdict."""
         if said.points is None and not said.text.strip():
             return self._nothing("missing")
         if said.points is None:
             says = counted(
-                "The text has to be read by a person, who gives up to {n} point.",
-                "The text has to be read by a person, who gives up to {n} points.",
-                n=points,
+                "The text has to be read by a person, who gives up to {n} mark.",
+                "The text has to be read by a person, who gives up to {n} marks.",
+                n=marks,
             )
             self._note("human", says)
-            return _Outcome([[False] * points], pending=True, earned=lambda mark: (0, Why("to be read")))
-        given = max(0, min(points, said.points))
-        return _Outcome([[k < given for k in range(points)]], given > 0)
+            return _Outcome([[False] * marks], pending=True, earned=lambda mark: (0, Why("to be read")))
+        given = max(0, min(marks, said.points))
+        return _Outcome([[k < given for k in range(marks)]], given > 0)
 
 
 # ------------------------------------------------------------------------------------------------ places

@@ -122,13 +122,14 @@ def _size(task: Part) -> int:
 
 def _proof(theorem: Theorem, say: Prose) -> Part:
     points = tuple(map(say, theorem.points))
+    looked_for = "The marks are shared among these points; any other valid proof earns the same marks."
     return make_part(
         "Proof",
         ["Prove the theorem. Say what you use in every step.", WorkingSpace(72, ruled=True)],
         [ItemList(tuple(map(say, theorem.proof)), ordered=True)],
         RubricAnswer(points),
         Mark("B", len(points), "one for each point"),
-        marking=["One mark for each of these points; any other valid proof earns the same marks.", ItemList(points)],
+        marking=[looked_for, ItemList(points)],
     )
 
 

@@ -178,7 +178,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")
 def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     """An answer on lines, which a person reads."""
     points = tuple(map(markup.inlines, own.scheme))
-    one_each = "One mark for each of these points; any other right answer earns the same marks."
+    looked_for = "The marks are shared among these points; any other right answer earns the same marks."
     marks = Mark("B", own.points or len(points) or 1)
     if points and own.points in (None, len(points)):
         marks = replace(marks, what="one for each point")
@@ -189,7 +189,7 @@ def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
         [*ask, *(markup.blocks(str(own.answer)) or ["A person reads the answer."])],
         RubricAnswer(points),
         marks,
-        marking=[one_each, ItemList(points)] if points else [],
+        marking=[looked_for, ItemList(points)] if points else [],
     )
 
 
