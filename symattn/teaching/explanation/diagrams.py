@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
@@ -356,50 +357,54 @@ def heads(wording: Wording) -> list[Block]:
 
 
 def _heads(wording: Wording, place: str) -> Diagram:
-    """All heads, or as many as fit on a page side by side: the first ones and the last."""
+    """The heads of one layer, from the inputs at the foot to the output."""
     at = f"^{place}" if place else ""
     steps = wording.derivation.steps
-    count = max(StepName.of(s.name).head or 0 for s in steps if s.stem == "A" and StepName.of(s.name).place == place)
     names = {*wording.derivation.givens, *(step.name for step in steps)}
-    for most in range(_MOST, 1, -1):
-        shown = [*range(1, most), count] if count > most else list(range(1, count + 1))
-        own = {i: [name for role in _ROLES if (name := f"{role}_{i}{at}") in names] for i in shown}
-        boxes = [named(wording, name) for listed in own.values() for name in listed]
-        if sum(width(box) + _AROUND for box in boxes) < _BESIDE:
-            break
-    some = len(shown) < count
+    count = max(StepName.of(s.name).head or 0 for s in steps if s.stem == "A" and StepName.of(s.name).place == place)
+    parts = _parts_of_heads(wording, names, count, at)
+    title, of_all = _SOME_HEADS if len(parts) < count else _ALL_HEADS
+    output = {f"O{at}": [], f"C{at}": [f"W_O{at}"] if f"O{at}" in names else []}
     rows: list[tuple[list[str], Inlines]] = [
-        *(([name], _rule_of_heads(wording, name)) for name in (f"O{at}", f"C{at}") if name in names),
-        ([f"Z_{i}{at}" for i in shown], (Words("weights times values"),)),
-        ([f"A_{i}{at}" for i in shown], (Words("softmax of the scores"),)),
-        ([name for listed in own.values() for name in listed], (Words("each head's own part"),)),
-        (
-            [f"{role}{at}" for role in _ROLES],
-            (Words("of all heads, here the first and the last" if some else "of all heads"),),
-        ),
-        ([name for name in wording.derivation.givens if name in ("X", "E")], ()),
+        *(([name, *beside], _rule_of_heads(wording, name)) for name, beside in output.items() if name in names),
+        ([f"Z_{i}{at}" for i in parts], (Words("weights times values"),)),
+        ([f"A_{i}{at}" for i in parts], (Words("softmax of the scores"),)),
+        ([*chain(*parts.values())], (Words("each head's own part"),)),
+        ([f"{role}{at}" for role in _ROLES], (Words(of_all),)),
+        (["X", "E"], ()),
     ]
-    rows = [(present, remark) for row, remark in rows if (present := [name for name in row if name in names])]
-    if f"O{at}" in names and f"W_O{at}" in names:
-        rows[1][0].append(f"W_O{at}")
-    frames = (
-        (
-            (f"Z_{i}{at}", f"A_{i}{at}", *listed),
-            message("Head {head}" if i == 1 or i - 1 in own else "… Head {head}", head=i),
-        )
-        for i, listed in own.items()
-    )
-    level = {name: i for i, (row, _) in enumerate(rows) for name in row}
-    others = {s.name for s in steps if (head := StepName.of(s.name).head) and head not in shown}
-    text = "Multi-head attention with {count} heads"
-    if some:
-        text = "Multi-head attention with {count} heads, here the first and the last"
+    layers = [([name for name in row if name in names], remark) for row, remark in rows]
+    level = {name: i for i, (row, _) in enumerate(filter(itemgetter(0), layers)) for name in row}
+    others = {s.name for s in steps if (head := StepName.of(s.name).head) and head not in parts}
     return figure(
-        message(text, count=count),
-        [({name: named(wording, name) for name in row}, remark) for row, remark in rows],
+        message(title, count=count),
+        [({name: named(wording, name) for name in row}, remark) for row, remark in layers if row],
         _contracted(wording, level, others - level.keys()),
-        frames,
+        [((f"Z_{i}{at}", f"A_{i}{at}", *own), _frame_of_head(i, parts)) for i, own in parts.items()],
     )
+
+
+_ALL_HEADS = "Multi-head attention with {count} heads", "of all heads"
+_SOME_HEADS = (
+    "Multi-head attention with {count} heads, here the first and the last",
+    "of all heads, here the first and the last",
+)
+"""The title, and what stands beside the queries, keys and values of all heads together."""
+
+
+def _parts_of_heads(wording: Wording, names: Collection[str], count: int, at: str) -> dict[int, list[str]]:
+    """The queries, keys and values of each head; where a page has no room for all, of the first ones and the last."""
+    parts: dict[int, list[str]] = {}
+    for most in range(_MOST, 1, -1):
+        shown = [*range(1, most), count] if count > most else range(1, count + 1)
+        parts = {i: [name for role in _ROLES if (name := f"{role}_{i}{at}") in names] for i in shown}
+        if sum(width(named(wording, name)) + _AROUND for name in chain(*parts.values())) < _BESIDE:
+            break
+    return parts
+
+
+def _frame_of_head(head: int, shown: Collection[int]) -> Message:
+    return message("Head {head}" if head == 1 or head - 1 in shown else "… Head {head}", head=head)
 
 
 def _rule_of_heads(wording: Wording, name: str) -> Inlines:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
@@ -134,42 +134,88 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     A mechanism's steps are known by their names; the steps of somebody's own problem by what they are, whatever they
     are called (`roles_of_own`).
     """
+    lines = _lines(problem)
+    stems, done = {line.called for line in lines}, set[tuple[str, type[Op]]]()
+    masked = any(isinstance(step.op, Mask) for step in problem.steps)
+    marks: dict[str, Marks] = {step.name: (Mark("B", 1),) for step in problem.asked_steps}
+    marks |= {step.name: () for line in lines for step in line.all}
+    for line in lines:
+        if not any(line.work):
+            continue
+        like_queries = _LIKE_QUERIES.sub(r"\1Q", line.stem)
+        if len(lines) > LONGER or line.kind in done or (like_queries != line.stem and like_queries in stems):
+            whole: Marks = (Mark("A", 1),)
+        elif len(lines) > LONG:
+            whole = _marks_of_many(line.steps[0], line.called)
+        else:
+            whole = _marks(line, problem, masked)
+        if line.by_token and isinstance(line.steps[0].op, MatMul) and not masked and len(lines) <= LONG:
+            whole = tuple(_for_every(line.steps, mark) for mark in whole)  # each token's product is worked out anew
+        marks |= line.shared(whole)
+        if line.stem:
+            done.add(line.kind)
+    return marks
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What has one role, in `all` its steps: one line of a scheme.
+
+    Token by token its marks are shared by the `steps` of single tokens.  It is `called` what it is in attention, or "".
+    """
+
+    all: Sequence[Step]
+    called: str
+    by_token: bool
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        return [step for step in self.all if step.token is not None] if self.by_token else [*self.all]
+
+    @cached_property
+    def work(self) -> list[int]:
+        """1 for each step, or 0 where there is nothing to work out."""
+        return [0 if _is_settled(step) else 1 for step in self.steps]
+
+    @property
+    def stem(self) -> str:
+        return _NUMBER.sub("", self.called)
+
+    @property
+    def kind(self) -> tuple[str, type[Op]]:
+        """What is alike in further heads, layers and blocks."""
+        return self.stem, type(self.steps[0].op)
+
+    def shared(self, whole: Marks) -> dict[str, Marks]:
+        """The marks of each step."""
+        if not self.by_token:
+            return {step.name: whole for step in self.steps}
+        shares = [_shared(mark, self.work) for mark in whole]
+        own = zip(*shares, strict=True)
+        return {step.name: tuple(m for m in marks if m.number) for step, marks in zip(self.steps, own, strict=True)}
+
+
+def _lines(problem: Problem) -> list[_Line]:
+    """The steps that are asked and have values, by their roles; each of somebody's own steps is a line."""
     own = problem.mechanism == OWN
     roles = roles_of_own(problem.derivation) if own else {}
-    shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
-    worked_out = [step for step in problem.asked_steps if step not in shapes]
-    by_role: dict[str, list[Step]] = {}
-    for step in worked_out:
-        by_role.setdefault(step.name if own else step.role, []).append(step)
-    masked = any(isinstance(step.op, Mask) for step in problem.steps)
-    names = {step.name: roles.get(step.name, "") if own else step.stem for step in worked_out}
-    stems, done = {*names.values()}, set[tuple[str, type[Op]]]()
-    found: dict[str, Marks] = {step.name: () for step in worked_out} | {step.name: (Mark("B", 1),) for step in shapes}
-    for steps in by_role.values():
-        by_token = [step for step in steps if step.token is not None and not own]
-        lines = by_token or steps
-        weights = [0 if _is_settled(step) else 1 for step in lines]
-        if not any(weights):
-            continue
-        name = names[lines[0].name]
-        stem = _NUMBER.sub("", name)
-        like = _LIKE_QUERIES.sub(r"\1Q", stem)
-        if len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
-            whole: Marks = (Mark("A", 1),)
-        elif len(by_role) > LONG:
-            whole = _marks_of_many(lines[0], name)
-        else:
-            tokens = sum(weights) if by_token else _tokens(problem, steps[0])
-            whole = _marks(lines[0], name, tokens, () if own else by_role.keys(), masked)
-        anew = by_token and isinstance(lines[0].op, MatMul) and not masked  # every token's product is worked out anew
-        if anew and len(by_role) <= LONG:
-            whole = tuple(replace(m, number=max(m.number, len(lines))) if m.code == "A" else m for m in whole)
-        if stem:
-            done.add((stem, type(lines[0].op)))
-        shares = [_shared(mark, weights) for mark in whole] if by_token else [[mark] for mark in whole]
-        for k, step in enumerate(lines):
-            found[step.name] = tuple(own[k] for own in shares if own[k].number)
-    return found
+    of_role: dict[str, list[Step]] = {}
+    for step in problem.asked_steps:
+        if not isinstance(step.result, Outline):
+            of_role.setdefault(step.name if own else step.role, []).append(step)
+    return [
+        _Line(
+            steps,
+            called=roles.get(steps[0].name, "") if own else steps[0].stem,
+            by_token=not own and any(step.token is not None for step in steps),
+        )
+        for steps in of_role.values()
+    ]
+
+
+def _for_every(steps: Sequence[Step], mark: Mark) -> Mark:
+    """At least one accuracy mark for every step."""
+    return replace(mark, number=max(mark.number, len(steps))) if mark.code == "A" else mark
 
 
 def roles_of_own(d: Derivation) -> dict[str, str]:
@@ -264,9 +310,12 @@ def _marks_of_many(step: Step, stem: str) -> Marks:
     return (right,) if isinstance(step.op, Add | Activation | Mean | SumOver) else (method, right)
 
 
-def _marks(step: Step, stem: str, tokens: int, roles: Collection[str], masked: bool) -> Marks:
+def _marks(line: _Line, problem: Problem, masked: bool) -> Marks:
+    """The marks of one line whose method has not been marked before."""
+    step = line.steps[0]
+    tokens = sum(line.work) if line.by_token else _tokens(problem, step)
     method, each = Mark("M", 1), Mark("A", tokens, "one for every token", "rows")
-    match stem:
+    match line.called:
         case "Q":
             return (Mark("B", 1, "shapes", "shapes"), method, Mark("A", 1))
         case "S" if masked:
@@ -275,7 +324,7 @@ def _marks(step: Step, stem: str, tokens: int, roles: Collection[str], masked: b
             return (Mark("M", 2), each)
         case "weighted":
             return (Mark("A", 1),)
-        case "Z" if "weighted" in roles:
+        case "Z" if line.by_token and any(step.role == "weighted" for step in problem.asked_steps):
             return (each,)
         case "Z" | "A":
             return (method, each)
