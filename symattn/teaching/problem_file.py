@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.derivation.mechanisms import Mechanism, Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
 from symattn.derivation.mechanisms.base import layered
 from symattn.derivation.sizes import read_size
@@ -168,30 +168,24 @@ class ProblemFile:
         return Settings.read(layered(chosen.defaults, chosen.layout(notation.settings), stated, over))
 
     def _derive(
-        self,
-        mode: Mode,
-        settings: Settings,
-        symbolic: bool,
-        sizes: Mapping[str, Size],
-        miniature: bool,
+        self, mode: Mode, settings: Settings, symbolic: bool, sizes: Mapping[str, Size], miniature: bool
     ) -> tuple[Derivation, str]:
-        name, given = self.mechanism, self.given
+        given = self.given
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
         upstream = {gradient(of) for of in custom.upstreams(self.gradients, self.places)}
+        if self.mechanism != "custom":
+            chosen = mechanism(self.mechanism)
+            if unknown := [key for key in given if not chosen.has_given(key) and key not in upstream]:
+                raise chosen.no_given(unknown[0], settings)
         positive = frozenset(self.assume.positive)
-        if name != "custom" and (
-            unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
-        ):
-            raise mechanism(name).no_given(unknown[0], settings)
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
-        if name == "custom":
+        if self.mechanism == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")
             steps = [*self.steps, *mode.steps]
             d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
-            return d, name
-        chosen = mechanism(name)
+            return d, self.mechanism
         own = load_notation(self.notation).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.settings.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
@@ -202,24 +196,28 @@ class ProblemFile:
         aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
         givens = {key: given for key, given in givens.items() if key not in aside}
         if symbolic or sizes:
-            settings = replace(settings, rounding=None)  # letters have no decimals
-            known = chosen.sizes(givens, settings) if givens else {}
-            named = {s: s for shape in chosen.givens.values() for s in shape}
-            for size in sizes:
-                if size not in chosen.letters:
-                    raise InputError(f"There is no size {size!r}; {offered(size, chosen.letters, 'the sizes are {}')}")
-            stated = {**named, **known, **sizes}
-            try:
-                givens, aside = chosen.symbolic(stated, settings), {}
-                derivation = chosen.run(givens, settings, staged=True)
-            except LetterError as error:
-                said = ",".join(f"{name}={chosen.default_sizes.get(name, 2)}" for name in chosen.letters)
-                raise InputError(f"{error} For example: --size {said}, in Python sizes={{…}}.") from error
+            derivation = _in_letters(chosen, settings, givens, sizes)
         else:
             derivation = chosen.run(givens, settings)
-        if aside:
             derivation = replace(derivation, givens={**derivation.givens, **aside})
-        return custom.differentiated(derivation, self.gradients, self.places), name
+        return custom.differentiated(derivation, self.gradients, self.places), self.mechanism
+
+
+def _in_letters(
+    chosen: Mechanism, settings: Settings, givens: Mapping[str, AnyMatrix], sizes: Mapping[str, Size]
+) -> Derivation:
+    """A mechanism with its entries in letters: of the stated sizes, else those of its numbers, else letters."""
+    for size in sizes:
+        if size not in chosen.letters:
+            raise InputError(f"There is no size {size!r}; {offered(size, chosen.letters, 'the sizes are {}')}")
+    settings = replace(settings, rounding=None)  # letters have no decimals
+    letters = {letter: letter for shape in chosen.givens.values() for letter in shape}
+    known = chosen.sizes(givens, settings) if givens else {}
+    try:
+        return chosen.run(chosen.symbolic({**letters, **known, **sizes}, settings), settings, staged=True)
+    except LetterError as error:
+        said = ",".join(f"{letter}={chosen.default_sizes.get(letter, 2)}" for letter in chosen.letters)
+        raise InputError(f"{error} For example: --size {said}, in Python sizes={{…}}.") from error
 
 
 def read_problem_file(path: Path) -> ProblemFile:
