@@ -309,45 +309,52 @@ class ExactRing(Ring[Value]):
 
     def power(self, base: Node, exponent: Node) -> Value:
         b, x = self(base), self(exponent)
-        if isinstance(x, int) and (logarithm := values.logarithm_of_unit(b)) is not None:
+        logarithm = None if isinstance(x, NegativeInfinity) else values.logarithm_of_unit(b)
+        if logarithm is not None:
             return self._exponential(self.multiply(logarithm, x))
-        if isinstance(x, int) and is_finite(b):
-            if x <= 0 and values.is_zero_for_sure(b):
-                raise UndefinedError(message("0^({exponent}) is not defined.", exponent=x))
-            self.budget.spend(x.bit_length() * 4)
-            if isinstance(b, int) and b.bit_length() * abs(x) > self.budget.longest and abs(b) > 1:
-                raise OverBudget("The power is too long to be evaluated exactly.")
-            return self.integer_power(b, x)
         if not isinstance(x, RATIONAL):
-            logarithm = values.logarithm_of_unit(b)
-            if logarithm is None or isinstance(x, NegativeInfinity):
-                return self._open(lambda: values.power(b, x))
-            return self._exponential(self.multiply(logarithm, x))
-        self.budget.spend(100 if not isinstance(x, Fraction) or x.denominator == 2 else 500)
+            return self._open(lambda: values.power(b, x))
         if is_symbolic(b):
-            self._mixed(b)
-            if values.absolute(exponent_of(b) * x) > 1000:
-                raise OverBudget("The power is too large to be evaluated.")
-            if bits_of_coefficient(b) * values.absolute(x) > self.budget.longest:
-                raise OverBudget("The power is too long to be evaluated.")
-            if isinstance(x, Fraction):
-                _require_small_powers(b)
-            if isinstance(x, Fraction) and b.is_Pow and values.has_symbols(b):
+            return self._power_of_symbols(b, x)
+        if not is_finite(b):
+            self.budget.spend(100)
+            return self._kept(values.power(b, x))
+        return self._whole_power(b, x) if isinstance(x, int) else self._root_of_power(b, x)
+
+    def _whole_power(self, b: Finite, x: int) -> Value:
+        if x <= 0 and values.is_zero_for_sure(b):
+            raise UndefinedError(message("0^({exponent}) is not defined.", exponent=x))
+        self.budget.spend(x.bit_length() * 4)
+        if isinstance(b, int) and b.bit_length() * abs(x) > self.budget.longest and abs(b) > 1:
+            raise OverBudget("The power is too long to be evaluated exactly.")
+        return self.integer_power(b, x)
+
+    def _root_of_power(self, b: Finite, x: Fraction) -> Value:
+        self.budget.spend(100 if x.denominator == 2 else 500)
+        if abs(x.numerator) * bits(b) > self.budget.longest or x.denominator > self.budget.longest:
+            raise OverBudget("The power is too long to be evaluated exactly.")
+        if x.denominator == 2:
+            return self._root(self.integer_power(b, x.numerator))
+        if max(abs(x.numerator), x.denominator.bit_length()) * bits(b) > LONGEST_OUTSIDE:
+            raise OverBudget("The root is of a number with too many digits.")
+        self._require_modest_numbers(b)
+        if values.length(numerator_of(b)) + values.length(denominator_of(b)) > 2:
+            self.budget.spend(len(terms_of(numerator_of(b))) ** min(abs(x.numerator), 20))
+            if abs(x.numerator) > 20:
+                raise OverBudget("The power of a sum is too large to be evaluated exactly.")
+        return self._kept(values.power(b, x))
+
+    def _power_of_symbols(self, b: Any, x: Rational) -> Value:
+        self.budget.spend(100)
+        self._mixed(b)
+        if values.absolute(exponent_of(b) * x) > 1000:
+            raise OverBudget("The power is too large to be evaluated.")
+        if bits_of_coefficient(b) * values.absolute(x) > self.budget.longest:
+            raise OverBudget("The power is too long to be evaluated.")
+        if isinstance(x, Fraction):
+            _require_small_powers(b)
+            if b.is_Pow and values.has_symbols(b):
                 return self._open(lambda: _power_of_power(b, x))
-        if isinstance(x, Fraction) and (logarithm := values.logarithm_of_unit(b)) is not None:
-            return self._exponential(self.multiply(logarithm, x))
-        if isinstance(x, Fraction) and is_finite(b):
-            if abs(x.numerator) * bits(b) > self.budget.longest or x.denominator > self.budget.longest:
-                raise OverBudget("The power is too long to be evaluated exactly.")
-            if x.denominator == 2:
-                return self._root(self.integer_power(b, x.numerator))
-            if max(abs(x.numerator), x.denominator.bit_length()) * bits(b) > LONGEST_OUTSIDE:
-                raise OverBudget("The root is of a number with too many digits.")
-            self._require_modest_numbers(b)
-            if values.length(numerator_of(b)) + values.length(denominator_of(b)) > 2:
-                self.budget.spend(len(terms_of(numerator_of(b))) ** min(abs(x.numerator), 20))
-                if abs(x.numerator) > 20:
-                    raise OverBudget("The power of a sum is too large to be evaluated exactly.")
         return self._kept(values.power(b, x))
 
     def apply(self, function: str, arguments: tuple[Node, ...]) -> Value:
