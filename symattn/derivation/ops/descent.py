@@ -12,7 +12,7 @@ from symattn.derivation.ops.linear import product_in_sympy, sum_in_sympy
 from symattn.derivation.ops.position import Multiple
 from symattn.derivation.witnesses import as_float, entrywise
 from symattn.exact import Value, to_sympy
-from symattn.formula import Formula, Name, Negative, Product, Relation, Sum
+from symattn.formula import Formula, Name, Negative, Product, Sum, equal
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Descent(RuleOp):
         return f"{w} - {factor(self.rate)} * {g}"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        rate = Relation((Name("η"), signs.number(self.rate)), ("=",))
+        rate = equal(Name("η"), signs.number(self.rate))
         return [convention("Gradient descent takes one step with the learning rate {rate}.", rate=rate)]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("{rate}", rate=Relation((Name("η"), signs.number(self.rate)), ("=",)))]
+        return [convention("{rate}", rate=equal(Name("η"), signs.number(self.rate)))]
 
 
 OPS = {"descent": Descent}

@@ -60,9 +60,9 @@ from symattn.formula import (
     Number,
     Power,
     Product,
-    Relation,
     Root,
     Sum,
+    equal,
 )
 from symattn.foundation.languages import counted, message
 
@@ -220,7 +220,7 @@ class Activation(RuleOp):
         written, working = self.written(Style(), x), self.function.working(x)
         if written == working:
             return [convention("{function} is applied entry by entry.", function=Name(self.function.written))]
-        return [convention("Entry by entry, {function}.", function=Relation((written, working), ("=",)))]
+        return [convention("Entry by entry, {function}.", function=equal(written, working))]
 
 
 # ------------------------------------------------------------------------------------------------ the functions

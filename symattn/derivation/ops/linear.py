@@ -43,10 +43,10 @@ from symattn.formula import (
     MatrixOf,
     Name,
     Product,
-    Relation,
     Scope,
     Sum,
     Transposed,
+    equal,
     number,
     read_formula,
 )
@@ -305,7 +305,7 @@ class Scale(RuleOp):
     def _stated(self, signs: Signs) -> Formula:
         """The divisor by name and as a number: √d_k = 2."""
         symbol, value = self.symbol(signs.style), signs.number(self.divisor)
-        return symbol if symbol == value else Relation((symbol, value), ("=",))
+        return symbol if symbol == value else equal(symbol, value)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,20 @@ from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, squared, to_sympy
 from symattn.exact.intervals import ZERO
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, quotient_of_symbols, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
+from symattn.formula import (
+    ONE,
+    Call,
+    Formula,
+    Fraction,
+    Name,
+    Negative,
+    Number,
+    Product,
+    Root,
+    Sum,
+    equal,
+    number,
+)
 
 Axis = Literal["columns", "rows"]
 _ALONG: Mapping[Axis, Axis] = {"columns": "rows", "rows": "columns"}
@@ -226,7 +239,7 @@ class _OverRoot(RuleOp):
         return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        epsilon = equal(Name("ε"), signs.number(self.epsilon))
         return [convention("{epsilon} under the root", epsilon=epsilon)]
 
 

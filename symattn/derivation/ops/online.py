@@ -34,7 +34,7 @@ from symattn.derivation.windows import Box, by_rows, times
 from symattn.derivation.witnesses import across, entrywise, power_of
 from symattn.errors import ShapeError
 from symattn.exact import Value
-from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Relation, Sum, number
+from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Sum, equal, number
 
 MAXIMUM = Name("max")
 _ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
@@ -106,7 +106,7 @@ class MaximumGradient(RuleOp):
         return self._share(A, lambda x, m: A.minus(A.number(1), A.apply("positive", A.minus(m, x))), i, j, *operands)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return self._share(FORMULAS, lambda x, m: Bracketed(Relation((x, m), ("=",)), "["), i, j, *operands)
+        return self._share(FORMULAS, lambda x, m: Bracketed(equal(x, m), "["), i, j, *operands)
 
     def _share(self, A: Algebra[T], is_largest: Callable[[T, T], T], i: Index, j: Index, *operands: Entries[T]) -> T:
         """g·[x = m] over how many of the row are m."""
@@ -123,7 +123,7 @@ class MaximumGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         gradient, maxima, x, *_ = operands
-        return Product((gradient, Bracketed(Relation((x, maxima), ("=",)), "[")), "⊙")
+        return Product((gradient, Bracketed(equal(x, maxima), "[")), "⊙")
 
     def numpy(self, *operands: str) -> str:
         gradient, maxima, *matrices = operands

@@ -52,6 +52,7 @@ from symattn.formula import (
     Scope,
     Sum,
     Text,
+    equal,
     number,
     read_formula,
 )
@@ -118,7 +119,7 @@ class Frequency(Angle):
         return Call(Name(function), (Fraction(Number(str(position)), self._divisor),))
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (Relation((name, Fraction(ONE, self._divisor)), ("=",)),)
+        return (equal(name, Fraction(ONE, self._divisor)),)
 
     def numpy(self) -> str:
         return f"1 / {factor(self.base)}**({self.above}/{self.below})"
@@ -149,7 +150,7 @@ class Degrees(Angle):
         return Call(Name(function), (Product((Number(str(position)), self._written), "·"),))
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (Relation((name, self._written), ("=",)),)
+        return (equal(name, self._written),)
 
     def numpy(self) -> str:
         return f"np.radians({value(self.degrees)})"
@@ -178,7 +179,7 @@ class Radians(Angle):
         return Call(Name(function), (Product((Number(str(position)), number(self.radians)), "·"),))
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (Relation((name, number(self.radians)), ("=",)),)
+        return (equal(name, number(self.radians)),)
 
     def numpy(self) -> str:
         return value(self.radians)
@@ -229,7 +230,7 @@ class Direction(Angle):
 
     def stated(self, name: Formula) -> tuple[Formula, ...]:
         return tuple(
-            Relation((Call(Name(function), (name,)), number(x)), ("=",))
+            equal(Call(Name(function), (name,)), number(x))
             for function, x in (("cos", self.cosine), ("sin", self.sine))
         )
 
@@ -254,7 +255,7 @@ class Frequencies:
 
     def stated(self) -> Formula:
         """θ_k = 1/base^(2(k − 1)/width) for k from 1."""
-        return Relation((Name("θ", (PAIR,)), Fraction(ONE, self.divisor)), ("=",))
+        return equal(Name("θ", (PAIR,)), Fraction(ONE, self.divisor))
 
     @property
     def divisor(self) -> Formula:
@@ -603,7 +604,7 @@ class Multiple(RuleOp):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if not self.of:
             return []
-        factor = Relation((self.symbol(signs.style), signs.number(self.factor)), ("=",))
+        factor = equal(self.symbol(signs.style), signs.number(self.factor))
         return [convention("Embeddings are multiplied by {factor}.", factor=factor)]
 
 
@@ -622,7 +623,7 @@ def stated_positions(positions: Positions) -> Convention:
     shown = positions if isinstance(positions, tuple) else (positions.first, positions.first + 1)
     rest = () if isinstance(positions, tuple) else (Dots(),)
     listed = ListOf((*(Number(str(p)) for p in shown), *rest), "", ",")
-    return convention("The positions are {positions}.", positions=Relation((POSITION, listed), ("=",)))
+    return convention("The positions are {positions}.", positions=equal(POSITION, listed))
 
 
 def _stated_angles(angles: Sequence[Angle], thetas: Sequence[Formula]) -> Convention:

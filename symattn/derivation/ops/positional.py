@@ -27,7 +27,7 @@ from symattn.exact import Matrix, Value
 from symattn.exact.intervals import interval_ring
 from symattn.exact.reading import read
 from symattn.exact.tree import Node
-from symattn.formula import ONE, ZERO, Dots, Formula, ListOf, Name, Number, Relation, read_formula
+from symattn.formula import ONE, ZERO, Dots, Formula, ListOf, Name, Number, equal, read_formula
 
 LETTERS = ("p", "k", "d")
 """What a formula may use: the position, the number of the feature's group from 0, and the width."""
@@ -91,8 +91,8 @@ class Positional(Op):
         return "sines" if any("sin" in formula or "cos" in formula for formula in self.formulas) else None
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))
-        width = Relation((Name("d"), Number(str(self.width))), ("=",))
+        groups = equal(Name("k"), ListOf((ZERO, ONE, Dots()), "", ","))
+        width = equal(Name("d"), Number(str(self.width)))
         features = convention(
             _FEATURES[len(self.formulas) > 1], groups=groups, width=width, features=self.written(signs.style)
         )

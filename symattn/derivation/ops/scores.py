@@ -81,8 +81,8 @@ from symattn.formula import (
     Number,
     Power,
     Product,
-    Relation,
     Sum,
+    equal,
     number,
 )
 
@@ -104,7 +104,7 @@ class Temperature(Scale):
 
     def _stated(self, signs: Signs) -> Formula:
         """τ = 2, or the letter that it is called here."""
-        return Relation((Name(self.of), signs.number(self.divisor)), ("=",)) if self.of else signs.number(self.divisor)
+        return equal(Name(self.of), signs.number(self.divisor)) if self.of else signs.number(self.divisor)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class LogitTemperature(Temperature):
     """The same of logits: probabilities of the next word for sampling (Holtzman et al. 2020, section 2.2)."""
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        temperature = Relation((Name("τ"), signs.number(self.divisor)), ("=",))
+        temperature = equal(Name("τ"), signs.number(self.divisor))
         return [convention("Logits are divided by the temperature {temperature}.", temperature=temperature)]
 
 
@@ -525,7 +525,7 @@ class FeatureMap(RuleOp):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         x = Name("x")
         entry: View = Entries((1, 1), lambda i, j: x)
-        feature = Relation((self.written(Style(), x), self.working(0, 0, entry)), ("=",))
+        feature = equal(self.written(Style(), x), self.working(0, 0, entry))
         if self.feature != "elu+1":
             return [convention("The feature map is, entry by entry, {feature}.", feature=feature)]
         above, below = Sum((x, ONE)), Power(Name("e"), x)

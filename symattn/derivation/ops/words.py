@@ -28,7 +28,7 @@ from symattn.derivation.witnesses import across
 from symattn.errors import InputError, LetterError, OutsideError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, has_symbols, sign
 from symattn.exact.sums import shares, total
-from symattn.formula import ZERO, Call, Dots, Formula, Fraction, ListOf, Name, Number, Relation, Sum, Text
+from symattn.formula import ZERO, Call, Dots, Formula, Fraction, ListOf, Name, Number, Sum, Text, equal
 
 # ------------------------------------------------------------------------------------------------ look-up
 
@@ -242,7 +242,7 @@ class TopK(Op):
         return Window(RING.divide(point(x.low), RING.add(point(x.low), most)).low if surely else NOTHING.low, high)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_TOP[self.along], k=Relation((Name("k"), Number(str(self.k))), ("=",)))]
+        return [convention(_TOP[self.along], k=equal(Name("k"), Number(str(self.k))))]
 
 
 _TOP: dict[Along, str] = {

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import assert_never
 
-from symattn.formula import NOTHING, Formula, Relation, Row
+from symattn.formula import NOTHING, Formula, Row, equal
 from symattn.formula.nodes import Blank
 from symattn.formula.speech import speak
 from symattn.page.document import (
@@ -210,7 +210,7 @@ def _lines(lines: Sequence[Formula]) -> str:
 def _grid(grid: AnswerGrid) -> Iterator[Piece]:
     """Boxes in a table whose rows and columns are numbered or labelled, below the name of the matrix."""
     if grid.name != NOTHING:
-        yield f"<p>{formula(Relation((grid.name, NOTHING), ('=',)))}</p>\n"
+        yield f"<p>{formula(equal(grid.name, NOTHING))}</p>\n"
     filled = dict(grid.filled)
     above = [formula(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
     before = [formula(label) for label in grid.row_labels] or [str(i + 1) for i in range(grid.rows)]

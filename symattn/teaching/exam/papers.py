@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Operand, Orientation, Step
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Softmax
 from symattn.exact import decimal_text, exponential
-from symattn.formula import Bracketed, Formula, Name, Power, Product, Relation, Sum, Transposed, decimal, number
+from symattn.formula import Bracketed, Formula, Name, Power, Product, Sum, Transposed, decimal, equal, number
 from symattn.foundation.languages import Message, counted, message
 from symattn.page import markup
 from symattn.page.document import (
@@ -306,7 +306,7 @@ def _short(problem: Problem, wording: Wording) -> list[Formula]:
     last = problem.steps[-1]
     if not any(isinstance(s.op, Softmax) and s.name == "A" for s in problem.steps) or last.name not in ("Z", "A"):
         return []
-    return [Relation((wording.name(last.name), written(last)), ("=",))]
+    return [equal(wording.name(last.name), written(last))]
 
 
 def _exponentials() -> Table:

@@ -25,10 +25,10 @@ from symattn.formula import (
     Name,
     Power,
     Product,
-    Relation,
     Scope,
     Sum,
     Transposed,
+    equal,
     read_formula,
     rebuilt,
     written,
@@ -162,7 +162,7 @@ class Prose:
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
-        return Relation((self.formula(name), self.values(value)), ("=",))
+        return equal(self.formula(name), self.values(value))
 
     def equations(self, **matrices: Matrix) -> Display:
         """Each matrix by name with its values, next to one another as far as a line goes."""

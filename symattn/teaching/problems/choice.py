@@ -20,7 +20,7 @@ from symattn.derivation.ops.turning import turned, turned_step
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, values_of
 from symattn.exact.approximate import approximate
-from symattn.formula import Formula, Name, Relation, decimal, shortest
+from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.foundation.languages import message
@@ -358,10 +358,8 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     """Why the right row is right: how its first entry comes about, and by which rule."""
     i, j = (token, 0) if wording.orientation == "rows" else (0, token)
     matrix = values_of(step.result)
-    rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
-    entry = Relation(
-        (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
-    )
+    rule = equal(wording.name(step.name), wording.rule(step))
+    entry = equal(wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j]))
     if width(entry) > LINE / 2:
         return sentence("right: {rule}.", rule=rule)
     return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)

@@ -13,7 +13,7 @@ from symattn.derivation.counting import Attention, Block, Count, Embedding, Feed
 from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact.reading import read
-from symattn.formula import Relation, number, read_formula
+from symattn.formula import equal, number, read_formula
 from symattn.foundation.dice import pick, sample
 from symattn.foundation.languages import capitalised, counted, message
 from symattn.page.document import Code, Display, FillIn, FillIns, Inlines, ItemList, Paragraph, sentence
@@ -353,7 +353,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     return make_part(
         "In letters",
         [say(item.ask), FillIns((FillIn(as_text(message("Count:")), 60),))],
-        [Display((Relation((read_formula(item.how), shown), ("=",)),)), ItemList(tuple(wrong))],
+        [Display((equal(read_formula(item.how), shown),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
         Mark("B", 1),
         name=f"letters {k}",

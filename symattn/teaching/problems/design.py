@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.exact import Matrix, compare, divide, exact
-from symattn.formula import Relation
+from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
@@ -274,7 +274,7 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             token=token + 1,
             ratio=_ratio([2 ** (s - min(scores)) for s in scores]),
         ),
-        Display((Relation((say.formula("W_Q"), grid_shown), ("=",)),)),
+        Display((equal(say.formula("W_Q"), grid_shown),)),
         WorkingSpace(30),
         FillIns((FillIn((*as_text(say.formula("w")), *as_text(" =")), 20),)),
     )
@@ -351,7 +351,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     key = (
         "With equal scores an output is the mean of the visible values.",
         ItemList(tuple(lines)),
-        Display((Relation((name, table), ("=",)),)),
+        Display((equal(name, table),)),
     )
     each = Mark("B", 3, say.either("one for each row", "one for each column"), "rows")
     return Item(make_part(message("A mask"), asked, key, CellsAnswer((3, 3), hidden, say.columns), each), check, 9)

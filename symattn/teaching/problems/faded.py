@@ -12,7 +12,7 @@ from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of
-from symattn.formula import Formula, Relation
+from symattn.formula import Formula, Relation, equal
 from symattn.formula.width import fold
 from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import AnswerGrid, Block, Display, Paragraph, WorkingSpace, sentence
@@ -363,7 +363,7 @@ def _completed(
     step: Step, cells: tuple[tuple[int, int], ...], way: tuple[Block, ...], problem: Problem, wording: Wording
 ) -> Part:
     """A step some of whose entries are missing."""
-    rule = Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",))
+    rule = equal(wording.name(step.name), wording.rule(step, shapes=True))
     whole = working_space(step, problem.derivation, problem.exact)
     room = (replace(whole, count=min(whole.count, len(cells))),) if step.op.by_hand else ()
     grid = _grid(step.name, result_of(step), cells, step, problem, wording)
@@ -381,9 +381,7 @@ def _completed(
 
 
 def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
-    return Display(
-        tuple(fold(Relation((wording.name(name), wording.values(matrix)), ("=",)), LINE)), step=name, role="values"
-    )
+    return Display(tuple(fold(equal(wording.name(name), wording.values(matrix)), LINE)), step=name, role="values")
 
 
 def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:
@@ -432,8 +430,7 @@ def _equation_lines(
                     hidden -= used
                     left = [cell for cell in left if cell not in used]
     values: list[Formula] = [
-        Relation((wording.entry(*cell), wording.number(value_at(d, cell))), ("=",))
-        for cell in ((name, i, j) for i, j in cells)
+        equal(wording.entry(*cell), wording.number(value_at(d, cell))) for cell in ((name, i, j) for i, j in cells)
     ]
     return (Display(tuple(lines)), Display(tuple(rows_of(values))))
 

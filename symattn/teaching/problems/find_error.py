@@ -20,7 +20,7 @@ from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, values_of
 from symattn.exact.approximate import approximate
-from symattn.formula import Formula, Name, Relation, written
+from symattn.formula import Formula, Name, Relation, equal, written
 from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.dice import pick, shuffled
 from symattn.page.document import (
@@ -319,7 +319,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
     for step in script:
         result = values_of(step.result)
         name = wording.name(step.name)
-        equation = Relation((name, wording.values(result)), ("=",))
+        equation = equal(name, wording.values(result))
         lines = [equation] if problem.exact else []
         if not all(map(terminates, result)):
             lines.append(Relation((name, wording.rounded(result, problem.places)), ("≈",)))
@@ -337,7 +337,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
 def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
     for i, row in enumerate(values_of(step.result).rows):
         for j, x in enumerate(row):
-            yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
+            yield equal(wording.entry(step.name, i, j), wording.number(x))
 
 
 ONLY_LINE = (
@@ -416,7 +416,7 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
     m = w.misconception
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
-        return Relation((wording.name(step.name), wording.rule(step)), ("=",))
+        return equal(wording.name(step.name), wording.rule(step))
     what = wording.in_signs(m.called(d.orientation))
     return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=what)
 

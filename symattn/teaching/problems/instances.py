@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
-from symattn.formula import Formula, ListOf, Relation
+from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import Block, Display, FillIn, FillIns, listing
@@ -101,7 +101,7 @@ def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -
 def _task(
     say: Prose, ask: BlockLike, room: Block, answer: Answer, name: str, value: Formula, key: Sequence[BlockLike]
 ) -> Part:
-    solved = Display((Relation((say.formula(name), value), ("=",)),))
+    solved = Display((equal(say.formula(name), value),))
     return make_part("", [ask, room], [*key, solved], answer, *WORKED_OUT)
 
 
@@ -388,7 +388,7 @@ def rounded(draw: Draw, say: Prose) -> Instance:
 
     return Instance(
         [
-            Display((Relation((say.formula("s"), say.row(scores)), ("=",)), say.equation("V", Matrix(V)))),
+            Display((equal(say.formula("s"), say.row(scores)), say.equation("V", Matrix(V)))),
             say("The weights of these scores are rounded to $rounded$.", rounded=say.row(_HALVES)),
         ],
         boxes(
@@ -458,7 +458,7 @@ def shift(draw: Draw, say: Prose) -> Instance:
         return right, places(draw, [_divided(row) == right for row in rows])
 
     return Instance(
-        [Display((Relation((say.formula("s"), _listed(say, _logs(c, parts))), ("=",)),))],
+        [Display((equal(say.formula("s"), _listed(say, _logs(c, parts))),))],
         boxes(
             say,
             say("Use the theorem to find the weights $softmax(s)$ exactly."),

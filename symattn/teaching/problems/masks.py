@@ -12,7 +12,7 @@ from symattn.derivation.ops import Mask, Softmax, turning
 from symattn.derivation.ops.attention import Keep, MaskStyle
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
 from symattn.page.document import AnswerGrid, Block, Display, HeatMap, Paragraph, Quoted, Together, sentence
@@ -224,7 +224,7 @@ SIGNS = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
 
 def _given(c: Record, wording: Wording) -> tuple[Block, ...]:
     rows, columns, turned = len(c["scores"]), len(c["tokens"]), wording.orientation == "columns"
-    scores = Relation((wording.name("S'"), wording.values(wording.derivation.value("S'"))), ("=",))
+    scores = equal(wording.name("S'"), wording.values(wording.derivation.value("S'")))
     numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in c["tokens"])]])
     told = rule(c["kind"], c["parameters"], rows, columns, turned)
     return (Together((numbered,)), *blocks([told, "The scaled scores are"]), Display((scores,)))
@@ -278,7 +278,7 @@ def _matrix(mask: Mask) -> Part:
         "The mask as a matrix",
         [_MARKS[mask.style], AnswerGrid(Name("mask"), *value.shape, "integer")],
         [
-            Display((Relation((Name("mask"), mask.matrix()), ("=",)),)),
+            Display((equal(Name("mask"), mask.matrix()),)),
             "A matrix that fits the student's own shading earns the mark.",
         ],
         MatrixAnswer(value),
@@ -330,7 +330,7 @@ def _weights(asked: Sequence[int], problem: Problem, wording: Wording) -> Part:
             AnswerGrid(name, rows, columns, kind, rest),
         ],
         [
-            Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
+            Display((equal(wording.name("M"), wording.values(problem["M"].result)),)),
             *(block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)),
             slips,
         ],
@@ -349,7 +349,7 @@ def _read(drawn: Record, n: int, turned: bool) -> Part:
         for keys, diagnosis, why in _readings(keep, drawn["query"], turned)
     ]
     asked = message("Which tokens does token {token} see under this mask?", token=drawn["query"] + 1)
-    shown = Relation((Name("mask"), Mask(_laid(keep, turned), drawn["style"]).matrix()), ("=",))
+    shown = equal(Name("mask"), Mask(_laid(keep, turned), drawn["style"]).matrix())
     ask = sentences(_MARKS[drawn["style"]], asked), Display((shown,))
     return choice_part("Another mask in numbers", ask, put_in(wrong[:3], drawn["at"], right), name="read")
 

@@ -21,10 +21,10 @@ from symattn.formula import (
     Name,
     Number,
     Product,
-    Relation,
     Shape,
     Sum,
     Transposed,
+    equal,
     read_formula,
     rebuilt,
     written,
@@ -422,8 +422,8 @@ def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
         named, blank = say(entry.text, entry.turned), Blank("integer")
         asked.append([named, blank, blank])
         letters = list(zip((entry.rows, entry.columns), shape, strict=True))[:: -1 if say.columns else 1]
-        equal = (Relation((say.formula(text), Number(str(size))), ("=",)) for text, size in letters)
-        solved.append([named, *equal])
+        numbers = (equal(say.formula(text), Number(str(size))) for text, size in letters)
+        solved.append([named, *numbers])
     given = say(SETTINGS[of], sizes=_equal(sizes, say))
     heads = ["Matrix", "Rows", "Columns"]
     return make_part(

@@ -15,7 +15,7 @@ from typing import Annotated
 from symattn.errors import InputError
 from symattn.exact import exact, is_symbolic, values_of
 from symattn.exact.reading import read as read_number
-from symattn.formula import Formula, Name, Relation, Text
+from symattn.formula import Formula, Name, Text, equal
 from symattn.formula.from_tex import read_tex
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
@@ -158,7 +158,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
             raise InputError("The answer has letters in it; rows of numbers were expected.")
         grid = AnswerGrid(name or Name("A"), *matrix.shape, cell_kind(matrix, exact=True))
         marks = Mark("B", own.points or 1, in_proportion(own.points or 1))
-        key = Display((Relation((grid.name, say.values(matrix)), ("=",)),))
+        key = Display((equal(grid.name, say.values(matrix)),))
         return make_part("", [*ask, grid], [*ask, key], MatrixAnswer(matrix), marks)
     answer: FormulaAnswer | WordAnswer
     shown: Formula
@@ -168,7 +168,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
         value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
         answer, shown = FormulaAnswer(value), say.number(value)
     label = (*as_text(name), *as_text(" =")) if name else as_text(message("Answer:"))
-    key = Display((Relation((name, shown), ("=",)) if name else shown,))
+    key = Display((equal(name, shown) if name else shown,))
     return make_part("", [*ask, FillIns((FillIn(label, 40),))], [*ask, key], answer, Mark("B", own.points or 1))
 
 

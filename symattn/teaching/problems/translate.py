@@ -12,7 +12,7 @@ from symattn.derivation.misconceptions import whole
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import values_of
-from symattn.formula import Relation
+from symattn.formula import equal
 from symattn.foundation.dice import pick, shuffled
 from symattn.foundation.languages import message
 from symattn.page.document import (
@@ -201,7 +201,7 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
             why, diagnosis = "this is the transpose: query and key are swapped.", "T2"
         else:
             why, diagnosis = "this compares features, not tokens.", "T3"
-        formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
+        formula = equal(there.name("S"), there.rule(step.with_operands(*operands)))
         offers.append(Offer(formula, why, right, diagnosis))
     prompt = ["Which product gives the scores in the new notation?"]
     return choice_part("The scores as a product", prompt, offers, key=prompt)
@@ -237,7 +237,7 @@ def _token_part(token: int, there: Wording) -> Part:
     return make_part(
         "One token",
         [prompt, AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")],
-        [prompt, Display((Relation((name, there.values(value)), ("=",)),))],
+        [prompt, Display((equal(name, there.values(value)),))],
         MatrixAnswer(value),
         Mark("B", 1),
     )
