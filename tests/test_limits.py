@@ -65,7 +65,7 @@ def test_where_many_programs_wait_for_a_processor_each_is_given_as_many_times_as
 @pytest.mark.slow
 @posix
 def test_limits_are_those_of_one_job_and_not_of_those_before_it(hands):
-    with pytest.raises(LostError, match=r"^The work took more than 1 seconds of processor time and was stopped\.$"):
+    with pytest.raises(LostError, match=r"^The work took more than 1 s of processor time and was stopped\.$"):
         asked(hands, "spin", 1)
     assert [asked(hands, f"job {k}", 0.2) for k in range(20)] == [f"job {k}" for k in range(20)]
     assert asked(hands, 3.0, 10) == 3.0  # the limit of the clock of those before is over
@@ -90,7 +90,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("marker", "says"),
     [
-        ("odd_jobs:hanging_check", "Marking it took more than 1 seconds of processor time and was stopped."),
+        ("odd_jobs:hanging_check", "Marking it took more than 1 s of processor time and was stopped."),
         ("odd_jobs:defective_check", "a defect of symattn: KeyError: 'no'"),
     ],
 )

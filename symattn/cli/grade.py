@@ -50,7 +50,7 @@ NOT_ALL_MARKED = 1
 @option("--feedback", group=FILES, metavar="F,F,…|none",
         help="Formats of feedback, where others; or none of it.")  # fmt: skip
 @option("--gradebook", "gradebooks", group=FILES, multiple=True, metavar="P,P,…",
-        help="As moodle, canvas, gradescope or brightspace import it, too.")  # fmt: skip
+        help="Also write it as moodle, canvas, gradescope or brightspace import it.")  # fmt: skip
 @option("--class", "class_list", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
         help="The class list as the platform exports it, if the exam has another.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",

@@ -94,7 +94,7 @@ def watched(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Callab
 def why_it_ended(code: int, seconds: float) -> str:
     """Why a process ended that did not answer, of a sentence the end; by the code that it ended with."""
     if code == -getattr(signal, "SIGXCPU", 0):
-        return f"took more than {seconds:g} seconds of processor time and was stopped"
+        return f"took more than {seconds:g} s of processor time and was stopped"
     if code == -getattr(signal, "SIGALRM", 0):
         return "stood still and was stopped"
     return f"ended its process with code {code}"
