@@ -243,7 +243,7 @@ class Solution:
         return solution._with(substituted(solution.derivation, put_in.matrices))
 
     def evalf(self, digits: int = 15) -> dict[str, Any]:
-        """Every step as a SymPy matrix with so many significant digits; symbols stay."""
+        """Every step as a SymPy matrix to `digits` significant digits; symbols stay."""
         return {step.name: self.sympy(step.name).evalf(digits) for step in self.steps}
 
     def lambdify(self, module: str = "numpy") -> Callable[..., dict[str, Any]]:
@@ -701,7 +701,7 @@ def check(
     look: Look | None = None,
     **settings: object,
 ) -> Marking:
-    """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
+    """Mark a student's answers, entry by entry, with follow-through and a diagnosis.
 
     `problem` is what `derive` or `worksheet` gave, an example, a problem file or what stands in one (worked out with
     the notation and the settings), the .json of a set of worksheets, an exam's folder, or a key in Markdown or as a
@@ -750,7 +750,7 @@ def _one_paper(problem: Solution | Sheet | Question) -> Papers:
 
 
 def compare(d: Solution, results: object, *, precision: str | None = None) -> Comparison:
-    """Compare what somebody's program gives with a derivation: which step departs first, and by which misconception.
+    """Compare a program's results with a derivation: which step departs first, and by which misconception.
 
     `results` maps names of steps to arrays (`{"S": scores, "A": weights, "Z": output}`), or is the array of the last
     step alone: of NumPy, PyTorch, JAX or nested lists, in any format of floating-point numbers.  A dimension of 1 at
@@ -782,7 +782,7 @@ def trace(
     time_limit: float = 10,
     **more: object,
 ) -> Comparison:
-    """Call somebody's program with the givens of a derivation, and compare with it what comes, step by step.
+    """Call a program with the givens of a derivation, and compare its results step by step.
 
     The givens come by name where the parameters have their names (`q`, `key`, `w_q`), else in their order, as arrays of
     the `library` (numpy, torch, or python for nested lists) and of a `dtype`; what else it takes is in `more`.  It may

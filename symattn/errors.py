@@ -20,7 +20,7 @@ class SymattnError(Exception):
     """The base of all of them: catch this to catch any."""
 
     def __str__(self) -> str:
-        """The message, on one line; what somebody wrote at length, and what is repeated in it, is cut short."""
+        """The message, on one line; long quotations and repetitions are cut short."""
         said = " ".join(super().__str__().splitlines())
         if len(said) > LONGEST:
             said = _LONG.sub(r"\1…\2", said)
@@ -144,7 +144,7 @@ def offered(name: object, known: Iterable[object], otherwise: str = "there are {
 
 
 def nearest(name: object, known: Iterable[str]) -> list[str]:
-    """The names that somebody may have meant: the fewest typing errors away, else the same words in another order, else
+    """The names that may have been meant: the fewest typing errors away, else the same words in another order, else
     those that begin so.
 
     Capitals, hyphens and underscores make no difference; where too many are as near as one another, none is meant.

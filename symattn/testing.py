@@ -213,7 +213,7 @@ def _demand(held: bool, otherwise: str) -> None:
 
 
 def _within(nested: list[Any], dimensions: int) -> list[Any]:
-    """Nested lists in a batch of one, of so many dimensions."""
+    """Nested lists in a batch of one, with `dimensions` dimensions."""
     for _ in range(dimensions):
         nested = [nested]
     return nested

@@ -268,5 +268,5 @@ def _with_parameters(about: str, parameters: Sequence[str]) -> str:
 
 
 def _about(thing: object) -> str:
-    """The first line of what is said of it where it is defined."""
+    """The first line of its docstring."""
     return (thing.__doc__ or "").strip().split("\n")[0]

@@ -90,7 +90,7 @@ def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click
 
 
 def quickly(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """The names of a catalogue, remembered: whoever presses Tab does not wait until it is loaded."""
+    """The names of a catalogue, remembered so that Tab completes without loading it."""
 
     def known() -> list[str]:
         from symattn.foundation.remembered import remembered

@@ -42,7 +42,7 @@ def progress(count: int, quiet: bool, what: str) -> Iterator[Callable[[object], 
 
 @contextmanager
 def lines(count: int, what: str, every: float) -> Iterator[Callable[[object], None]]:
-    """A line after so many seconds each, also where nothing has been done since the last."""
+    """Seconds between lines, also where nothing has been done since the last."""
     import click
 
     done, begun, over = 0, monotonic(), Event()
@@ -65,7 +65,7 @@ def lines(count: int, what: str, every: float) -> Iterator[Callable[[object], No
 
 
 def line(what: str, done: int, count: int, seconds: float) -> str:
-    """How far it is after so many seconds, and how long the rest takes at that speed; the count is an estimate."""
+    """How far the run is after some seconds, and how long the rest takes at that speed; the count is an estimate."""
     left, count = "", max(count, done)
     if 0 < done < count:
         rest = seconds * (count - done) / done

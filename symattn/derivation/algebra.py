@@ -49,7 +49,7 @@ Index = int | str
 Base: TypeAlias = Value | Literal["e"]
 
 WRITTEN_OUT = 8
-"""Up to so many terms a sum is written out in SymPy, though a size beside it is a letter."""
+"""The longest sum that is written out in SymPy where another size is a letter."""
 
 TWO = Number("2")
 MINUS_INFINITY = Negative(Infinity())
@@ -58,7 +58,7 @@ MINUS_INFINITY = Negative(Infinity())
 Condition: TypeAlias = Sequence[Sequence[Any]]
 """Holds where, in one of several alternatives, no number is negative."""
 Conditions: TypeAlias = Callable[[Any, Any, Any, Any], Sequence[Condition]]
-"""What must all hold at row i and column j of a matrix with so many rows and columns."""
+"""What must all hold at row i and column j of a matrix of the given numbers of rows and columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +431,7 @@ def size_formula(size: Size) -> Formula:
 
 
 def sum_over(size: Size, body: Formula, first: int) -> Formula:
-    """Σ over k of so many terms, counted from `first`."""
+    """Σ over k of `size` terms, counted from `first`."""
     last: Formula = size_formula(size)
     if first == 0:
         last = Number(str(size - 1)) if isinstance(size, int) else Sum((last, Negative(ONE)))
@@ -614,7 +614,7 @@ def _size_letter(letter: str) -> Any:
 
 
 class Intervals(Algebra[Interval]):
-    """Intervals with so many digits: every number that the operands may be lies inside, and so does the result."""
+    """Interval arithmetic with outward rounding, to a given number of digits."""
 
     def __init__(self, ring: IntervalRing) -> None:
         self.ring = ring

@@ -113,7 +113,7 @@ class Attention:
         return self.h * self.n * self.keys
 
     def cache(self, layers: Count) -> Count:
-        """Numbers kept for keys and values of n tokens, in so many layers."""
+        """Numbers kept for the keys and values of n tokens in all layers."""
         groups = self.h if self.shared is None else self.shared
         return layers * self.keys * groups * (self.width + self.own_value_width)
 
@@ -272,7 +272,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Model:
-    """A language model like GPT: embeddings, so many blocks, perhaps a last norm, the output layer."""
+    """A language model like GPT: embeddings, `layers` blocks, perhaps a last norm, the output layer."""
 
     embedding: Embedding
     block: Block
@@ -346,7 +346,7 @@ def operations(layer: Layer, n: Count | None = None) -> Count:
 
 
 def cache(layer: Attention | Block | Model, layers: Count = 1) -> Count:
-    """How many numbers are kept for the keys and values of n tokens, in so many layers; a model says its layers itself.
+    """How many numbers are kept for the keys and values of n tokens in all layers; a model has its own number of them.
 
     `InputError` for what has no keys.
 
@@ -381,7 +381,7 @@ BYTES: Mapping[str, int] = MappingProxyType(
 
 
 def memory(numbers: Count, format: str = "float32") -> Count:
-    """The bytes of so many numbers: of parameters, scores, or a cache.
+    """The bytes that a number of parameters, scores or cached numbers takes.
 
     >>> memory(Attention(4096, 32, 128, n=1024).cache(32), "float16")  # half a gigabyte
     536870912

@@ -1,6 +1,6 @@
 """The work of a step, counted: its rule read once more, for what there is to multiply, add, divide and exponentiate.
 
-What stands in several entries is counted once, as whoever works by hand or writes a program does it: the exponentials
+What stands in several entries is counted once, as one works it out by hand or in a program: the exponentials
 of a row of scores, and their sum, serve all weights of the row.  Signs, numbers that are copied, and entries behind a
 mask cost nothing.  Where sizes are letters, counts are polynomials in them.
 """
@@ -20,7 +20,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value
 
 LETTERS = ("i", "j")
 WRITTEN_OUT = 16
-"""Up to so many rows, columns or terms are counted one by one: some may be hidden, or differ otherwise."""
+"""Up to this size rows, columns and terms are counted one by one: some may be masked, or differ otherwise."""
 
 
 @dataclass(frozen=True)

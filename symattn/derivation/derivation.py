@@ -181,7 +181,7 @@ class Op(ABC):
         raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
 
     words: tuple[str, ...] = ()
-    """What the entries, numbers from 1, stand for; none where they are numbers."""
+    """What the entries, numbers from 1, stand for; empty if they are plain numbers."""
 
     def in_numbers(self, i: int, j: int, matrices: Sequence[Matrix], *operands: View) -> Formula:
         """Entry (i, j) written out, where the operands' numbers are known and may decide what is written."""
@@ -352,7 +352,7 @@ def own_name(name: str) -> str:
 class Step:
     """One named line.  `result` is exactly `op.apply` of the operands, or was pinned.
 
-    `title` says in words what it is, where that is somebody's own: "Sums".
+    `title` is the author's own name for it in words: "Sums".
     """
 
     name: str
@@ -414,7 +414,7 @@ class Step:
 Change = Callable[[Step], "Step | Iterable[Step]"]
 
 Taken = Literal["result", "other"] | int
-"""What a given is beside the result of the forward pass: that itself, another matrix, or that to so many places."""
+"""How a given relates to the result of the forward pass: equal, another matrix, or rounded to n places."""
 
 
 @dataclass(frozen=True)

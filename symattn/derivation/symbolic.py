@@ -31,7 +31,7 @@ from symattn.exact import (
 DIGITS = 50
 
 LONGEST = 300
-"""An entry in letters of more parts than so many is not put into later steps: they have its matrix by name."""
+"""The most parts of an entry in letters that is put into later steps; they have a longer one's matrix by name."""
 
 
 def in_sympy(d: Derivation, wanted: str = "") -> dict[str, Any]:

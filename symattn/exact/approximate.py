@@ -100,7 +100,7 @@ def nearest_float(value: Value) -> float:
 
 
 def text_of_real(v: Real) -> str:
-    """Its first digits, in plain text; of one with more than anybody writes, the power of ten."""
+    """Its first digits, in plain text; for a huge one, the power of ten."""
     low, high = interval = enclose(v, LEAST_DIGITS)
     if not interval.bounded:
         return "≈10^…"

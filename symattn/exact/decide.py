@@ -77,7 +77,7 @@ FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 30_000
 LONGEST_STEP = 250  # bits of what a prime of the modular test is 1 by, or has to exceed: others take too long to find
 DIGITS_OF_REALS = 200  # to which numbers must agree that are known by intervals alone
-RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
+RANDOM = SystemRandom()  # unpredictable, so that answers cannot be crafted against it
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
@@ -333,7 +333,7 @@ def _apart(x: Interval, y: Interval) -> bool:
 
 
 def _close(x: Interval, y: Interval, digits: int) -> bool:
-    """Whether two intervals together are so narrow that the numbers in them agree to so many digits.
+    """Whether two intervals are so narrow that the numbers in them agree to `digits` digits.
 
     What is divided by something that cannot be told from 0 lies anywhere, and agrees with nothing.
     """

@@ -74,7 +74,7 @@ MOST_DIGITS = 400  # tried before it is given up what no proof is known of
 
 
 def enclose(value: Value, digits: int) -> Interval:
-    """An interval that contains the value, computed with so many digits.
+    """An interval that contains the value, computed with `digits` digits.
 
     >>> enclose(values.exponential(1), 5)
     Interval(low=Decimal('2.7182'), high=Decimal('2.7184'))
@@ -107,7 +107,7 @@ def interval_ring(digits: int) -> IntervalRing:
 
 
 class IntervalRing(Ring[Interval]):
-    """Intervals whose ends have at most so many digits."""
+    """Intervals whose ends have at most `digits` digits."""
 
     def __init__(self, digits: int) -> None:
         self.digits = digits
@@ -135,7 +135,7 @@ class IntervalRing(Ring[Interval]):
             ) from error
 
     def real(self, value: Real) -> Interval:
-        """What a `Real` is known by, with at least so many digits: it and all that it is worked out from, once each."""
+        """The intervals of a `Real` and of all that it is worked out from, each once, to at least `digits` digits."""
         if self.digits < LEAST_DIGITS:
             return interval_ring(LEAST_DIGITS).real(value)
         waiting = [value]  # a stack of our own, for a derivation is deeper than Python's

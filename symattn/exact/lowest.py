@@ -206,7 +206,7 @@ def by_size(a: Exponent) -> Rational | Decimal:
 
 
 def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Factored], Exponent] | None:
-    """The sums as polynomials in one t = e^step; None where there is no such t, or they are too large."""
+    """The sums as polynomials in one t = e^step; None if there is no such t, or they are too large."""
     if sum(map(len, sums)) > len(sums) * (LARGEST_DEGREE + 1):
         return None
     radicands = sorted({r for terms in sums for a in terms for r, _, _ in a})

@@ -139,7 +139,7 @@ class Matrix:
         return sympy.ImmutableMatrix([[to_sympy(x) for x in row] for row in self.rows])
 
     def decimals(self, places: int) -> tuple[tuple[str, ...], ...]:
-        """Every entry correctly rounded to so many decimal places (ties to even), proved."""
+        """Every entry correctly rounded to `places` decimal places (ties to even), proved."""
         return tuple(tuple(decimal_text(x, places) for x in row) for row in self.rows)
 
     def floats(self) -> tuple[tuple[float, ...], ...]:

@@ -202,7 +202,7 @@ def _decided(reading: Reading, truth: Value) -> Decision:
 
 
 def typed(value: Value) -> str:
-    """A value as somebody may type it; `read(typed(value))` gives it back.
+    """A value as it may be typed; `read(typed(value))` gives it back.
 
     >>> typed(Fraction(-1, 2)), read(typed(read("√2·e^2/3").value)).value == read("√2·e^2/3").value
     ('-1/2', True)
@@ -236,7 +236,7 @@ class _Scientific(NamedTuple):
 
     @property
     def product_with_e(self) -> bool:
-        """Whether somebody may have meant 2·e − 3: with 1 there would be no number before e."""
+        """Whether 2·e − 3 may have been meant: with 1 there would be no number before e."""
         return self.mantissa != "1" and self.mantissa.isdigit() and not self.digits.startswith("0")
 
     @property

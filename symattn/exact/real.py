@@ -1,4 +1,4 @@
-"""Numbers that are known by how they are worked out, and by intervals as narrow as anybody asks for.
+"""Numbers that are known by how they are worked out, and by intervals as narrow as wanted.
 
 Where exact values outgrow a page, or leave the class of `values`, a derivation goes on with these: e^(e²), a mean of
 eighty exponentials, the output of a second block.  A `Real` is a function of numbers, some of which are `Real`s

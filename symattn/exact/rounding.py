@@ -48,7 +48,7 @@ ATTEMPTS = 8  # doublings of the precision for a number outside the decidable cl
 
 
 def rounded(v: Value, places: int, ties: Ties = "even") -> Rational:
-    """v to so many decimal places.  "up" takes a tie away from zero, "down" towards it.
+    """v to `places` decimal places.  "up" takes a tie away from zero, "down" towards it.
 
     >>> rounded(Fraction(1, 8), 2), rounded(Fraction(1, 8), 2, "up"), rounded(Fraction(-1, 2), 0, "down")
     (Fraction(3, 25), Fraction(13, 100), 0)
@@ -57,7 +57,7 @@ def rounded(v: Value, places: int, ties: Ties = "even") -> Rational:
 
 
 def truncated(v: Value, places: int) -> Rational:
-    """v without the digits after so many decimal places.
+    """v without the digits after `places` decimal places.
 
     >>> truncated(Fraction(-29, 10), 0)
     -2
@@ -75,7 +75,7 @@ def decimal_text(v: Value, places: int, ties: Ties = "even") -> str:
 
 
 def significant_text(v: Value, digits: int) -> str:
-    """v to so many significant digits, ties to even, without an exponent.
+    """v to `digits` significant digits, ties to even, without an exponent.
 
     >>> significant_text(Fraction(9996, 1000), 3), significant_text(Fraction(1, 3000), 2)
     ('10.0', '0.00033')
@@ -98,7 +98,7 @@ def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
     """The row rounded so that it keeps its sum (Hamilton; see Balinski and Young, *Fair Representation*).
 
     Every entry is rounded down; the units that are missing then go to the largest remainders, and of equal
-    ones to the earlier.  The sum must itself have so many decimal places.
+    ones to the earlier.  The sum must itself have `places` decimal places.
 
     >>> largest_remainder([Fraction(1, 3)] * 3, 1)
     [Fraction(2, 5), Fraction(3, 10), Fraction(3, 10)]
@@ -173,7 +173,7 @@ def _step(low: int, high: int, mode: str, interval: Interval, places: int) -> Ra
 
 
 def _digits_needed(v: Value, interval: Interval, places: int) -> int:
-    """How many digits it takes to see so many places of a number in this interval."""
+    """The working precision needed for `places` places of a number in this interval."""
     whole = max(interval.low.adjusted(), interval.high.adjusted(), 0)
     if whole > LONGEST_WHOLE or whole + abs(places) > MOST_DIGITS:
         raise InputError(f"{text(v)} to {places} places has too many digits to be written out.")

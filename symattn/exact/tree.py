@@ -2,7 +2,7 @@
 
 The reader makes such a tree from a text and the bridge from a SymPy expression; nothing is computed on the
 way.  The same tree can then be evaluated exactly (`ExactRing`), in intervals (`intervals.IntervalRing`) or
-modulo a prime (`decide.PrimeField`): a huge answer that nobody wants expanded can still be tested.
+modulo a prime (`decide.PrimeField`): a huge answer can be tested without being expanded.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Budget:
             self.spend((size(a) + size(b)) * self._weight(a, b))
 
     def digits(self, v: Value, digits: int) -> None:
-        """The work of enclosing v with so many digits."""
+        """The work of enclosing v with `digits` digits."""
         terms = values.length(numerator_of(v)) + values.length(denominator_of(v)) if is_finite(v) else _storeys(v)
         self.spend(terms * digits**2 // 400)
 

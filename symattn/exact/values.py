@@ -561,7 +561,7 @@ def outgrown() -> OutgrownError:
 
 
 def parts(v: Expr, most: int) -> int:
-    """The parts of an expression, counted up to so many."""
+    """The parts of an expression, counted up to a limit."""
     from sympy import preorder_traversal
 
     return sum(1 for _ in islice(preorder_traversal(v), most))

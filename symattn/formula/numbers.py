@@ -49,7 +49,7 @@ from symattn.formula.reading import read_formula
 if TYPE_CHECKING:
     import sympy
 
-PLACES = 4  # of a number that is known by intervals, where nobody says how many
+PLACES = 4  # of a number that is known by intervals, by default
 Names = Mapping[str, Formula]
 NO_NAMES: Names = MappingProxyType({})
 
@@ -119,7 +119,7 @@ def _rational(x: Rational) -> Formula:
 
 
 def integer(x: int) -> Number:
-    """An integer from 0 in digits; `InputError` for one of thousands of digits, which nobody could read."""
+    """An integer from 0 in digits; `InputError` for one of thousands of digits."""
     try:
         return Number(str(x))
     except ValueError as error:  # Python's own limit

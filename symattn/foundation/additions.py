@@ -33,7 +33,7 @@ class Catalogue(Mapping[str, T]):
     """The entries in the folders of a catalogue by their names, one a file.
 
     A file is imported when the entry of its name is asked for; all are when the entries are listed, or when there is no
-    file of that name.  `entry` finds the name and the entry of a module, None where it has none.
+    file of that name.  `entry` gives the name and the entry of a module, or None.
     """
 
     def __init__(self, package: str, path: Iterable[str], entry: Callable[[ModuleType], tuple[str, T] | None]) -> None:

@@ -69,7 +69,7 @@ def _read(file: Path) -> dict[str, CodeType]:
 def keep_methods() -> Compiled | None:
     """From here on, methods come from what is kept; new ones are kept when this process ends, or when that is told to.
 
-    None where there is no folder for it.
+    None if there is no folder for it.
     """
     folder = remembered.folder()
     if folder is None:

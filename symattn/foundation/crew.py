@@ -28,11 +28,11 @@ T = TypeVar("T")
 AHEAD = 4
 """How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
 PAYS = 6
-"""Variants for which another process is worth starting, where nobody says how many there shall be."""
+"""Default number of variants from which another process is worth starting."""
 
 
 Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
-"""Shows how far a run of so many jobs has come: called with what is done."""
+"""Shows how far a run of `count` jobs has come: called with what is done."""
 
 
 @contextmanager
@@ -58,7 +58,7 @@ class Crew:
 
     `submit` has a job done elsewhere, given what makes it, the settings and the job, as text; without it jobs are done
     here, when their answers are asked for.  `hands` says how many can be done elsewhere at a time.  Where this process
-    `helps`, it does what nobody has begun while it waits for an answer.  Of work that is done elsewhere, an error of
+    `helps`, it does pending jobs while it waits for an answer.  Of work that is done elsewhere, an error of
     symattn's is raised here as it was there, and `LostError` where a process ended or was ended.
     """
 
@@ -72,7 +72,7 @@ class Crew:
         self._here: dict[tuple[str, str], Job] = {}
         self._out: set[Future[str]] = set()
         self._open: dict[Future[str], Callable[[], Any]] = {}
-        """What this process can do as long as nobody has begun it, in the order in which it was given out."""
+        """Pending jobs that this process can do, in the order in which they were given out."""
         self._helped: dict[Future[str], Future[Any]] = {}
         """What it has done so, by what was given out."""
 
@@ -87,7 +87,7 @@ class Crew:
         return AHEAD * max(self.hands(), 1)
 
     def prepare(self, make: str, settings: object) -> None:
-        """Have the processes start and make themselves ready for jobs (by a job of None), while nobody waits for them.
+        """Have the processes start and make themselves ready for jobs (by a job of None), in advance.
 
         Where this process does not help, it waits for them anyway.
         """
@@ -188,7 +188,7 @@ class Crew:
         return answer_of(answer, what)
 
     def _help(self, wanted: Future[str]) -> bool:
-        """Do what nobody has begun, first what is wanted; whether there was anything."""
+        """Do one pending job, urgent ones first; False if there was none."""
         for future in (wanted, *self._open):
             here = self._open.pop(future, None)
             if here and future.cancel():
@@ -231,7 +231,7 @@ def crew(
     of: int | None = None,
     limits: Limits = Limits(),  # noqa: B008  (it is frozen)
 ) -> Iterator[Crew]:
-    """A crew for one run: an executor's, or so many processes (0: one for each processor that this one may use).
+    """A crew for one run: an executor's, or `jobs` processes of our own (0: one for each processor).
 
     This process is one of them, and one job by itself, or `of` so few that another does not pay, are done here.
     Strangers' work (`of` is None) always has a process of its own.  When it is over, also by an error or Ctrl-C, all

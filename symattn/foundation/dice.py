@@ -1,4 +1,4 @@
-"""Randomness that can be repeated: from a seed, or from a secret that nobody else has."""
+"""Randomness that can be repeated: from a seed, or from a secret key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LARGEST_SECRET = 2**20
 class Dice:
     """One generator for every purpose, all from one key by HMAC-SHA256 (RFC 2104).
 
-    With a secret key, nobody who has the software can make tomorrow's paper.  Only `random()` is used of the
+    With a secret key, tomorrow's paper cannot be made from the software alone.  Only `random()` is used of the
     generators, the one method whose sequence Python promises never to change.  `kept` says that the key is a secret
     which its owner uses again, for other exams.
     """
@@ -106,7 +106,7 @@ class Counted(random.Random):
         return super().random
 
     def spend(self, count: int) -> None:
-        """For work that takes as long as drawing so many numbers; `InputError` as for these."""
+        """Count work that takes as long as drawing `count` numbers; `InputError` as for these."""
         self.left -= count
         if self.left < 0:
             raise self._used_up()
@@ -128,7 +128,7 @@ def pick(rng: random.Random, items: Sequence[T]) -> T:
 
 
 def picks(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
-    """So many picks, one after the other."""
+    """`count` picks, one after the other."""
     number = _numbers(rng, count)
     return [items[int(number() * len(items))] for _ in range(count)]
 

@@ -18,7 +18,7 @@ DEEPEST = 16
 def read_text(path: Path, named: str = "", where: str = "") -> str:
     """A text file in UTF-8; `InputError` if it is not there, is no text, or has no end.
 
-    It is `named` so in what is said of it, "file notes.toml" where nothing else is stated, and looked for `where`.
+    Messages call it `named`, by default "file notes.toml", and looked for `where`.
     """
     named = named or f"file {path}"
     try:

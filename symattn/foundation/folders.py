@@ -165,7 +165,7 @@ else:
         return True
 
     def _release(held: int, path: Path) -> None:
-        with suppress(OSError):  # before it is let go, so that nobody locks a file that is about to vanish
+        with suppress(OSError):  # before it is released, so that no other run locks a file that is about to vanish
             path.unlink()
         os.close(held)
 

@@ -42,7 +42,7 @@ def remembered(group: str, name: str, make: Callable[[], T]) -> T:
 
 
 def folder() -> Path | None:
-    """Where things are kept; None if nowhere."""
+    """Where things are kept; None if there is no such place."""
     named = os.environ.get(FOLDER)
     if named is not None:
         return Path(named) if named else None
@@ -52,7 +52,7 @@ def folder() -> Path | None:
         if sys.platform == "darwin":
             return Path.home() / "Library" / "Caches" / "symattn"
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "symattn"
-    except (KeyError, RuntimeError):  # nobody has a home
+    except (KeyError, RuntimeError):  # there is no home folder
         return None
 
 

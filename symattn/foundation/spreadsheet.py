@@ -21,7 +21,7 @@ def harmless(cell: object) -> object:
 
     A spreadsheet in another country splits at semicolons what was written with commas, and would run the second part of
     `foo;=cmd|…`.  So an apostrophe, which spreadsheets read as "this is text", stands before =, +, − or @ at the
-    beginning of every such part.  Numbers stay numbers; a number that somebody typed as a text, an id +1, stays a text.
+    beginning of every such part.  Numbers stay numbers; a number that was typed as a text, an id +1, stays a text.
 
     >>> harmless("foo;=cmd|' /C calc'!A0"), harmless("-3"), harmless(-3)
     ("foo;'=cmd|' /C calc'!A0", "'-3", -3)

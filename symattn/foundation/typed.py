@@ -142,7 +142,7 @@ class NotEmpty(Constraint):
 
 @dataclass(frozen=True)
 class Such(Constraint):
-    """Anything of the type, with an example of how it is written, for whoever wrote something else."""
+    """Anything of the type, with an example of how it is written for the error message."""
 
     example: str
 
@@ -185,7 +185,7 @@ class OneOf(Constraint):
 
 @dataclass(frozen=True)
 class Check:
-    """What a function finds no fault with: it raises an `InputError`, which is said of the place."""
+    """What a function accepts: it raises an `InputError`, to which the place is added."""
 
     function: Callable[[Any], object]
 
@@ -204,7 +204,7 @@ class Digits:
 class ReadBy:
     """What a function reads: from the data and its place, to what is meant.  `plain` writes it as data again.
 
-    The function raises what `Place.wrong` and `Place.says` make, or any `InputError`, which is said of the place.
+    The function raises what `Place.wrong` and `Place.says` make, or any `InputError`, to which the place is added.
     """
 
     function: Callable[[Any, Place], Any]
@@ -406,7 +406,7 @@ class Sequence(Kind):
 
 
 class Fixed(Kind):
-    """A list of so many, each of its own kind."""
+    """A fixed-length list, each item of its own kind."""
 
     def __init__(self, items: list[Kind]) -> None:
         super().__init__(f"a list of {len(items)} ({', '.join(item.expected for item in items)})", "lists")
@@ -556,7 +556,7 @@ class OneKindOf(Kind):
 
 
 def _untagged(tables: list[Table], data: Mapping[str, Any], place: Place) -> PlacedError | None:
-    """What is said of a table that does not say which of several it is."""
+    """The error for a table that does not say which of several it is."""
     for key in dict.fromkeys(key for table in tables for key in table.tags):
         allowed = [tag for table in tables for tag in table.tags.get(key, ())]
         if data.get(key) not in allowed:

@@ -73,7 +73,7 @@ _BYTES = "\0bytes"
 
 @contextmanager
 def watched(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Callable[[], bool]]:
-    """Where processes cannot limit themselves, one is ended after so many seconds; says whether it was."""
+    """Where processes cannot limit themselves, end one after `seconds`; yields whether it was ended."""
     if LIMITED:
         yield lambda: False
         return
@@ -133,7 +133,7 @@ class Worker:
                 self._process.stdin.write(order.encode() + b"\n")
                 self._process.stdin.flush()
                 line = self._process.stdout.readline()
-            except (OSError, ValueError):  # nobody reads any more: why is found below
+            except (OSError, ValueError):  # the pipe is closed; the cause is raised below
                 line = b""
             if line == _OUT_OF_MEMORY:
                 self.end()
@@ -144,7 +144,7 @@ class Worker:
         return line.decode()
 
     def kill(self) -> None:
-        """End the process; whoever waits for an answer is told that it is lost."""
+        """End the process; a pending answer is lost."""
         self._process.kill()
 
     def end(self) -> None:
@@ -300,7 +300,7 @@ def made(make: str, settings: Any) -> Job:
 
 @contextmanager
 def _logged() -> Iterator[list[str]]:
-    """What symattn's log is told meanwhile, and nobody is shown here."""
+    """The log records of symattn, captured and not shown."""
     told: list[str] = []
 
     class _Told(logging.Handler):

@@ -153,7 +153,7 @@ def in_turn(parts: Iterable[Inlines]) -> Inlines:
 
 
 def joined(content: Iterable[Inline]) -> Inlines:
-    """Text in one piece wherever nothing else stands between; somebody's own words stay apart."""
+    """Neighbouring texts joined; a person's own words stay apart."""
     done: list[Inline] = []
     for part in content:
         match done, part:

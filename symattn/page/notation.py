@@ -164,7 +164,7 @@ def read_name(notation: Notation, text: str, indices: Indices, sizes: Sizes) -> 
 
 @lru_cache(maxsize=64)
 def with_decimals(notation: Notation, places: int) -> Notation:
-    """The notation with so many places behind ≈."""
+    """The notation with `places` places behind ≈."""
     return replace(notation, decimals=places)
 
 

@@ -41,9 +41,9 @@ _FIELDS = {"decimal_sign": "decimal"}
 
 
 def make_look(**chosen: object) -> Look:
-    """A look from choices as they are said (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
+    """A look from named choices (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
 
-    The decimal sign is that of the language where none is chosen.  `InputError` names a choice that there is not, and
+    The default decimal sign is that of the language.  `InputError` names a choice that there is not, and
     says what is wrong with a language file.
     """
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a mechanism or a problem type is, for whoever wants to use one: givens, settings, steps, and an example to copy.
+"""Reference descriptions of mechanisms and problem types: givens, settings, steps, and an example to copy.
 
 Nothing is said twice: shapes and settings are the mechanism's own, the steps those of its derivation in letters, the
 words those that stand where it is defined, and the example has numbers that it draws itself.

@@ -107,7 +107,7 @@ def _same(one: str, other: str, answer: Answer) -> bool:
 
 
 def refused(where: str, said: str, software: str) -> InputError:
-    """What is said of a question whose key is another one now: which, and what to do."""
+    """The message for a question whose key has changed: which it is, and what to do."""
     made_by = "an earlier copy of this version" if software == f"symattn {VERSION}" else software
     return InputError(
         f"{where} would be marked by another key than the one that was printed: {said}. Compare the printed key: where "
@@ -135,7 +135,7 @@ def as_format_1(question: Question, entries: Sequence[str], where: str, software
 
 
 def worth_in_format_1(question: Question, points: int) -> Question:
-    """The question for so many marks, with the number for each part that format 1 gave it, which stands on paper.
+    """The question for `points` marks, with the number for each part that format 1 gave it, which stands on paper.
 
     Within a part they are what this version makes of them, where it comes to the same numbers.
     """

@@ -18,17 +18,17 @@ from symattn.teaching.problems import ProblemType, Spec, problem_type
 from symattn.teaching.question import Content, Question
 
 MOST_DRAWS = 1000
-"""For one variant; after so many, there is none."""
+"""The most draws for one variant."""
 
 ENOUGH_DRAWS, FEW_DRAWS = 6, 2
 """After so many draws, each in many orders, the one least like the others will do, and once there is no more room after
 a few: to search for a better one would be all the work there is."""
 
 AHEAD = 100
-"""So many variants at most are chosen before the first is made, to know what room there is."""
+"""The most variants that are chosen before the first is made, to know what room there is."""
 
 SAME_KEY_DRAWS = 30
-"""So many where all of them would have the same key as another one."""
+"""The most draws where all of them would have the same key as another one."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (rules.md 4.8)."""
@@ -103,7 +103,7 @@ def room(spec: Spec, dice: Dice, most: int = AHEAD) -> int | None:
 
 
 def no_more_room(room: int, level: str) -> str:
-    """The sentence on a set in which only so many keys differ as much as they should on a level."""
+    """The sentence on a set in which too few keys differ as much as they should on a level."""
     return (
         f"From sheet {room + 1} on, keys may have more than {OVERLAP[level]:.0%} of their entries in common with "
         "earlier ones: there is room for no more that differ so much. Larger sizes leave more."
@@ -227,7 +227,7 @@ class Drawn:
 
 
 class Candidate:
-    """What may become a variant: the key it is compared by; what nobody asks about it is not worked out."""
+    """What may become a variant: the key that it is compared by, with all else evaluated lazily."""
 
     def __init__(self, of: Drawn, key: Key, make: Callable[[], Any], rng: random.Random | None = None) -> None:
         self._of, self.key, self._make, self._rng = of, key, make, rng

@@ -9,7 +9,7 @@ from symattn.exact import AnyMatrix
 from symattn.page.notation import Notation, with_decimals
 
 OWN = "custom"
-"""The mechanism of steps of somebody's own."""
+"""The mechanism of a program of one's own steps."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def _notation(data: object, place: Place) -> str | Path:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked for: which steps (all, where none is named), exact or with so many places."""
+    """What is asked for: which steps (by default all), exact or to a number of places."""
 
     steps: tuple[str, ...] = ()
     exact: bool = True

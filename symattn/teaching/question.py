@@ -254,7 +254,7 @@ class Part:
     """One thing asked for.
 
     `name` is its letter or the step's name; `ask` is what the student reads and writes into, `key` the answer worked
-    out, for anybody who wants to learn from it, and `marking` what only a marker needs besides.  `key` begins where
+    out, for a reader who learns from it, and `marking` what only a marker needs besides.  `key` begins where
     `ask` would: neither repeats the heading, which is `title`.
     """
 
@@ -285,12 +285,12 @@ class Question:
 
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike;
     `checks` makes what stands below them in the key, `after`, and `diagnoses` makes `diagnosis`: common wrong answers,
-    and mistakes that cannot be told apart; nobody who only marks waits for either.  `conventions` go into the paper's
+    and mistakes that cannot be told apart; marking does not wait for either.  `conventions` go into the paper's
     conventions box, each said once, and behind them `spelling`: how answers are written, where no box of a question
     bank says it.  `content` is what it was made from, of the kind that its problem type has;
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
     `positions` name what must be balanced over a pool (where the key stands, where the largest weights).  `intended`:
-    its numbers were chosen to be as hard as they are; in somebody's own problem they are what they are.  `heading` is
+    its numbers were chosen to be as hard as they are; in one's own problem they are what they are.  `heading` is
     the title where there are formulas in it.
     """
 
@@ -320,7 +320,7 @@ class Question:
 
     @cached_property
     def parts_in_words(self) -> frozenset[str]:
-        """The names of the parts whose answer is a text that somebody reads."""
+        """The names of the parts whose answer is a text that a person reads."""
         return frozenset(part.name for part in self.parts if isinstance(part.answer, RubricAnswer))
 
     @cached_property
@@ -368,7 +368,7 @@ class Question:
             yield from (f"{part.name}{where}={text}" for where, text in answer_entries(part.answer, self.problem))
 
     def asking(self, names: Sequence[str]) -> Question:
-        """The same question with those of its parts alone that are named, in its own order; all, where none is named.
+        """The same question with those of its parts alone that are named, in its own order; by default all.
 
         A part is named as it is called here (S, A, b), and all parts of a step in heads or tokens by the step.  Parts
         that are called by letters are lettered anew.  `InputError` names the parts that there are.
@@ -394,7 +394,7 @@ class Question:
         return found
 
     def worth(self, points: int | None, stated: Mapping[str, int] = MappingProxyType({})) -> Question:
-        """The same question for so many marks, shared out as its own marks are; every line keeps one for accuracy.
+        """The same question for `points` marks, shared out as its own marks are; every line keeps one for accuracy.
 
         Parts for which marks are `stated` have these, and the others share the rest of the points; without points they
         keep their own marks.  With fewer points than lines, neighbouring parts are joined under one mark that needs all
@@ -450,7 +450,7 @@ def _points_do_not_fit(points: int, stated: int) -> str:
 
 
 def _shared_out(lines: Sequence[Sequence[Part]], points: int) -> dict[str, Marks]:
-    """So many points for some lines, in proportion to their own marks."""
+    """Points shared among some lines, in proportion to their own marks."""
     if not lines:
         return {}
     if points < len(lines):
@@ -482,7 +482,7 @@ def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
 
 
 def _scaled(line: Sequence[Part], points: int) -> dict[str, Marks]:
-    """The marks of a line for so many points: as they are shared out, but never without one for accuracy."""
+    """The marks of a line for its points: as they are shared out, but never without one for accuracy."""
     places = [(part.name, mark) for part in line for mark in part.marks]
     if points == sum(mark.number for _, mark in places):
         return {part.name: part.marks for part in line}

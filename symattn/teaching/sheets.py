@@ -1,6 +1,6 @@
 """Worksheets with their keys: drawn from a seed, checked by a second route, written whole or not at all.
 
-Beside a set of worksheets stands its frozen form, `<stem>.json`, from which whoever marks them has the same questions.
+Beside a set of worksheets stands its frozen form, `<stem>.json`, from which the same questions are marked.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Sheet:
     ) -> Document:
         """The question blank, partly worked, worked, or as a key for markers.
 
-        Whoever reads the recipe can make the key: on a student's sheet it is printed only if it is wanted.
+        The recipe gives the key away: on a student's sheet it is printed only if it is wanted.
         """
         return self._of(Pages(self.question, layout, conventions), solutions, recipe=recipe)
 
@@ -258,7 +258,7 @@ def _content(matrix: Matrix | Outline) -> Json:
 def freeze_sheets(sheets: Iterable[Sheet]) -> str:
     """A set of worksheets as the text of its JSON file: enough to mark by, and to see any change.
 
-    A problem that is nobody's variant (`make_sheet`) is left out: what it is made from is a file of its own.
+    A problem that is no variant (`make_sheet`) is left out: what it is made from is a file of its own.
     """
     return _sealed([_frozen(sheet) for sheet in sheets if _is_variant(sheet)])
 
@@ -567,9 +567,9 @@ def write_set(
     keep: Callable[[Sheet], None] | None = None,
     tally: Tally | None = None,
 ) -> list[Path]:
-    """`write_sheets` of so many new worksheets, which a crew draws, proves and writes: the same bytes whoever does it.
+    """`write_sheets` of `count` new worksheets, which a crew draws, proves and writes: the same bytes in any crew.
 
-    Where somebody wants to `keep` the sheets, they are made here as well.
+    To `keep` the worksheets, they are made here as well.
     """
     if crew.alone:
 

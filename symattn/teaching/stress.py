@@ -21,7 +21,7 @@ from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.question import Question
 
 MOST_COMPARED = 100
-"""Above so many variants keys may overlap as they like (a pool of a thousand must), and only these are compared."""
+"""Above this number of variants keys may overlap (a pool of a thousand must), and only these are compared."""
 
 GUESSABLE = 0.6
 """An answer that is the same in more than this share of the variants could be guessed."""
@@ -41,7 +41,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class Tried:
-    """What is told of one variant."""
+    """The report on one variant."""
 
     key: tuple[str, ...]
     features: Mapping[str, float]
@@ -188,7 +188,7 @@ def stress(
     step: Callable[[object], None] = lambda variant: None,
     crew: Crew | None = None,
 ) -> Stress:
-    """Draw, make and prove so many variants, by a crew if there is one; beyond a hundred, keys may overlap anyhow."""
+    """Draw, make and prove `count` variants, by a crew if there is one; beyond a hundred, keys may overlap anyhow."""
     tally, tried, seconds = Tally(), [], []
     start = perf_counter()
     for variant in _tried(spec, count, dice, tally, OVERLAP[spec.level] if count <= MOST_COMPARED else 1.0, crew):

@@ -265,7 +265,7 @@ def _in_order(placed: Sequence[tuple[Part, Operand]]) -> list[tuple[Part, Operan
 
 
 def _make_up(size: Size, parts: Sequence[Part]) -> bool:
-    """Whether columns or rows, in order, are all of so many, each once, one after the other or in turn."""
+    """Whether columns or rows, in order, are all of `size`, each once, one after the other or in turn."""
     heads = [part for part in parts if isinstance(part, HeadLines)]
     if heads:
         whole = [replace(heads[0], head=k + 1) for k in range(heads[0].heads)]
@@ -307,7 +307,7 @@ def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation]
 
     Those steps are left out, and whatever leads to them alone; so are results of the forward pass on which no gradient
     rests.  Only shapes are followed to find out which these are.  What is given is compared with what the forward pass
-    makes of the other givens, so that nothing is said of it that is not so.
+    makes of the other givens, so that the page makes no false claim.
     """
     planned = run(replace(d, givens={name: Outline(m.shape) for name, m in d.givens.items() if name not in known}))
     dropped = set(known)
@@ -336,7 +336,7 @@ def _compared(d: Derivation, planned: Derivation, known: Collection[str]) -> Ite
 
 
 def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Derivation | None:
-    """The steps of the forward pass that lead to results that are given; none where they cannot be worked out."""
+    """The steps of the forward pass that lead to given results; empty if they cannot be computed."""
     needed = set(known)
     for step in reversed(planned.steps):
         if step.name in needed:

@@ -64,7 +64,7 @@ from symattn.foundation.typed import read as read_data
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 _SIZE = re.compile(r"[dghkmn](?:_\w+)?")
-"""What a letter in a scale would be taken for by whoever reads it."""
+"""What a reader would take a letter in a scale for."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class Mechanism:
         return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), own_name(name)) for one in named)
 
     def no_given(self, name: str, settings: Settings) -> InputError:
-        """What is said of a given that it has not."""
+        """The error for an unknown given."""
         return InputError(f"{self.name} has no given {name!r}; {offered(name, self.shapes(settings), 'it knows {}')}")
 
     def layout(self, preset: Mapping[str, object]) -> dict[str, object]:

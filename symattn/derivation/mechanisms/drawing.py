@@ -39,7 +39,7 @@ LARGEST_SHOWN = 30
 """Of rational numbers that come out, the largest size of numerators and denominators."""
 
 HEADS_THAT_DIFFER = 2
-"""Up to so many heads no column of one head is like one of another; columns of −1, 0 and 1 are too few for more."""
+"""Up to this number of heads all columns differ between heads; there are too few columns of −1, 0 and 1 for more."""
 
 MOST_WEIGHT = 0.95
 LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
@@ -108,7 +108,7 @@ def small(rows: int, columns: int, largest: int, rng: random.Random) -> Rows:
 def attention_weights(
     x: Numbers, memory: Numbers, settings: Settings, sizes: Mapping[str, Size], rng: random.Random, place: str = ""
 ) -> dict[str, Matrix] | None:
-    """W_Q, W_K, W_V and W_O of a layer with these inputs, keys and values made of `memory`; none where none are found.
+    """W_Q, W_K, W_V and W_O of a layer with these inputs, keys and values made of `memory`; None if no draw succeeds.
 
     Scaled scores are whole where √d_k is 1 or 2; no row of weights is uniform or saturated, and heads weigh
     differently.
@@ -241,7 +241,7 @@ def _above_first(scores: Numbers) -> list[tuple[float, ...]]:
 def _queries_and_keys(
     x: Numbers, memory: Numbers, count: int, d_k: int, judge: _Judge, rng: random.Random
 ) -> tuple[list[Rows], Rows] | None:
-    """Weights for the queries of `count` heads, and for the keys that they share; none where none are found."""
+    """Weights for the queries of `count` heads, and for the keys that they share; None if no draw succeeds."""
     twins = judge.divisor == 2 and d_k % 2 == 0
     before = len(judge.accepted)
     for _ in range(KEYS):

@@ -55,7 +55,7 @@ class Stream:
 
     @classmethod
     def of(cls, rows: Grid, settings: Settings) -> Stream | None:
-        """The stream from these sums on; none where their norm does not come out, or cannot be told in decimals."""
+        """The stream from these sums on; None if their norm is irrational and has no short decimal."""
         norm = normed if settings.arithmetic == "exact" else _nearly_normed
         out = [row for row in (norm(row, settings) for row in rows) if row is not None]
         if len(out) < len(rows) or (settings.arithmetic != "exact" and len(set(map(tuple, out))) < len(out)):
@@ -70,7 +70,7 @@ class Stream:
 
 
 def _nearly_normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None:
-    """A row of decimals normed to a few places; none where it is too large, or has next to no deviation."""
+    """A row of decimals normed to a few places; None if it is too large, or its variance is close to zero."""
     if any(not -LARGEST_SIZE <= x <= LARGEST_SIZE for x in row):
         return None
     if settings.norm == "none":
@@ -99,7 +99,7 @@ def normable(width: int, settings: Settings) -> None:
 
 
 def started(n: int, width: int, settings: Settings, rng: random.Random) -> tuple[Matrix, Stream] | None:
-    """The inputs of a block and the stream that begins with them; none where what attention sees is not whole."""
+    """The inputs of a block and the stream that begins with them; None if the normalised inputs are not integers."""
     pre = settings.norm_place == "pre" and settings.arithmetic == "exact"
     x = first(lambda: _whole_norms(n, width, settings, rng), STARTS) if pre else entries(n, width, rng)
     stream = x and Stream.start(x, settings)
@@ -158,7 +158,7 @@ def attended(
     place: str = "",
     before_attention: bool = False,
 ) -> tuple[Given, Stream] | None:
-    """Weights of attention of a stream to itself or to `memory`, and the stream after it; none where none are found.
+    """Weights of attention of a stream to itself or to `memory`, and the stream after it; None if no draw succeeds.
 
     `InputError` where no norm can come out, for the weights are irrational.
     """
@@ -201,7 +201,7 @@ def fed_forward(
     *,
     before_attention: bool = False,
 ) -> tuple[Given, Stream] | None:
-    """Weights of a feed-forward network, and the stream after it; none where none are found.
+    """Weights of a feed-forward network, and the stream after it; None if no draw succeeds.
 
     In pre-norm what a block ends with is normed only `before_attention`, by the next block.
     """

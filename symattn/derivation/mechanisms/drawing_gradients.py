@@ -57,7 +57,7 @@ def first(draw: Callable[[], T | None], what: str, tries: int = DRAWS) -> T:
 
 @cache
 def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """All ways to cut a whole into so many parts, in units of 1/denominator, that are neither equal nor lopsided."""
+    """Partitions of 1 into `count` weights in units of 1/denominator, without uniform and dominated ones."""
     if count == 1:
         return ((denominator,),)
     cuts = combinations(range(1, denominator), count - 1)
@@ -70,7 +70,7 @@ def upstream_row(columns: int, rng: random.Random) -> list[int]:
 
 
 def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int, rng: random.Random) -> Weights | None:
-    """Weights of what is seen over which the mean of the gradient is whole; none where there are none.
+    """Attention weights for which the mean gradient is an integer; None if there are none.
 
     Nor where all gradients are equal, so that going back through the softmax leaves nothing.
     """
@@ -165,7 +165,7 @@ STEEP = 4
 
 
 def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
-    """A gradient of the output, in whole numbers, with which all that follow can be written; none where none is found.
+    """An integer gradient of the output such that all later gradients have short entries; None if no draw succeeds.
 
     Every gradient is linear in it, so that those for its entries one by one give those for any.  Where something in
     them is neither rational nor a rational multiple of a logarithm, all of them are long, and any will do.
@@ -199,7 +199,7 @@ Form = tuple[int, tuple[int, ...]]
 
 
 def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
-    """Every entry of every gradient, the largest divisors first; none where an entry is of another kind."""
+    """Every entry of every gradient, the largest divisors first; None if an entry is of another kind."""
     found: dict[Form, None] = {}
     for steps in zip(*units, strict=True):
         for entries in zip(*(step.result for step in steps if isinstance(step.result, Matrix)), strict=True):
@@ -215,7 +215,7 @@ def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
 
 
 def _parts(x: Value) -> tuple[Rational, Rational] | None:
-    """a and b of a + b·ln c; none where it is another number."""
+    """a and b of a + b·ln c; None for any other number."""
     if isinstance(x, int | Fraction):
         return x, 0
     if not is_symbolic(x):

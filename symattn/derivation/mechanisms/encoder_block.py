@@ -109,7 +109,7 @@ def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Ran
 def _first_half(
     settings: Settings, sizes: Mapping[str, Size], rng: random.Random
 ) -> tuple[dict[str, Matrix], Grid] | None:
-    """Inputs, weights of attention, and R1; none where there are none whose norm comes out.
+    """Inputs, weights of attention, and R1; None if no draw has a rational norm.
 
     In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
     """

@@ -44,7 +44,7 @@ BIASES = (-2, -1, 0, 1, 2)
 def drawn_hidden(
     rows: Grid, d_ff: int, settings: Settings, rng: random.Random
 ) -> tuple[dict[str, Matrix], Grid] | None:
-    """W_1 and b_1, and the hidden rows that they make with ReLU; none where these teach nothing.
+    """W_1 and b_1, and the hidden rows that they make with ReLU; None if ReLU clips nothing or everything.
 
     They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
     turns a sign, so that adding it after ReLU is seen.

@@ -72,7 +72,7 @@ def _row(word: str, settings: Settings, count: Size) -> int:
 
 
 def vocabulary(settings: Settings, count: Size) -> tuple[str, ...]:
-    """The words in order, one for each of so many columns; none where they are numbers."""
+    """The words in order, one for each column; empty if the columns have only numbers."""
     words = tuple(settings.words.split())
     if twice := [word for k, word in enumerate(words) if word in words[:k]]:
         raise InputError(f"words has {twice[0]!r} twice; every word has one number.")

@@ -67,7 +67,7 @@ Grid = list[list[Rational]]
 
 
 def normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None:
-    """A row of rational numbers normed, for choosing rows whose norm comes out; None where it does not.
+    """A rational row normalised exactly; None if the norm is irrational.
 
     It does where the divisor is rational and not 0, and no number on the way is too large.
     """
@@ -96,7 +96,7 @@ def _root(q: Fraction) -> Fraction | None:
 
 
 def first(draw: Callable[[], T | None], tries: int) -> T | None:
-    """The first that so many draws give, none where none does."""
+    """The first result of at most `tries` draws, or None."""
     return next((drawn for _ in range(tries) if (drawn := draw()) is not None), None)
 
 
@@ -140,7 +140,7 @@ def drawn_output(
     rng: random.Random,
     accept: Callable[[Grid], bool] = lambda normed: True,
 ) -> tuple[Grid, list[Rational]] | None:
-    """W of −1 to 2 and b out of `biases` so that the norm of residual + inputs W + b comes out; none if none is found.
+    """W of −1 to 2 and b out of `biases` so that residual + inputs W + b has a rational norm; None if no draw succeeds.
 
     `accept` says whether what comes out will do.  Two halves of the columns are drawn, many times each, and all pairs
     of them are judged in whole numbers by the sum and the sum of squares of every row; of those that pass, few are

@@ -38,7 +38,7 @@ class Named:
         return self.spec if self.spec == "causal:top-left" else self.spec.partition(":")[0].strip()
 
     def pattern(self, columns: Size) -> Pattern:
-        """Its rule for so many keys; `ValueError` where it is none, or its numbers do not fit."""
+        """Its rule for `columns` keys; `ValueError` if it is no mask, or its numbers do not fit."""
         kind, *numbers = (part.strip() for part in self.spec.split(":"))
         match kind, numbers:
             case "causal" | "past", []:
@@ -113,7 +113,7 @@ class Masks:
         return "+".join(kind for kind in (*_KINDS, "custom") if kind in kinds)
 
     def rules(self, columns: int) -> tuple[Pattern, ...]:
-        """The rules of those joined, in one order however they are said; none where one is given by its entries."""
+        """The rules of those joined, in one order however they were stated; empty if one is given by its entries."""
         named = [mask for mask in self.joined if isinstance(mask, Named)]
         ordered = sorted(named, key=lambda mask: (_KINDS.index(mask.kind), mask.spec))
         return tuple(dict.fromkeys(mask.pattern(columns) for mask in ordered)) if len(named) == len(self.joined) else ()

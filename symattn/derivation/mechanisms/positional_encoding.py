@@ -65,7 +65,7 @@ def embedded(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tu
 
 
 def sinusoids(settings: Settings, n: Size, width: Size) -> Sinusoids:
-    """The encodings of n positions, so many features wide."""
+    """The encodings of n positions, `width` features wide."""
     turns = angles(settings, width, alone=True)
     return Sinusoids(turns, positions(settings, n), layout(settings), odd=isinstance(width, int) and width % 2 == 1)
 
@@ -83,7 +83,7 @@ def layout(settings: Settings) -> Layout:
 
 
 def angles(settings: Settings, width: Size, *, alone: bool = False) -> Angles:
-    """An angle for every pair of so many features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says.
+    """An angle for every pair of features: wavelength^(−2k/width) for k = 0, 1, …, or as the setting says.
 
     With `alone` the last feature of an odd number has one, too; a width that is a letter is taken to be even.
     """

@@ -53,7 +53,7 @@ DRAWS = 5000
 """Of keys with queries, which take a millisecond each."""
 
 MOST_QUERIES = 1000
-"""Candidates for each query: all of −1, 0 and 1 where there are no more than so many."""
+"""The most candidates for each query; all of −1, 0 and 1 where there are no more than that."""
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

@@ -43,7 +43,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 
 def _weights(n: int, m: int, of: int, rng: random.Random) -> Matrix | None:
-    """Rows of positive fractions over one denominator that sum to 1; none where two are equal or all are uniform, or
+    """Rows of positive fractions over one denominator that sum to 1; None if two are equal or all are uniform, or
     where they make a symmetric matrix."""
     rows = []
     for _ in range(n):

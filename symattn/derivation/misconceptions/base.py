@@ -34,7 +34,7 @@ Rewritten = Mapping[str, Step]
 """Steps as someone with the belief writes them, by name."""
 
 Change = Callable[[Derivation], Rewritten | None]
-"""What is written differently in a derivation with tokens as rows; none where the belief has no place in it."""
+"""What is written differently in a derivation with tokens as rows; None if the belief does not apply."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Misconception:
     """One entry of the catalogue.
 
     `change` gives the steps that someone with this belief writes differently; everything after them is right.  It
-    returns None where it has no place (no mask, no projection, a scale that is 1).  It goes by operations and shapes:
+    returns None where it does not apply (no mask, no projection, a scale that is 1).  It goes by operations and shapes:
     what it says of a key holds for a student's own lines of the same shapes.  `at` is the role of the first step
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
@@ -71,7 +71,7 @@ class Misconception:
         return (self.turned_name if orientation == "columns" else "") or self.name
 
     def on(self, derivation: Derivation) -> WrongDerivation | None:
-        """What this belief makes of a derivation in numbers; None where it has no place in it.
+        """What this belief makes of a derivation in numbers; None if it does not apply.
 
         Steps before the first one that it changes stay as they are, also if they are pinned; what follows from it is
         worked out.  The right values that it is compared with are worked out from the same steps.
@@ -98,7 +98,7 @@ class WrongDerivation:
     undefined: bool = False
 
     def value(self, step: str) -> AnyMatrix | None:
-        """What would be written for a step; None where it goes no further."""
+        """What would be written for a step; None if the script ends before."""
         return self.derivation.value(step) if step in self.derivation else None
 
 
@@ -221,7 +221,7 @@ MOST_PARTS = 1000
 
 
 def is_short_enough(x: Value) -> bool:
-    """Whether anybody goes on with a number."""
+    """Whether a number is short enough to compute with by hand."""
     if is_finite(x):
         return length(numerator_of(x)) + length(denominator_of(x)) <= LONGEST
     return not is_symbolic(x) or parts(x, MOST_PARTS + 1) <= MOST_PARTS

@@ -1,6 +1,6 @@
 """Wrong ways with heads (rules.md 2.2, heads): splitting them, putting them together, and what comes after.
 
-A derivation may have several layers with heads; whoever splits one wrongly splits all of them so.
+A derivation may have several layers with heads; a wrong way of splitting is applied to all of them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def masking(d: Derivation) -> tuple[Step, Mask] | None:
 
 
 def hiding(pattern: Pattern) -> Change:
-    """Other entries hidden than those that are to be; none where the pattern has no meaning for the mask."""
+    """Other entries masked than should be; None if the pattern has no meaning for the mask."""
 
     def change(d: Derivation) -> Rewritten | None:
         if (place := masking(d)) is None or (keep := pattern(place[1].keep)) is None:
@@ -60,7 +60,7 @@ def padding_queries_hidden_too(d: Derivation) -> Rewritten | None:
 
 
 def ruled_by(rules: Callable[[Mask], Sequence[Rule]]) -> Change:
-    """Other rules than those that the mask is made of; none where there would be no others."""
+    """Other rules than those that the mask is made of; None if there are no others."""
 
     def change(d: Derivation) -> Rewritten | None:
         if (place := masking(d)) is None or not (other := rules(place[1])):
@@ -91,7 +91,7 @@ def one_of_two(which: int) -> Callable[[Mask], Sequence[Rule]]:
 
 
 def before_itself(d: Derivation) -> Rewritten | None:
-    """A window of as many keys that ends before the token itself; none where it looks ahead."""
+    """A window of as many keys that ends before the token itself; None if it looks ahead."""
     place = masking(d)
     if place is None or not any(rule.kind == "window" for rule in place[1].patterns):
         return None

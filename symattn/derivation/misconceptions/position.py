@@ -266,7 +266,7 @@ OTHER: Mapping[Layout, Layout] = {"pairs": "halves", "halves": "pairs"}
 
 
 def pairs(layout: Layout, count: int) -> list[tuple[int, int]]:
-    """The features (from 0) of each of so many pairs."""
+    """The features (from 0) of each pair."""
     return [(2 * k, 2 * k + 1) if layout == "pairs" else (k, k + count) for k in range(count)]
 
 

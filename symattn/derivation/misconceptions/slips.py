@@ -194,7 +194,7 @@ class PossibleSlips:
                 yield Slipped(SLIPS[id], self.name, i, j, value, says(), entries, cause)
 
     def changed(self, cause: Cause, i: int, j: int) -> Value | None:
-        """What the same slip makes of another entry; None where it changes nothing."""
+        """What the same slip makes of another entry; None if it changes nothing."""
         right = self.result[i, j]
         if right is NEGATIVE_INFINITY:
             return None
@@ -317,7 +317,7 @@ def _stands_for_words(d: Derivation, name: str) -> bool:
 
 
 def _spoilt(entry: Varied, cause: Cause) -> Value | None:
-    """An entry with a slip in it; None where it is not defined."""
+    """An entry with a slip in it; None if it is not defined."""
     try:
         return entry.spoilt(cause)
     except (InputError, UndecidedError, ArithmeticError, TypeError):

@@ -2,7 +2,7 @@
 
 A rule is read in an algebra whose numbers carry their variants: themselves with one sub-term left out, doubled, of the
 wrong sign, upside down, or with one entry of an operand miscopied.  So every operation that is a rule has slips.
-Variants are known as floats, and exactly where anybody asks.
+Variants are known as floats, and exactly on request.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Varied:
 
     `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone; `power` if it is e^x, or
     another power, of which a softmax adds up several.  `slips` gives those
-    that can be made where it was made, by the verb that was the `at`-th; most of them nobody asks for.
+    that can be made there, at the verb that was the `at`-th; computed lazily.
     """
 
     near: float

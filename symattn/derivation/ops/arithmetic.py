@@ -197,7 +197,7 @@ class ToFloat(Rounding):
         return nearest_float(x, self.format)
 
     def confirmed(self, result: Floats, *operands: Floats) -> Floats:
-        """A number that survives being packed in so many bytes, as near as its neighbours allow."""
+        """Each number that is the rounding of its operand to a float; NaN for any other."""
         return entrywise(lambda r, x: r if self._fits(r, x) else math.nan, result, *operands)
 
     def _fits(self, r: float, x: float) -> bool:

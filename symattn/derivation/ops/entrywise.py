@@ -131,7 +131,7 @@ class Round(Rounding):
         return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
 
     def confirmed(self, result: Floats, *operands: Floats) -> Floats:
-        """So many places, no further off than the method allows, and sums kept where it keeps them."""
+        """n places, no further off than the method allows, and sums kept where it keeps them."""
         if self.along == "columns":
             return transposed(self.turn().confirmed(transposed(result), *map(transposed, operands)))
         return [self._confirmed(*rows) for rows in zip(result, *operands, strict=True)]

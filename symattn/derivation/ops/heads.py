@@ -26,7 +26,7 @@ class Slice(Lines, RuleOp):
 
     @classmethod
     def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Slice:
-        """The columns of one head (from 1) of several, each with so many."""
+        """The columns of one head (from 1) of several of one width."""
         return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
 
     @property

@@ -375,7 +375,7 @@ class Turning(RuleOp):
 class Sinusoids(Turning):
     """sin pθ_k and cos pθ_k, a line for every position p, as large as the one operand, which is only measured.
 
-    For so many angles θ_k it is n × 2·(number of angles), or one less; nothing else of the operand is used.
+    It is n × 2·(number of angles θ_k), or one less; nothing else of the operand is used.
 
     pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
     implementation (tensor2tensor).  Where the number of features is `odd`, the last cosine is left out.

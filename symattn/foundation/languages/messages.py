@@ -21,7 +21,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 class Quoted(str):
-    """Somebody's own words, a student's or a teacher's: they stand as they are in every language."""
+    """A student's or a teacher's own words, which are not translated."""
 
     __slots__ = ()
 

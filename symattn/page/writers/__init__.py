@@ -35,4 +35,4 @@ def _entry(module: ModuleType) -> tuple[str, Writer] | None:
 
 
 FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entry)
-"""By the name of the module, latex-body for latex_body, with the first line of its docstring as what is said of it."""
+"""By the name of the module, latex-body for latex_body, with the first line of its docstring as its description."""

@@ -90,7 +90,7 @@ def replacing(writers: Mapping[type[Block], Callable[[Any], str]]) -> Iterator[N
 
 
 def replaced(block: Block) -> str | None:
-    """What takes the place of a block; None where its format writes it."""
+    """What takes the place of a block; None if its format writes the block itself."""
     own = _REPLACED.get().get(type(block))
     return own(block) if own else None
 
@@ -225,7 +225,7 @@ class Page:
         return least + round(12 * (self.scale - 1))
 
     def bottom_of(self, lines: int) -> int:
-        """The lower margin with so many lines in the footer, of which the last is 10 mm above the edge."""
+        """The lower margin with `lines` lines in the footer, of which the last is 10 mm above the edge."""
         return self.bottom if lines == 1 else max(self.bottom, 13 + 4 * lines)
 
     @property
@@ -243,7 +243,7 @@ class Page:
         return self.paper_height - self.top - self.bottom
 
     def rows(self, at_11_points: int) -> int:
-        """How many rows of a table fit where so many do at 11 pt."""
+        """How many rows of a table fit, from how many do at 11 pt."""
         return max(1, int(at_11_points / self.scale))
 
 
@@ -274,7 +274,7 @@ def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = 
 
 
 def in_lines(items: Sequence[T], columns: int) -> list[Sequence[T]]:
-    """Items row by row in so many columns."""
+    """Items row by row in `columns` columns."""
     return [items[i : i + columns] for i in range(0, len(items), columns)]
 
 
@@ -333,7 +333,7 @@ def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page) -> int:
 
 
 def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
-    """The height of so many pieces of working, in lines as wide as there is room."""
+    """The height of a number of pieces of working, in lines as wide as there is room."""
     return math.ceil(_piece(space, page)[0] * math.ceil(count / _in_a_line(space, page, room)))
 
 
@@ -620,7 +620,7 @@ def _is_wide(line: Formula, room: float) -> TypeGuard[Row]:
 
 
 def in_one_line(block: Display) -> Inlines | None:
-    """Leading words and the only formula after them as a line of text; None where there is more, or it is high."""
+    """Leading words and the only formula after them as a line of text; None if there is more, or it is high."""
     match block:
         case Display((formula,), lead) if lead and not is_tall(formula):
             content = (*lead, Words(" "), Math(formula))
@@ -726,7 +726,7 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
 
 
 def _widened(shares: Sequence[float], least: Sequence[float]) -> list[float]:
-    """Shares of which none is less than it has to be: what some lack is taken from what the others have to spare."""
+    """Shares that are each as large as they must be: what some lack is taken from what the others have to spare."""
     lack = sum(max(0.0, low - share) for share, low in zip(shares, least, strict=True))
     spare = sum(max(0.0, share - low) for share, low in zip(shares, least, strict=True))
     kept = 1 - min(1.0, lack / spare) if spare else 1.0

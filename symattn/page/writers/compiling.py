@@ -2,7 +2,7 @@
 
 The process compiles one document after the other, for starting it costs more than a page.  It has an empty folder,
 no network, no system fonts unless they are asked for, and limits of memory, processor time and file size; when it ends
-or stands still it is replaced.  It ends with its standard input, so also when whoever started it is killed.
+or stands still it is replaced.  It ends with its standard input, so also when its parent is killed.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Compiler:
             line = process.stdout.readline()
             answer = json.loads(line) if line.endswith(b"\n") else {"size": 1}
             content = process.stdout.read(answer["size"])
-        except OSError:  # nobody reads any more: why is found below
+        except OSError:  # the pipe is closed; the cause is raised below
             raise LostError(self._why(process, over)) from None
         if len(content) != answer["size"]:
             raise LostError(self._why(process, over))
@@ -115,7 +115,7 @@ class Compiler:
             raise InputError("PDF needs the package typst, which is not installed: `pip install typst`.")
         folder = Path(found.origin).parent.parent
         command = [sys.executable, "-I", "-S", str(SCRIPT), "compile", str(fonts()), str(self._memory), str(folder)]
-        # Typst fetches packages when source asks for them; ours never does, and there is nobody at this address.
+        # Typst fetches packages when source asks for them; ours never does, and this address does not answer.
         nowhere = dict.fromkeys(("ALL_PROXY", "HTTPS_PROXY", "all_proxy", "https_proxy"), "http://127.0.0.1:9")
         try:
             return subprocess.Popen(

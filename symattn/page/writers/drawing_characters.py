@@ -27,7 +27,7 @@ _INDENT = "    "
 def characters(
     diagram: Diagram, formula: Callable[[Formula], str], words: Callable[[Inlines], str], columns: int
 ) -> str:
-    """The figure; where it would be wider than so many columns, its boxes lose their frames; then, the whole in words.
+    """The figure; where it is wider than the columns, its boxes lose their frames, and then all of it is said in words.
 
     `formula` and `words` write what stands in it, on one line.
     """
@@ -208,7 +208,7 @@ def _wires(bundles: Bundles, middles: Mapping[Node, int], wide: int) -> Block | 
 def _tracks(bars: Sequence[_Bar]) -> dict[_Bar, int] | None:
     """How high every bar lies, from 0: below another one where it takes its line up in a column of the other's feet.
 
-    None where two bars would each have to lie below the other.
+    None if two bars would each have to lie below the other.
     """
     below: dict[_Bar, set[_Bar]] = {bar: set() for bar in bars}
     for bar in bars:

@@ -62,7 +62,7 @@ class Spot:
 
     @classmethod
     def of(cls, name: str) -> Spot | None:
-        """The spot of this name; none where it is no name of ours."""
+        """The spot of this name; None if it is no name of ours."""
         if found := _HEAD.fullmatch(name):
             return cls(found[1], 0, 0, "head", 1, label=found[2])
         if found := _SPOT.fullmatch(name):

@@ -875,9 +875,9 @@ def _grid_table(grid: AnswerGrid, page: Page) -> str:
 def _table_of_grid(
     grid: AnswerGrid, wide: str, high: str, start: tuple[int, int] = (0, 0), working: bool = False
 ) -> str:  # fmt: skip
-    """The boxes of a grid, their rows and columns numbered from so many on where they have no labels.
+    """The boxes of a grid; rows and columns without labels are numbered from `start` on.
 
-    Those for `working` say so: nobody is to take the keys turned over for the keys.
+    Those for `working` say so, lest the transposed keys be taken for the keys.
     """
     above, before = (
         _labels(labels, count, after)

@@ -78,7 +78,7 @@ def of_student(student: Mapping[str, str], page: str) -> str:
 
 
 def complete(document: Document) -> str:
-    """The whole document in one file, and nothing said of what a TeX cannot print."""
+    """The whole document in one file, without a remark on what a TeX cannot print."""
     return _written(document, text_of(MACROS))
 
 
@@ -141,7 +141,7 @@ def _written(document: Document, macros: str, for_many: bool = False) -> str:
 
 
 def _head(masthead: Masthead) -> str:
-    """What stands above the title: somebody's own header, or else the logo, if it is a picture that TeX reads."""
+    """What stands above the title: the teacher's header, or else the logo, if it is a picture that TeX reads."""
     if masthead.header:
         return f"\\input{{{masthead.header.name}}}"
     if masthead.logo and masthead.logo.kind != "svg":

@@ -308,7 +308,7 @@ class Blocks:
         return environment("choices", "\n".join(items), f"{{{columns}}}")
 
     def option(self, content: Inlines, columns: int = 1) -> str:
-        """What stands beside a box to tick, where the options stand in so many columns."""
+        """What stands beside a box to tick, with the options in `columns` columns."""
         match content:
             case [Math(formula)]:
                 return self.fitted(self.formula(formula, "tall"))

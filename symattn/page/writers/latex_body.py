@@ -1,6 +1,6 @@
 r"""LaTeX to \input into a document of one's own: plain amsmath, no preamble, no command or environment of ours.
 
-Nothing is said of fonts, margins or pages: they are the document's.  Formulas and boxes fit into the line of article,
+Fonts, margins and pages are left to the document.  Formulas and boxes fit into the line of article,
 scrartcl and beamer.
 """
 
@@ -73,7 +73,7 @@ def write(document: Document) -> str:
 
 
 def _head(document: Document, body: str) -> Iterable[str]:
-    """What is said to whoever opens the file."""
+    """The comment at the head of the file."""
     yield " · ".join(map(comment, filter(None, (document.title, document.subtitle))))
     if document.sheet:
         yield f"{comment(document.sheet)}: print this name beside the work that is to be marked by symattn."

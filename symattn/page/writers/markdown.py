@@ -186,7 +186,7 @@ def write(document: Document) -> str:
 
 
 def fragment(document: Document) -> str:
-    """The document without front matter and furniture, to be shown where somebody works: in a notebook's output."""
+    """The document without front matter and furniture, for a notebook's output."""
     document = settled(document)
     with speaking(document.look.language):
         heads = filter(None, (escaped(document.title), escaped(document.subtitle)))

@@ -41,7 +41,7 @@ BESIDES: frozenset[Besides] = frozenset({"programs"})
 Cell = tuple[Literal["code", "markdown"], str]
 
 EXACT = 'Q = [["1/2", "sqrt(3)"], ["e^2/(1 + e)", 0]]'
-"""How exact values are written in code: nobody has to run it to read it."""
+"""How exact values are written in code, so that it can be read without being run."""
 
 
 def formula(formula: Formula) -> str:

@@ -334,7 +334,7 @@ _Arranged = tuple[int, list[_Piece]]
 
 
 def _arranged(choices: _Choices, page: Page, most: int, room: float | None = None) -> _Arranged:
-    """The rows of so many questions at most that take least, on pages with so much room."""
+    """The lowest rows of at most `most` questions each, on pages with the given room."""
     room = room or page.text_height
     best: list[tuple[tuple[int, float], list[_Piece]]] = [(_top(page), [])]
     for end, rows in enumerate(choices, 1):
@@ -493,11 +493,11 @@ MOST_WORKED = 3  # questions in a row of a key
 HIGHEST = 26.0  # em: a row stays on one page
 APART = 6  # millimetres between questions of a key
 _LEAST_SAVED = 0.6  # em, for which a row is worth while
-_PARTS = 29  # of a line, of which questions take so many each
+_PARTS = 29  # of a line, which questions share
 
 
 def in_part(page: Page, wide: float) -> Page:
-    """The page for what stands in so many millimetres of a line."""
+    """The page for what stands in a part of a line, given in millimetres."""
     return replace(page, share=(wide / _EM_OF_LINE - page.indent) / replace(page, share=1.0).line)
 
 
@@ -562,7 +562,7 @@ class _Worked:
 
 
 def _lines_of_heading(heading: Heading, wide: float) -> float:
-    """The lines of a heading of a key in so many millimetres; without end where a formula has no line for it."""
+    """The lines of a heading of a key in a width in mm; inf if a formula does not fit."""
     words, unbroken = _heading_width(heading)
     if parted(heading, wide):
         return 2 if unbroken <= wide else math.inf
@@ -572,7 +572,7 @@ def _lines_of_heading(heading: Heading, wide: float) -> float:
 
 
 def _wide(parts: int) -> float:
-    """The millimetres of so many parts of a line, without the gap to what stands beside it."""
+    """The width in mm of a number of parts of a line, without the gap to what stands beside them."""
     return parts * (common.PAGE_WIDTH + APART) / _PARTS - APART
 
 
@@ -595,7 +595,7 @@ def _lowest(questions: Sequence[_Worked]) -> list[Placed]:
 
 
 def _splits(row: Sequence[_Worked], parts: int) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Every way to share so many parts of a line among questions, with the height of the row."""
+    """Every way to share the parts of a line among questions, with the height of the row."""
     first, *others = row
     if not others:
         yield first.heights[parts], (parts,)

@@ -448,7 +448,7 @@ What opens ends no line, what closes begins none."""
 
 
 def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[str]:
-    """Text in lines of so many columns, with what stands before the first line and before the others.
+    """Text in lines of `width` columns, with what stands before the first line and before the others.
 
     >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
     (['an exact', 'value'], ['求精确值', '（每行）。'])
@@ -543,7 +543,7 @@ def _block(block: Block, width: int) -> str:
             return _one_below_the_other(inside, width)
         case Falk():
             return _scheme(block, width)
-        case FlowSheet():  # nobody draws it in characters: `Flow` has the same in the usual form
+        case FlowSheet():  # not drawn in characters: `Flow` has the same in the usual form
             return ""
         case Columns():
             return _columns(block, width)

@@ -623,7 +623,7 @@ def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
 
 
 def with_whole_end(source: str, questions: int) -> str:
-    """Source written with its `ends`, so many of its last questions on one page.
+    """The source with its last `questions` questions whole on one page.
 
     Nothing else is changed, so typst, which keeps what it laid out, lays out the end alone.
     """
@@ -659,7 +659,7 @@ def _in_row(row: InRow, page: Page) -> str:
 
 
 def _headed(blocks: Sequence[Block], wide: float, page: Page) -> str:
-    """Blocks under a heading in so many millimetres; if that takes two lines, marks are at the end of the first."""
+    """Blocks under a heading of a width in mm; if that takes two lines, marks are at the end of the first."""
     match blocks:
         case [Heading(level=level, marks=marks) as heading, *rest] if apart := parted(heading, wide):
             words, rule = apart
@@ -737,7 +737,7 @@ _BESIDE = 1.5  # em, between formulas side by side
 class _Group:
     """Blocks that stand side by side if they are several, and how high they are in em, if they are formulas.
 
-    Equations among them stand in so many columns; 0 for as many as they have alone.
+    Equations among them stand in `columns` columns; 0 for as many as they have alone.
     """
 
     blocks: tuple[Block, ...]
@@ -778,7 +778,7 @@ _BETWEEN = 0.5  # em, between blocks of a key
 
 
 def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
-    """Equations with formulas beside them, in as many columns as have room; None where there is no room for that."""
+    """Equations with formulas beside them, in as many columns as have room; None if there is no room for that."""
     entries = [block for block in blocks if isinstance(block, Entries)]
     shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
     if len(entries) != 1 or len(shown) < len(blocks) - 1 or page.form or page.large:
@@ -1308,7 +1308,7 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
 def _part_of_table(
     table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int, half: bool = False
 ) -> str:  # fmt: skip
-    """Rows of a table that has so many rows `above` them; with `half`, in one half of a line."""
+    """Rows of a table that has `above` rows above them; with `half`, in one half of a line."""
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
     for i, row in enumerate(table.rows, above + 1):

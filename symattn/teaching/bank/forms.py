@@ -1,9 +1,9 @@
 """What may be typed for a number, for systems that compare texts: every form of it that a question says is accepted.
 
 Such a system takes 2/6 for another answer than 1/3.  So the forms of a rational number are listed: fractions, reduced
-or expanded, and decimals with a point or a comma.  Nobody could list what may be written for a sum of powers of e or of
-roots; a question asks for its decimals, which a system compares as numbers, or has as a list (`decimals_near`).  The
-first form is the one that is shown.
+or expanded, and decimals with a point or a comma.  The forms of a sum of powers of e or of roots cannot be listed; a
+question asks for its decimals, which a system compares as numbers, or has as a list (`decimals_near`).  The first form
+is the one that is shown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def typed(value: Value) -> tuple[str, ...]:
 
 
 def few(value: Value, exact: int = 1) -> tuple[str, ...]:
-    """The commonest forms of a wrong answer: as it is printed, or in so many ways, and with two to four places.
+    """The commonest forms of a wrong answer: as it is printed, or the first few, and with two to four places.
 
     >>> few(Fraction(5, 3))
     ('5/3', '1.6667', '1.67', '1.667')
@@ -59,7 +59,7 @@ def few(value: Value, exact: int = 1) -> tuple[str, ...]:
 
 
 def decimals_near(value: Fraction, tolerance: Fraction, places: int) -> tuple[str, ...]:
-    """Every decimal with at most so many places that is no further from a number than a tolerance; nearest first.
+    """Every decimal with at most `places` places within a tolerance of a number; nearest first.
 
     >>> decimals_near(Fraction(-1, 4), Fraction(1, 200), 2)
     ('-0.25', '−0.25', '-.25', '−.25')

@@ -113,7 +113,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """An option, as HTML, and what is told to somebody who chose a wrong one."""
+    """An option, as HTML, and the feedback for choosing it where it is wrong."""
 
     shown: str
     right: bool
@@ -480,7 +480,7 @@ SIGNIFICANT = 2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Decimals that are taken for a number: within a tolerance, with at most so many places.
+    """Decimals that are taken for a number: within a tolerance, with at most `places` places.
 
     These are the places asked for, or as many as show two significant digits of all of them.
     """
@@ -491,7 +491,7 @@ class Window:
 
     @classmethod
     def around(cls, value: Value, places: int) -> Window:
-        """The window of a number where decimals with so many places are asked for.
+        """The window of a number where decimals with `places` places are asked for.
 
         Half of the number is the largest tolerance, so 0 and twice the number are wrong.  Since the middle is rounded,
         the tolerance is rounded up: whatever is typed within it of the number itself is taken.
@@ -507,7 +507,7 @@ class Window:
 
     @classmethod
     def _to(cls, value: Value, places: int, most: Fraction) -> Window:
-        """The window whose middle is rounded to so many places."""
+        """The window whose middle is rounded to `places` places."""
         middle, near = (Fraction(rounded(value, k)) for k in (places, places + 3))
         unit = Fraction(1, 10 ** (places + 1))
         half = ceil((abs(near) / 2 + abs(near - middle)) / unit) * unit
@@ -536,7 +536,7 @@ class _Place:
         return replace(self, name=f"{self.name}r{i}c{j}", label=label[:1].upper() + label[1:])
 
     def number(self, value: Value, wrong: Sequence[KnownWrong], places: int | None) -> Spot:
-        """A number, by its forms, or within a tolerance where decimals with so many places are asked for."""
+        """A number, by its forms, or within a tolerance where decimals with `places` places are asked for."""
         if places is not None:
             return self._decimal(value, wrong, places)
         texts = typed(value)
@@ -584,7 +584,7 @@ class _Place:
 
 
 def _followed_first(wrong: Sequence[KnownWrong]) -> list[KnownWrong]:
-    """What has its points comes before what has none, so that nobody loses them to a value nearby."""
+    """What has its points comes before what has none, so that a value nearby costs none."""
     return sorted(wrong, key=lambda one: not one.follows)
 
 

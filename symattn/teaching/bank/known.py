@@ -38,7 +38,7 @@ ENOUGH = 4
 FOLLOWS = message("This follows from a mistake in an earlier line.")
 
 LARGEST = 1e9
-"""What nobody writes is left out."""
+"""Values too long to be written are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def _matrices(d: Derivation) -> Iterator[object]:
 
 
 def _alike(a: Value, b: Value | None) -> bool:
-    """Whether two values cannot be told apart when they are typed; or nobody types one of them."""
+    """Whether two values cannot be told apart when they are typed, or one of them is never typed."""
     if b is None or a is NEGATIVE_INFINITY or b is NEGATIVE_INFINITY:
         return a is b
     if has_symbols(a) or has_symbols(b):

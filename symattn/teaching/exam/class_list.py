@@ -50,7 +50,7 @@ _LISTED = {
 """Headings of what a platform knows students by, which its gradebook wants back."""
 
 MOST_SHORT = 4
-"""Of so many numbers one at most may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
+"""One in this many numbers may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
 
 _ROLES = ("role", "roles", "status", "rolle", "rollen", "rôle", "rôles", "rol", "roles del curso", "角色")
 _STAFF = re.compile(
@@ -58,7 +58,7 @@ _STAFF = re.compile(
 )
 _LEARNER = re.compile(r"(?i)student|learner|autor|member|mitglied|teilnehm|étudiant|estudiante|学生")
 _NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
-"""Cells of lines of Canvas that are nobody's."""
+"""Cells of lines of Canvas that are no student's."""
 _NOTES = re.compile(r"(?i)muted|manual posting.*|\(read only\)")
 """Cells of a line of Canvas about its assignments."""
 

@@ -295,7 +295,7 @@ class FrozenPaper:
 
 @dataclass(frozen=True)
 class FrozenStudent:
-    """Somebody of the class list, the paper that was given out, and what a learning platform knows the student by."""
+    """A student of the class list, the paper that was given out, and what a learning platform knows the student by."""
 
     name: str
     id: str
@@ -375,7 +375,7 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
 
 
 def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
-    """The contents of an `exam.json` that nobody changed."""
+    """The verified contents of an `exam.json`."""
     try:
         data = json.loads(text)
         stated = data["hash"]
@@ -469,7 +469,7 @@ def _frozen_in(
             "choose another folder with --out."
         )
     begun = Begun(folder / BEGUN, _recipe(spec), _own(dice, spec) if dice else None)
-    assert begun.dice is not None  # it has its own, where none is stated
+    assert begun.dice is not None  # by default it has its own
     try:
         exam = make_exam(spec, begun.dice, on_variant, crew, begun)
     except InputError:  # there is nothing to be continued
@@ -760,7 +760,7 @@ class OfPaper:
         return key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
 
     def job(self) -> dict[str, Any]:
-        """What somebody else needs to make it, besides what the exam file says."""
+        """What another person needs to make it, besides the exam file."""
         variants = [plain(self.exam.pools[q][v]) for q, v in enumerate(self.exam.papers[self.number])]
         return {"variants": variants, "copy": asdict(self.copy), "key": self.key, "for_many": self.for_many}
 

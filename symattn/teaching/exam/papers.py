@@ -73,7 +73,7 @@ EXPONENTS = range(-4, 5)
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One printed paper: its number among the papers (from 0), its short name, and whose it is, if anybody's."""
+    """One printed paper: its number among the papers (from 0), its short name, and its student, if assigned."""
 
     paper: int
     sheet: str
@@ -383,7 +383,7 @@ def _also_right(questions: Sequence[Question]) -> Iterator[Inlines]:
 
 
 def _mixed_first(problem: Problem) -> Formula | None:
-    """(A X) W_V, or W_V (X A) where tokens are columns; none where V is more than X times W_V, or heads share it."""
+    """(A X) W_V, or W_V (X A) where tokens are columns; None if V is more than X times W_V, or heads share it."""
     d, wording = problem.derivation, wording_of(problem)
     values = next((step for step in d if step.name == "V"), None)
     if values is None or "A" not in d or {operand.name for operand in values.operands} != {"X", "W_V"}:

@@ -144,7 +144,7 @@ FORMER: Mapping[str, Json] = {"new_page": True}
 OF_THE_COMMAND = (
     "seed", "secret", "format", "out", "templates", "latex_class", "jobs", "cluster", "quiet",
 )  # fmt: skip
-"""What somebody may look for in an exam file, and the command that makes the papers is told."""
+"""Keys that one may look for in an exam file, and that are options of the command."""
 
 OF_WORKSHEETS = ("solutions", "recipe", "overview", "together")
 """Options of single worksheets; an exam has all that goes with them."""

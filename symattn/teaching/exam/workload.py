@@ -1,4 +1,4 @@
-"""How long a question takes: an estimate for whoever sets an exam, made from its load and from what is to be written.
+"""How long a question takes: an estimate for the teacher, made from its load and from what is to be written.
 
 The seconds of an answer are the rules of thumb by which tests are planned (rules.md 4.6); nothing is fitted to timings.
 """
@@ -66,7 +66,7 @@ def _arithmetic(question: Question) -> float:
 
 
 def _entries(shape: tuple[Size, Size]) -> int:
-    """How many numbers there are to write; none where a size is a letter."""
+    """How many numbers there are to write; None if a size is a letter."""
     rows, columns = shape
     return rows * columns if isinstance(rows, int) and isinstance(columns, int) else 0
 

@@ -153,7 +153,7 @@ _ROOM = 32.0  # em: after so much, further givens are left out
 
 
 def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str = "") -> Document:
-    """A page or two for whoever hands out the sheets and marks them; `sheets` are their ids and their questions."""
+    """A page or two for the teacher who hands out and marks the worksheets; `sheets` are their ids and questions."""
     shown = [(name, _givens(question), last_answer(question)) for name, question in sheets]
     columns = ["Sheet", *(["Given"] if any(given for _, given, _ in shown) else []), "Final answer"]
     rows = tuple(

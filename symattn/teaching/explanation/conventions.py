@@ -96,7 +96,7 @@ def _through_time(problem: Problem, wording: Wording) -> Inlines:
 
 
 def _of_gradients(problem: Problem, wording: Wording) -> list[Inlines]:
-    """One line each; none where nothing is a gradient."""
+    """One line each; empty if nothing is a gradient."""
     d = problem.derivation
     names = [name for name in (*d.givens, *(step.name for step in d)) if wording.differentiated(name)]
     if not names:

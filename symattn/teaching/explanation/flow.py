@@ -76,7 +76,7 @@ _VERSIONS: tuple[Version, ...] = ("ask", "partly", "worked")
 def flow_sheet(
     question: Question, headings: Sequence[Heading], conventions: str, wanted: frozenset[Besides] = EVERYTHING
 ) -> Solved | None:
-    """The question as one picture, with what is wanted in its place; none where there is no such picture.
+    """The question as one picture, with what is wanted in its place; None if there is no such picture.
 
     `headings` are those of its parts.
     """
@@ -123,7 +123,7 @@ def _is_rounded(formula: Formula) -> bool:
 
 
 def _marking(question: Question, headings: Sequence[Heading]) -> Iterator[Block]:
-    """What every part is worth, for whoever marks: all on a few lines, so that the page has room for them."""
+    """What every part is worth, for the marker: all on a few lines, so that the page has room for them."""
     worth = [
         (*heading.label, Words(" "), Words(in_short(part.marks)))
         for part, heading in zip(question.parts, headings, strict=True)

@@ -1,7 +1,7 @@
 """How many digits the operands of a line are printed with: as many as its printed result needs.
 
 A decimal that is carried on is rounded only where it is printed.  0.64213 − 0.08377 is 0.55836, but the difference of
-0.6421 and 0.0838 is 0.5583: whoever checks that line comes to another last digit.  So a line whose result would not
+0.6421 and 0.0838 is 0.5583: a check of that line comes to another last digit.  So a line whose result would not
 follow from what is printed has operands with guard digits, the fewest with which it does; the others stay short.
 """
 
@@ -19,7 +19,7 @@ from symattn.exact.real import as_real, going_on
 from symattn.formula import Formula, Negative, Number
 
 MOST = 20
-"""Guard digits; a result that does not follow with so many does not follow from these operands at all."""
+"""The most guard digits; a result that does not follow with these does not follow from the operands at all."""
 
 Printed = tuple[Value, int]
 """A number as it is printed, and the decimal places to which it is."""
@@ -34,7 +34,7 @@ def guard_digits(
     """The fewest digits more than usual with which `operands` give every entry of the `result` as it is printed.
 
     0 where nothing is worked out by a rule, where an index is a letter, or where no number of digits helps: what
-    somebody put in the place of a result need not follow from anything.
+    was put in the place of a result need not follow from anything.
     """
     places = [(i, j) for i, j in cells if isinstance(i, int) and isinstance(j, int)]
     if not isinstance(op, RuleOp):

@@ -1,6 +1,6 @@
 """Other ways to lay out a page: every matrix product as Falk's scheme, or two columns of steps and their working.
 
-Both rearrange blocks that are there already: nobody else has to know of them, and what a question is made from holds no
+Both rearrange finished blocks and are local to this module, and what a question is made from holds no
 layout.  Where a layout does not apply, the usual form stands.  The layout flow, all in one picture, is in `flow`.
 """
 

@@ -109,7 +109,7 @@ class _Page:
                 yield from self.programs.steps.get(step.name, ())
 
     def notation_sections(self) -> tuple[Section, ...]:
-        """The notation's page; none where tokens lie the other way, for its words and products would be wrong."""
+        """The notation's page; None if tokens lie the other way, for its words and products would be wrong."""
         notation = self.problem.notation
         if self.layout != "matrix":
             return ()
@@ -323,7 +323,7 @@ _NUMERIC = re.compile(r"@(?:decimals|entry|weight|weighing|sums|totals|grid)\(")
 
 
 def _begun(text: str) -> str:
-    """Somebody's own text, its first letter large."""
+    """A person's own text, its first letter large."""
     return text[:1].upper() + text[1:]
 
 

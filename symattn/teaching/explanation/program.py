@@ -2,7 +2,7 @@
 
 One with letters is a program for SymPy alone (`program_in_letters`).
 
-Names in it are made of the derivation's own, so that no text of anybody's stands in it.
+Names in it are made of the derivation's own, so that no foreign text stands in it.
 """
 
 from __future__ import annotations

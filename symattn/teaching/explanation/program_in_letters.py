@@ -24,7 +24,7 @@ from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.teaching.explanation.program import identifier, unlike
 
 LONGEST = 30
-"""An entry of more parts than so many is read no more: what comes after it has its matrix by name."""
+"""The most parts of an entry that is still read; what comes after a longer one has its matrix by name."""
 
 SMALL = {"n": 3, "m": 4}
 """Sizes with which results are compared; every other size is 2, so that features can be paired."""

@@ -53,7 +53,7 @@ def in_short(marks: Marks) -> str:
 
 
 def explained(marks: Marks) -> Inlines:
-    """What each mark is for, where it has to be said; nothing where it is said of none."""
+    """What each mark is for, where it has to be said; empty if it is said of none."""
     told: Inlines = ()
     for mark in marks:
         if mark.what:

@@ -153,7 +153,7 @@ def _values(step: str, result: Matrix, wording: Wording) -> Relation:
 
 
 def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> list[Relation]:
-    """The result in decimals: as short as they are where all of them end, else rounded to so many places; nothing
+    """The result in decimals: as short as they are where all of them end, else rounded to `places` places; nothing
     where a notation writes fractions as decimals anyway."""
     name = wording.name(step)
     if all(ends_within(x, places) for x in result):
@@ -176,7 +176,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
-        blocks.append(Entries(equations, MOST_COLUMNS))  # where so many have room
+        blocks.append(Entries(equations, MOST_COLUMNS))  # where they have room
     return blocks
 
 
@@ -291,7 +291,7 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
 
 
 def ends_within(value: Value, places: int) -> bool:
-    """Whether the decimal with so many places is the value itself."""
+    """Whether the decimal with `places` places is the value itself."""
     digits = shortest(value)
     return digits is not None and len(digits.partition(".")[2]) <= places
 
@@ -350,7 +350,7 @@ class FromGivens:
         return replace(named, entry=lambda i, j: entry(*operand.place(i, j)))
 
     def _entry(self, step: Step) -> Callable[[Index, Index], Formula] | None:
-        """Each entry of a step; None where one formula does not say them all.
+        """Each entry of a step; None if one formula does not say them all.
 
         What is summed over in it has a letter of its own, so that k is free in what it is put into.
         """

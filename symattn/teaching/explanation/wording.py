@@ -94,9 +94,9 @@ class Wording:
     """Names, entries, numbers and shapes of one derivation in one notation."""
 
     def __init__(self, derivation: Derivation, notation: Notation, places: int | None = None) -> None:
-        """`places` writes every number as a decimal with so many places.
+        """`places` writes every number as a decimal with that number of places.
 
-        Whoever rounds works in decimals: numbers that end as decimals are then written so, as where the notation wants
+        With rounding, numbers that end as decimals are written so, as where the notation wants
         it.
         """
         self.places = places

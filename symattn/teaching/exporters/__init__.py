@@ -36,7 +36,7 @@ def _entry(module: ModuleType) -> tuple[str, Exporter] | None:
 
 
 EXPORTERS: Catalogue[Exporter] = Catalogue(__name__, __path__, _entry)
-"""By the name of the module, with the first line of its docstring as what is said of it."""
+"""By the name of the module, with the first line of its docstring as its description."""
 
 
 def wants(form: str) -> Wants:

@@ -136,7 +136,7 @@ def _blanked(item: BankItem) -> str:
 
 
 def _no_blank(html: str) -> str:
-    r"""HTML in which no word in brackets is a blank for Canvas's editor: a word joiner, which nobody sees, parts them.
+    r"""HTML in which no word in brackets is a blank for Canvas's editor: an invisible word joiner parts them.
 
     >>> _no_blank("the token [pad]").encode()
     b'the token [\xe2\x81\xa0pad]'

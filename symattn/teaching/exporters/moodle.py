@@ -135,7 +135,7 @@ def _answers(place: Typed | Measured) -> list[str]:
 
 
 def _place(place: Spot, weight: int, length: int = 0) -> str:
-    """A place; one that is written in has some answer of so many characters, if need be one that nobody gives."""
+    """A place; one that is written in has some answer of that length, if need be a dummy."""
     match place:
         case Typed(texts=texts, wrong=wrong):
             right = [f"={_literal(text)}" for text in texts]

@@ -15,7 +15,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can say
 
 
 def decimal(x: Fraction, places: int) -> str:
-    """With so many places at most.
+    """With `places` places at most.
 
     >>> decimal(Fraction(1, 8), 12), decimal(Fraction(-100, 3), 5), decimal(Fraction(20), 5)
     ('0.125', '-33.33333', '20')

@@ -27,7 +27,7 @@ def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
 
 
 def drawn_types() -> tuple[str, ...]:
-    """The names of those that draw variants, and do not set what somebody wrote."""
+    """The names of those that draw variants, and do not set a teacher's text."""
     return tuple(name for name, chosen in problem_types().items() if not chosen.fixed)
 
 

@@ -54,7 +54,7 @@ MOST_ITEMS = 12
 WAYS_SHOWN = 5
 REDRAWN = 60
 SHORT = 4
-"""A decimal with so many places is short."""
+"""The most places of a short decimal."""
 MORE = 8
 """How many places more a small number may get."""
 

@@ -41,7 +41,7 @@ from symattn.teaching.problems.base import NOTHING, ProblemType, Spec
 from symattn.teaching.question import Json, Part, Question
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
-BLOCKS = 12  # after so many times their number of variants, the places of right options come again
+BLOCKS = 12  # blocks of variants after which the places of right options come again
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -79,7 +79,7 @@ def kind_of(spec: Spec) -> Kind:
 
 
 def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
-    """Where the right one of so many options stands: each place once in every `options` variants."""
+    """Where the right option stands: each place once in every `options` variants."""
     return tuple(tuple(p for _ in range(BLOCKS) for p in shuffled(rng, range(options))) for _ in range(choices))
 
 

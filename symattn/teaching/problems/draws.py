@@ -200,7 +200,7 @@ def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> Problem
         if found is None or found[0] is not content:
             try:
                 found = last = content, ask(Draw(chosen, content))
-            except (LookupError, TypeError, AttributeError) as error:  # somebody has changed a frozen file
+            except (LookupError, TypeError, AttributeError) as error:  # a frozen file was changed
                 raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
         return found[1]
 

@@ -272,7 +272,7 @@ def _chosen(problem: Problem, names: Sequence[Json]) -> list[Step]:
 
 
 def _some(step: Step, share: int, line: int, d: Derivation, rng: random.Random) -> tuple[tuple[int, int], ...]:
-    """About so many of its entries: all of one token's, as many as that leaves of the others, evenly by token.
+    """About that share of its entries: all of one token's, as many as that leaves of the others, evenly by token.
 
     The token with everything blank takes turns from variant to variant, so that every variant asks for as much.
     """

@@ -79,7 +79,7 @@ class Planted:
     value: str = ""
 
     def slip(self, d: Derivation) -> Slipped | None:
-        """The slip in a script; None where it is a misconception."""
+        """The slip in a script; None if it is a misconception."""
         if self.i is None or self.j is None:
             return None
         listed = slips(d, self.step, self.i, self.j)

@@ -131,7 +131,7 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more
     than one mark.  A shape is worth one mark.
 
-    A mechanism's steps are known by their names; the steps of somebody's own problem by what they are, whatever they
+    A mechanism's steps are known by their names; the steps of one's own problem by what they are, whatever they
     are called (`roles_of_own`).
     """
     lines = _lines(problem)
@@ -196,7 +196,7 @@ class _Line:
 
 
 def _lines(problem: Problem) -> list[_Line]:
-    """The steps that are asked and have values, by their roles; each of somebody's own steps is a line."""
+    """The steps that are asked and have values, by their roles; each step of one's own is a line."""
     own = problem.mechanism == OWN
     roles = roles_of_own(problem.derivation) if own else {}
     of_role: dict[str, list[Step]] = {}

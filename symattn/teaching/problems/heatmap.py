@@ -99,7 +99,7 @@ def weights_under(scores: Rows, keep: Keep) -> Matrix:
 
 @cache
 def row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
-    """The levels of the weights of visible scores; none where a weight is not clear.  Rows come again and again."""
+    """The levels of the weights of visible scores; None if a weight is not clear.  Rows come again and again."""
     weights = Softmax().apply(Matrix([scores])).rows[0]
     return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
 
@@ -400,7 +400,7 @@ def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:
 
 
 def _about_most(rng: random.Random, A: Rows, i: int) -> Record | None:
-    """x_i attends most to x_j: true by the row, false by the column; None where the picture leaves one open."""
+    """x_i attends most to x_j: true by the row, false by the column; None if the picture leaves one open."""
     row, column = A[i], [line[i] for line in A]
     right, wrong = row.index(max(row)), column.index(max(column))
     if row.count(max(row)) > 1 or column.count(max(column)) > 1 or right == wrong:

@@ -41,7 +41,7 @@ class Theorem:
     turned: Mapping[str, str] = field(default_factory=dict)
 
     def lying(self, columns: bool) -> Theorem:
-        """What is said of tokens as rows, or of tokens as columns: `turned` has what is said otherwise by its place."""
+        """The texts for tokens as rows or as columns: `turned` has those that differ, by their places."""
         if not columns:
             return self
 

@@ -185,7 +185,7 @@ def _works(rng: random.Random) -> tuple[str, ...]:
 
 
 def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
-    """So many true claims and so many false ones, on different topics, in random order."""
+    """`each` true claims and as many false ones, on different topics, in random order."""
     chosen: list[str] = []
     topics: set[str] = set()
     wanted = {True: each, False: each}

@@ -83,7 +83,7 @@ def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -
 
 
 LARGEST_WRITTEN = 1e9
-"""What a wrong answer in the key stays below: e to the power of scores of hundreds is nothing that anybody writes."""
+"""Wrong answers in the key stay below this: e to a power of hundreds is never written."""
 
 
 def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:

@@ -215,7 +215,7 @@ OPS: Mapping[str, Op] = {
 
 
 def by_ops(formula: Formula, shapes: Mapping[str, Size]) -> Size | None:
-    """The shape by the rules of the ops that derivations are made of; None where one of them refuses."""
+    """The shape by the rules of the ops that derivations are made of; None if one of them refuses."""
 
     def rule(name: str, *operands: Size) -> Size:
         rows, columns = OPS[name].shape(*operands)

@@ -1,8 +1,8 @@
 """Ways of working out a step: the usual one, some that look wrong and are right, and some that are wrong.
 
 rules.md 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
-that what is said of it is proved there and not believed.  Numbers are laid out with tokens as rows, and so are
-formulas, which are turned where they are written; what is said of each stands in `ways.toml`.
+that its claim is proved there and not believed.  Numbers are laid out with tokens as rows, and so are
+formulas, which are turned where they are written; the texts of each stand in `ways.toml`.
 """
 
 from __future__ import annotations
