@@ -15,6 +15,7 @@ import click
 
 from symattn import __version__
 from symattn.cli import check, completion, derive, exam, grade, lists, practice, stress, worksheet
+from symattn.cli.options import HELP
 from symattn.cli.progress import HOW_TO_GO_ON
 from symattn.errors import SymattnError, pointer_of
 
@@ -53,7 +54,7 @@ def _refuse(ctx: click.Context, sentence: str, pointer: str = "") -> None:
     ctx.exit(INPUT_WAS_WRONG)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Group, context_settings={"help_option_names": HELP, "max_content_width": 100})
 @click.version_option(__version__, prog_name="symattn")
 def main() -> None:
     """Exact transformer attention, step by step: worksheets, answer keys, derivations.

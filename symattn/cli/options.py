@@ -27,6 +27,9 @@ GROUPS = (PROBLEM, MECHANISM, SETTINGS, MARKING, PAGE, FILES, OTHER)
 """The groups of options, in the order in which help shows them."""
 
 
+HELP = ["-h", "--help"]
+
+
 class Option(click.Option):
     """An option that belongs to a group of its command's help."""
 
@@ -40,6 +43,10 @@ class Command(click.Command):
 
     The settings of mechanisms are only named: `symattn list settings` explains them.
     """
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.context_settings["help_option_names"] = HELP  # its own, since click keeps the first help option it makes
 
     def groups(self, ctx: click.Context) -> dict[str, list[click.Option]]:
         """The options by their group, in the order of `GROUPS`; options of click's own are in the last."""
