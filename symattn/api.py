@@ -630,6 +630,8 @@ def worksheet(
     exact: bool = True,
     places: int = 4,
     options: Mapping[str, object] | None = None,
+    parts: Sequence[str] = (),
+    marks: Mapping[str, int] | None = None,
     jobs: int = 0,
     executor: Executor | None = None,
     progress: Progress = silent,
@@ -641,7 +643,8 @@ def worksheet(
     (`{"n": 3, "d_model": 5}`, tokens and features), and what else is named is a setting of it.  `problem` is a problem
     type (`describe` tells of each), `options` what it may be told itself, `level` starter, standard or long, `softmax`
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
-    `places`.
+    `places`.  Of its parts those are asked that `parts` names ("S", "A"; all, where it names none); `marks` are those
+    of single parts, where they are to have others.
 
     Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers, diagnosis; of
     question banks, the log says what they cannot carry.  `layout` and `conventions` (full, bare, none) say how they are
@@ -661,12 +664,12 @@ def worksheet(
     said = checked_arguments(
         mechanism_name=mechanism_name, problem=problem, n=n, seed=seed, out=out, forms=forms, together=together,
         overview=overview, recipe=recipe, solutions=solutions, layout=layout, conventions=conventions, look=look,
-        jobs=jobs, executor=executor, progress=progress,
+        parts=parts, marks=marks, jobs=jobs, executor=executor, progress=progress,
     )  # fmt: skip
     n, seed, forms, solutions = said["n"], said["seed"], said["forms"], check_solutions(said["solutions"])
     made_from = make_recipe(
         mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
-        softmax=softmax, exact=exact, places=places, options=options,
+        softmax=softmax, exact=exact, places=places, options=options, parts=said["parts"], marks=said["marks"],
     )  # fmt: skip
     made: list[Sheet] = []
     how = Setting(forms, made_from.stem, solutions, layout, conventions, look, recipe)
@@ -930,6 +933,8 @@ def make_recipe(
     *,
     problem: str = "full",
     seed: int = 1,
+    parts: Sequence[str] = (),
+    marks: Mapping[str, int] | None = None,
     **stated: object,
 ) -> Recipe:
     """A recipe for a problem type; what is not stated is the type's, the mechanism's or the notation's own choice."""
@@ -940,7 +945,7 @@ def make_recipe(
         raise InputError(f"{name} is a type of problem, not a mechanism: --problem {name}, in Python problem={name!r}.")
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
     refuse_idle(spec.mechanism, settings or {})
-    return Recipe(spec, seed)
+    return Recipe(spec, seed, tuple(parts), marks or {})
 
 
 __all__ = [

@@ -107,6 +107,8 @@ class Arguments:
     feedback: Names | None
     gradebooks: Names
     solutions: Names
+    parts: Names
+    marks: Mapping[str, Annotated[int, Between(1, 1000)]] | None
 
 
 def checked(**stated: object) -> Any:

@@ -105,6 +105,17 @@ def read_sizes(text: str | None) -> dict[str, int | str] | None:
     return sizes
 
 
+def read_marks(text: str) -> dict[str, int]:
+    """S=5,A=4 → {"S": 5, "A": 4}."""
+    marks: dict[str, int] = {}
+    for part in read_list(text):
+        name, sign, number = (p.strip() for p in part.partition("="))
+        if not (sign and name and number.isdecimal() and len(number) <= 4 and 1 <= int(number) <= 1000):
+            raise InputError(f"--marks has {part!r}; something like S=5,A=4 was expected, each from 1 to 1000.")
+        marks[name] = int(number)
+    return marks
+
+
 def read_entries(text: str) -> WhichEntries:
     """auto, all, first-row, none, or 1,1;2,3 → ((0, 0), (1, 2))."""
     if text in ("auto", "all", "first-row", "none"):

@@ -27,7 +27,7 @@ from symattn.cli.options import (
     work_options,
 )
 from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
-from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
+from symattn.cli.reading import read_list, read_look, read_marks, read_options, read_settings, read_sizes
 from symattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class _Command(Command):
 @option("--decimal", group=PROBLEM, is_flag=True, help="Ask for decimals instead of exact values.")
 @option("--places", group=PROBLEM, default=4, show_default=True, metavar="N", type=click.IntRange(0, 50),
         help="Decimal places.")  # fmt: skip
+@option("--ask", group=PROBLEM, default="", metavar="NAME,…", help="Only these parts, such as S,A; default: all.")
+@option("--marks", group=PROBLEM, default="", metavar="NAME=N,…", help="Marks of single parts, such as S=5.")
 @option("--format", "forms", group=FILES, default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
         help="See `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, default="output", show_default=True, type=click.Path(path_type=Path),
@@ -103,6 +105,8 @@ def worksheet(
     logo: str,
     decimal: bool,
     places: int,
+    ask: str,
+    marks: str,
     jobs: int,
     cluster: str | None,
     quiet: bool,
@@ -151,7 +155,7 @@ def worksheet(
         source, read_settings({**settings, "notation": None}), problem=problem, notation=settings.get("notation"),
         sizes=sizes, seed=chosen, level=level, softmax=softmax, exact=False if decimal else None,
         places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
-        options=read_options(problem, options),
+        options=read_options(problem, options), parts=read_list(ask), marks=read_marks(marks),
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."

@@ -375,14 +375,18 @@ class Question:
         """
         if not names:
             return self
-        kept = {part.name for name in names for part in self._called(name, "ask")}
-        parts = [part for part in self.parts if part.name in kept]
+        parts = self.named(names)
         lettered = [part for part in self.parts if len(part.name) == 1 and part.name in LETTERS.lower()]
         if len(lettered) == len(self.parts):
             parts = [replace(part, name=letter) for part, letter in zip(parts, LETTERS.lower(), strict=False)]
         steps = tuple(part.answer.step for part in parts if isinstance(part.answer, StepAnswer | EntriesAnswer))
         problem = replace(self.problem, asked=steps) if self.problem is not None and len(steps) == len(parts) else None
         return replace(self, parts=tuple(parts), problem=problem or self.problem)
+
+    def named(self, names: Sequence[str]) -> list[Part]:
+        """The parts that are named, in its own order; all, where none is named."""
+        kept = {part.name for name in names for part in self._called(name, "ask")}
+        return [part for part in self.parts if part.name in kept or not names]
 
     def _called(self, name: str, key: str) -> list[Part]:
         """The parts that are called so, or are of the step that is."""

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -54,10 +54,15 @@ FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything a set of worksheets is made from: the same recipe gives the same bytes."""
+    """Everything a set of worksheets is made from: the same recipe gives the same bytes.
+
+    Of the parts those are asked that `ask` names (all, where it names none); some of them may have other `marks`.
+    """
 
     spec: Spec
     seed: int = 1
+    ask: tuple[str, ...] = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
 
     def command(self) -> str:
         """The command that makes the same again; it stands in the footer of every key."""
@@ -104,6 +109,10 @@ class Recipe:
             yield "--decimal"
         if spec.places != 4:
             yield f"--places {spec.places}"
+        if self.ask:
+            yield f"--ask {_shell(','.join(self.ask))}"
+        if self.marks:
+            yield "--marks " + _shell(",".join(f"{name}={number}" for name, number in self.marks.items()))
 
 
 def option_text(value: Json) -> str:
@@ -121,13 +130,14 @@ class Sheet:
     """One question on paper: as a worksheet, and with its answers.
 
     `name` is the short identity that stands on every page; `command` makes the set again that it is from, if any, in
-    which it has the number `number`.
+    which it has the number `number`; `ask` are the parts that were chosen, if not all are asked.
     """
 
     question: Question
     name: str
     command: str = ""
     number: int = 0
+    ask: tuple[str, ...] = ()
 
     def document(
         self,
@@ -201,7 +211,18 @@ def sheets(recipe: Recipe, count: int, crew: Crew | None = None, tally: Tally | 
         return
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed), tally), count), 1):
-        yield Sheet(question, identity(question.frozen), command, number)
+        yield chosen_sheet(question, command, number, recipe.ask, recipe.marks)
+
+
+def chosen_sheet(
+    question: Question, command: str, number: int, ask: tuple[str, ...], marks: Mapping[str, int]
+) -> Sheet:
+    """The sheet of a question that was drawn, with those of its parts, and those marks, that are wanted."""
+    chosen = {name: plain(value) for name, value in (("ask", ask), ("marks", marks)) if value}
+    asked = question.asking(ask)
+    return Sheet(
+        asked.worth(None, marks) if marks else asked, identity({**question.frozen, **chosen}), command, number, ask
+    )
 
 
 @dataclass(frozen=True)
@@ -212,6 +233,8 @@ class ToSet:
     content: Content
     command: str
     number: int
+    ask: tuple[str, ...] = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"sheet {self.number}"
@@ -222,14 +245,14 @@ class ToSet:
         question = chosen.make(chosen.thaw(self.content, f"Sheet {self.number}"))
         if not proved:
             prove(question, chosen)
-        return Sheet(question, identity(question.frozen), self.command, self.number)
+        return chosen_sheet(question, self.command, self.number, tuple(self.ask), self.marks)
 
 
 def to_set(recipe: Recipe, count: int, crew: Crew, tally: Tally | None = None) -> Iterator[ToSet]:
     """The same worksheets as `sheets` makes, drawn by a crew, to be made and proved by one."""
     contents = chosen_contents(recipe.spec, Dice.seeded(recipe.seed), count, tally)
     for number, content in enumerate(contents, 1):
-        yield ToSet(recipe.spec.type, content, recipe.command(), number)
+        yield ToSet(recipe.spec.type, content, recipe.command(), number, recipe.ask, recipe.marks)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -265,12 +288,13 @@ def freeze_sheets(sheets: Iterable[Sheet]) -> str:
 
 @dataclass(frozen=True)
 class _Frozen:
-    """A sheet; `hash` is what format 1 has instead of parts."""
+    """A sheet; `ask` are the parts that were chosen, `hash` is what format 1 has instead of parts."""
 
     id: str
     content: Content
     parts: tuple[FrozenPart, ...] = ()
     hash: str = ""
+    ask: tuple[str, ...] = ()
     command: Annotated[str, Absent()] = ""
 
 
@@ -279,7 +303,9 @@ def _is_variant(sheet: Sheet) -> bool:
 
 
 def _frozen(sheet: Sheet) -> _Frozen:
-    return _Frozen(sheet.name, sheet.question.frozen, freeze_parts(sheet.question), command=sheet.command)
+    return _Frozen(
+        sheet.name, sheet.question.frozen, freeze_parts(sheet.question), ask=sheet.ask, command=sheet.command
+    )
 
 
 def _sealed(sheets: Sequence[_Frozen]) -> str:
@@ -331,7 +357,7 @@ class ThawedSheets(Mapping[str, Question]):
         if id not in self._made:
             frozen = self._sheets[id]
             chosen = problem_type(str(frozen.content["type"]))
-            question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}"))
+            question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}")).asking(frozen.ask)
             where = f"Sheet {id} of {self._where}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, where, self._software)

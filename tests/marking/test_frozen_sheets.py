@@ -16,6 +16,7 @@ from symattn.api import derive, worksheet
 from symattn.errors import InputError
 from symattn.teaching.exam.deploy import thawed
 from symattn.teaching.problems import problem_types
+from symattn.teaching.question import total
 from symattn.teaching.sheets import FROZEN_FORMAT, Setting, freeze_sheets, thaw_sheets, write_sheets
 
 
@@ -126,3 +127,44 @@ def test_answers_that_come_out_otherwise_of_the_same_content_are_refused(three, 
     monkeypatch.setattr(symattn.teaching.sheets, "problem_type", lambda name: replace(full, make=otherwise))
     with pytest.raises(InputError, match=r"Z\[1,1\] was .* on the key, and is .* now\."):
         thaw_sheets(freeze_sheets(three), "set.json")[three[0].name]
+
+
+@pytest.mark.parametrize(
+    ("problem", "mechanism", "parts", "marks", "asked"),
+    [
+        ("full", "attention", ["S", "A"], {"A": 9}, {"S": 5, "A": 9}),
+        ("full", "multi_head_attention", ["Z"], {"Z_2": 4}, {"Z_1": 2, "Z_2": 4}),
+        ("drills", "", ["b", "d"], {"a": 3}, {"a": 3, "b": 1}),  # lettered anew
+    ],
+)
+def test_parts_that_were_chosen_are_frozen_and_marked_with_their_marks(
+    problem, mechanism, parts, marks, asked, tmp_path
+):
+    chosen = {"problem": problem, "seed": 7, "parts": parts, "marks": marks}
+    made = worksheet(mechanism, n=2, out=tmp_path, forms=["markdown"], jobs=1, **chosen)
+    file = next(tmp_path.glob("*.json"))
+    for sheet in made:
+        thawed = thaw_sheets(file.read_text("utf-8"), file)[sheet.name]
+        for question in (sheet.question, thawed):
+            assert {part.name: total(part.marks) for part in question.parts} == asked
+    for path in tmp_path.glob("*-0[12].md"):
+        assert symattn.check(file, path).available == sum(asked.values())
+    whole = worksheet(mechanism, n=2, **{**chosen, "parts": (), "marks": None})
+    assert not {sheet.name for sheet in made} & {sheet.name for sheet in whole}
+    assert [sheet.question.content for sheet in made] == [sheet.question.content for sheet in whole]
+
+
+def test_a_set_of_chosen_parts_is_the_same_on_several_processes(tmp_path, processes):
+    for jobs in (1, 2):
+        worksheet(
+            "attention", n=3, seed=7, parts=["A"], marks={"A": 2}, out=tmp_path / str(jobs), forms=["text"], jobs=jobs
+        )
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / str(jobs)).iterdir()} for jobs in (1, 2))
+    assert one == two
+
+
+def test_a_part_that_there_is_not_is_refused_by_name():
+    with pytest.raises(InputError, match="ask names 'B'; the parts of this question are S, S', A, Z"):
+        worksheet("attention", parts=["B"])
+    with pytest.raises(InputError, match="marks"):
+        worksheet("attention", marks={"S": 0})

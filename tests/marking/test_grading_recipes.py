@@ -18,7 +18,7 @@ SETTINGS = [
 ]  # fmt: skip
 OTHERS = [
     {}, {"level": "starter"}, {"softmax": "base 3"}, {"exact": False, "places": 3}, {"sizes": {"n": 3, "d_k": 3}},
-    {"notation": "note-002"}, {"notation": "columns", "places": 2},
+    {"notation": "note-002"}, {"notation": "columns", "places": 2}, {"parts": ["S", "S'"], "marks": {"S'": 3, "S": 12}},
 ]  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def test_every_setting_comes_back(settings, other):
     assert again.spec.chosen_settings() == recipe.spec.chosen_settings()
     assert again.spec.chosen_sizes() == recipe.spec.chosen_sizes()
     assert (again.seed, again.spec.exact, again.spec.places) == (7, recipe.spec.exact, recipe.spec.places)
+    assert (again.ask, again.marks) == (recipe.ask, recipe.marks)
 
 
 @pytest.mark.parametrize("kind", drawn_types())
@@ -58,6 +59,7 @@ def test_every_problem_type_and_option_comes_back(kind):
         "symattn worksheet attention --format pdf --seed 5", "symattn worksheet magic --seed 5",
         "symattn worksheet attention --size n --seed 5", "symattn worksheet attention --round x:y --seed 5",
         "symattn worksheet attention --level hard --seed 5", "symattn worksheet attention --option a=b --seed 5",
+        "symattn worksheet attention --marks S --seed 5", "symattn worksheet attention --marks S=0 --seed 5",
         "symattn worksheet --problem essay --seed 5", "symattn worksheet --option items=[ --problem design --seed 5",
     ],
 )  # fmt: skip

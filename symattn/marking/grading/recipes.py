@@ -27,7 +27,9 @@ _SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by",
 _PAGES = ("layout", "conventions", "latex-class", "language", *(name.replace("_", "-") for name in CHOICES))
 """How pages look: no question is another one for it."""
 _FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview", "fillable", "recipe")
-_OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed", *_PAGES)
+_OTHERS = (
+    "round", "problem", "level", "softmax", "option", "size", "notation", "places", "ask", "marks", "seed", *_PAGES,
+)  # fmt: skip
 
 
 def read_recipe(text: str) -> tuple[Recipe, int]:
@@ -110,14 +112,23 @@ def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
     said: dict[str, Any] = {"settings": settings, **({"mechanism": mechanism} if mechanism else {})}
     said |= {name: one[name] for name in ("level", "softmax", "notation") if name in one}
     if "size" in one:
-        said["sizes"] = {name: int(size) for name, size in (part.split("=") for part in one["size"].split(","))}
+        said["sizes"] = _numbers(one["size"])
     if "places" in one:
         said["places"] = int(one["places"])
     if "decimal" in stated:
         said["exact"] = False
     options = (text.partition("=") for text in stated.get("option", ()))
     said["options"] = {name: _option(chosen, name, text) for name, _, text in options}
-    return Recipe(chosen.spec(said), int(one["seed"]))
+    ask = tuple(name for name in one.get("ask", "").split(",") if name)
+    marks = _numbers(one["marks"]) if "marks" in one else {}
+    if any(not 1 <= number <= 1000 for number in marks.values()):
+        raise ValueError(f"--marks is {one['marks']}; each is from 1 to 1000")
+    return Recipe(chosen.spec(said), int(one["seed"]), ask, marks)
+
+
+def _numbers(text: str) -> dict[str, int]:
+    """n=3,d_k=4 by name."""
+    return {name: int(number) for name, number in (part.split("=") for part in text.split(","))}
 
 
 def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
