@@ -67,7 +67,7 @@ def choices(pdf: bool = False) -> dict[str, Any]:
         "conventions": list(CONVENTIONS),
         "solutions": list(SOLUTIONS),
         "look": {name: [said for said in values if said != "'"] for name, values in CHOICES.items()},
-        "formats": [{"name": name, "called": CALLED.get(name, name)} for name in (*FORMATS, *["pdf"] * pdf)],
+        "formats": [{"name": name, "called": CALLED.get(name, name)} for name in (*["pdf"] * pdf, *FORMATS)],
         "policies": [{"name": one.name, "title": translated(one.title)} for one in POLICIES.values()],
         "banks": [{"name": name, "called": CALLED.get(name, name)} for name in EXPORTERS],
     }

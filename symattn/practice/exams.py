@@ -28,10 +28,10 @@ from symattn.marking.grading.source import language_of
 from symattn.marking.marker.policy import policy
 from symattn.page.presentation import make_look
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.exam.spec import ExamSpec, exam_spec
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
-from symattn.teaching.sheets import banks_apart, check_formats
+from symattn.teaching.sheets import Recipe, banks_apart, check_formats
 
 FILE, SECRET = "exam.toml", "secret.txt"
 LARGEST = 64 * 2**20
@@ -54,6 +54,14 @@ def opened(text: str) -> tuple[dict[str, Json], str]:
         read_exam_file(folder / FILE)
     plain: dict[str, Json] = json.loads(json.dumps(data, default=str))
     return plain, students
+
+
+def recipe(question: Mapping[str, Any], seed: int) -> Recipe:
+    """What draws a question of an exam by itself; `InputError` where its numbers or words are the teacher's own."""
+    [asked] = exam_spec({"question": [question]}, Path(FILE), ()).questions
+    if not asked.varies:
+        raise InputError("This question has numbers or words of its own; it is shown on the papers alone.")
+    return Recipe(asked.spec, seed, asked.ask, asked.marks)
 
 
 def titles(exam: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -216,4 +224,4 @@ def _source(exam: str) -> str:
     return str(folder / "exam.json")
 
 
-__all__ = ["done", "marked", "opened", "papers", "row", "titles", "written"]
+__all__ = ["done", "marked", "opened", "papers", "recipe", "row", "titles", "written"]

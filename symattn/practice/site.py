@@ -23,8 +23,8 @@ from symattn.practice.words import PAGE, TEACHER, translated
 
 OWN = ("index.html", "practice.css", "practice.js", "worker.js", "scorm.js")
 TEACHERS = (
-    "teacher.html", "teacher.css", "teacher.js", "teacher-engine.js", "teacher-exam.js", "teacher-form.js",
-    "teacher-marking.js", "teacher-parts.js",
+    "teacher.html", "teacher.css", "teacher.js", "teacher-asked.js", "teacher-engine.js", "teacher-exam.js",
+    "teacher-examples.js", "teacher-form.js", "teacher-marking.js", "teacher-offered.js", "teacher-parts.js",
     "teacher-whatif.js",
 )  # fmt: skip
 CALLED: Mapping[str, str] = {"pyodide.mjs": "pyodide.js", "pyodide.asm.mjs": "pyodide.asm.js"}
@@ -102,7 +102,8 @@ def _styles(own: bytes) -> bytes:
 
 def _of_teachers(course: Course, pdf: bool) -> dict[str, bytes]:
     """The page for teachers, which has most of its archives from the page for students."""
-    from symattn.practice.choices import choices  # what it reads of the package is much, and only for this page
+    from symattn.practice.choices import choices  # what these read of the package is much, and only for this page
+    from symattn.practice.examples import examples
 
     files = {name: _own(name, course) for name in TEACHERS}
     files["teacher.css"] = _styles(files["teacher.css"])
@@ -112,7 +113,8 @@ def _of_teachers(course: Course, pdf: bool) -> dict[str, bytes]:
         "words": {code: _words(code, TEACHER) for code in languages()},
         "line": f"{common.LINE:g}",
     }
-    return {**files, "teacher.json": _json(page)}
+    shown = {f"teacher-examples-{code}.json": _json(of) for code, of in examples(languages()).items()}
+    return {**files, **shown, "teacher.json": _json(page)}
 
 
 def _unopened() -> str:

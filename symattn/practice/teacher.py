@@ -11,10 +11,11 @@ import shlex
 import tempfile
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +25,7 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
 from symattn.marking.grading.recipes import read_unnumbered
-from symattn.page.document import Document, Look, Solutions
+from symattn.page.document import Document, Look, Paragraph, Solutions
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
 from symattn.practice.shown import Said
@@ -33,8 +34,18 @@ from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.exporters import not_carried
 from symattn.teaching.pool import AHEAD, Tally, no_more_room
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Json, Question
-from symattn.teaching.sheets import Recipe, Setting, Sheet, check_formats, sheets, suffix, write_set, written_document
+from symattn.teaching.question import Json, Question, marked_together, total
+from symattn.teaching.sheets import (
+    Recipe,
+    Setting,
+    Sheet,
+    check_formats,
+    chosen_sheet,
+    sheets,
+    suffix,
+    write_set,
+    written_document,
+)
 
 MOST_VARIANTS = 500
 """In one download: a browser has one processor and little memory."""
@@ -62,6 +73,8 @@ class Choice:
     exact: bool = True
     places: Annotated[int, Between(0, 50)] | None = None
     seed: Annotated[int, Between(0)] = 1
+    ask: tuple[str, ...] = ()
+    marks: Mapping[str, Annotated[int, Between(1, 1000)]] = field(default_factory=dict)
     look: Mapping[str, Any] = field(default_factory=dict)
     layout: Layout = "matrix"
     conventions: Conventions = "full"
@@ -77,7 +90,7 @@ class Choice:
         stated |= {} if self.exact else {"exact": False}
         stated |= {} if self.places is None else {"places": self.places}
         spec = problem_type(self.problem).spec({**stated, "settings": self.stated_settings, "options": self.options})
-        return Recipe(spec, self.seed)
+        return Recipe(spec, self.seed, self.ask, self.marks)
 
     @property
     def stated_settings(self) -> dict[str, Any]:
@@ -117,7 +130,7 @@ def _rounding(text: str) -> dict[str, Json]:
 class Teacher:
     """What one open page has drawn last, so that it is not drawn again for each file."""
 
-    _drawn: tuple[str, Sheet] | None = None
+    _drawn: tuple[str, Question] | None = None
     _whatif: WhatIf | None = None
 
     def draw(self, choice: Json) -> Said:
@@ -131,6 +144,7 @@ class Teacher:
             "name": sheet.name,
             "title": title,
             "marks": question.marks,
+            "parts": _parts(self._whole(chosen), chosen.ask, question, chosen.made_look),
             "papers": [
                 {"solutions": name.removeprefix("-") or "blank", "html": html.bare(document)}
                 for name, document in _documents(sheet, how)
@@ -142,6 +156,11 @@ class Teacher:
             "language": chosen.made_look.language,
             "what_if": question.problem is not None,
         }
+
+    def content(self, choice: Json) -> Said:
+        """What a sheet is made of, in short: choices that give the same are not worth offering."""
+        made = next(sheets(_choice(choice).recipe, 1)).question.content
+        return {"content": sha256(repr(made).encode()).hexdigest()[:16]}
 
     def paper(self, choice: Json, solutions: Solutions, form: str) -> Said:
         """One of its documents as a file in one format; of LaTeX, with its macros in it."""
@@ -204,8 +223,8 @@ class Teacher:
 
     def opened(self, recipe: str, seed: int) -> Said:
         """The choices that a recipe stands for, as the form has them."""
-        spec = read_unnumbered(recipe, seed).spec
-        settings = spec.settings
+        read_back = read_unnumbered(recipe, seed)
+        spec, settings = read_back.spec, read_back.spec.settings
         return {
             "problem": spec.type,
             "mechanism": spec.mechanism,
@@ -217,6 +236,8 @@ class Teacher:
             "notation": spec.notation,
             "exact": spec.exact,
             "places": spec.places,
+            "ask": [*read_back.ask],
+            "marks": dict(read_back.marks),
             "seed": seed,
         }
 
@@ -246,8 +267,16 @@ class Teacher:
         table |= {"sizes": dict(chosen.sizes)} if chosen.sizes else {}
         table |= {} if chosen.exact else {"exact": False}
         table |= {} if chosen.places is None else {"places": chosen.places}
+        table |= {"ask": [*chosen.ask]} if chosen.ask else {}
+        table |= {"marks": dict(chosen.marks)} if chosen.marks else {}
         table |= {**chosen.stated_settings, **chosen.options}
         return {"question": table}
+
+    def question_shown(self, question: dict[str, Json], seed: int) -> Said:
+        """The choices that a question of an exam stands for, as the form has them."""
+        from symattn.practice import exams
+
+        return self.opened(_unnumbered(exams.recipe(question, seed)), seed)
 
     def exam_opened(self, text: str) -> Said:
         """An exam file that somebody has."""
@@ -297,14 +326,38 @@ class Teacher:
 
     def _sheet(self, chosen: Choice) -> Sheet:
         recipe = chosen.recipe
+        return chosen_sheet(self._whole(chosen), recipe.command(), 1, recipe.ask, recipe.marks)
+
+    def _whole(self, chosen: Choice) -> Question:
+        """What is drawn, with all of its parts."""
+        recipe = replace(chosen.recipe, ask=(), marks={})
         command = recipe.command()
         if self._drawn is None or self._drawn[0] != command:
-            self._drawn = command, next(sheets(recipe, 1))
+            self._drawn = command, next(sheets(recipe, 1)).question
         return self._drawn[1]
 
 
 def _choice(data: Json) -> Choice:
     return read(Choice, data, "")
+
+
+def _parts(whole: Question, ask: Sequence[str], asked: Question, look: Look) -> list[Json]:
+    """Every part that there is, in order: what it is called, and as it is printed (nothing, if it is not asked); with
+    the marks of its line at the first part that has any, and whether that line goes through several parts.
+    """
+    printed = dict(zip((part.name for part in whole.named(ask)), asked.parts, strict=True))
+    lines = [[part for part in line if part.marks] for line in marked_together(asked.parts)]
+    heads = {line[0].name: line for line in lines if line}
+    parts: list[Json] = []
+    for part in whole.parts:
+        name = printed[part.name].name if part.name in printed else ""
+        line = heads.get(name, [])
+        title = presented(Document("", (Paragraph(part.title),), look=look))
+        parts.append({
+            "name": part.name, "printed": name, "html": html.bare(title, head=False),
+            "marks": sum(total(one.marks) for one in line), "together": len(line) > 1,
+        })  # fmt: skip
+    return parts
 
 
 def _unnumbered(recipe: Recipe) -> str:
@@ -356,9 +409,9 @@ _TEACHER = Teacher()
 VERBS: Mapping[str, Callable[..., Said]] = {
     verb.__name__: verb
     for verb in (
-        _TEACHER.draw, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened, _TEACHER.what_if,
-        _TEACHER.entry, _TEACHER.question, _TEACHER.exam_opened, _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks,
-        _TEACHER.job,
+        _TEACHER.draw, _TEACHER.content, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened,
+        _TEACHER.what_if, _TEACHER.entry, _TEACHER.question, _TEACHER.question_shown, _TEACHER.exam_opened,
+        _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks, _TEACHER.job,
     )
 }  # fmt: skip
 LONG = frozenset({"files", "exam"})

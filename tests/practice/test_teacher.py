@@ -30,6 +30,7 @@ from symattn.page.writers import FORMATS
 from symattn.practice import typst
 from symattn.practice.choices import choices
 from symattn.practice.course import read_course
+from symattn.practice.examples import examples
 from symattn.practice.site import write_site
 from symattn.practice.teacher import Choice, answer
 from symattn.practice.words import PAGE, TEACHER
@@ -60,6 +61,10 @@ def unpacked(said):
              "layout": "falk", "printed": True},
             {"forms": ["markdown", "qti3"], "count": 2, "together": True, "overview": True},
         ),
+        (
+            {"mechanism": "attention", "seed": 7, "ask": ["S'", "A"], "marks": {"S'": 4}},
+            {"forms": ["markdown", "moodle"], "count": 2},
+        ),
     ],
 )  # fmt: skip
 def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
@@ -75,6 +80,71 @@ def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
     said = ask("draw", choice={**STARTER, "solutions": wanted, "look": {"language": "fr"}})
     assert [paper["solutions"] for paper in said["papers"]] == wanted
     assert all(escape(said["title"]) in paper["html"] for paper in said["papers"])
+
+
+def test_parts_are_told_as_they_are_called_whole_and_as_they_are_printed():
+    choice = {"problem": "drills", "seed": 7, "ask": ["b", "d"], "marks": {"a": 5}}
+    said = ask("draw", choice=choice)
+    parts = [(part["name"], part["printed"], part["marks"]) for part in said["parts"]]
+    whole = ask("draw", choice={**choice, "ask": [], "marks": {}})
+    marks = {part["name"]: part["marks"] for part in whole["parts"]}
+    assert parts == [("a", "", 0), ("b", "a", 5), ("c", "", 0), ("d", "b", marks["d"]), ("e", "", 0), ("f", "", 0)]
+    assert said["marks"] == 5 + marks["d"]
+    assert said["papers"][0]["html"].count("data-part=") == 2
+    opened = ask("opened", recipe=said["recipe"], seed=7)
+    assert (opened["ask"], opened["marks"]) == (["b", "d"], {"a": 5})
+
+
+def test_a_line_through_all_tokens_has_its_marks_once():
+    said = ask("draw", choice={"mechanism": "self_attention", "settings": {"by": "token"}, "seed": 7})
+    lines = [(part["name"], part["together"]) for part in said["parts"] if part["marks"]]
+    assert ("S.1", True) in lines
+    assert not {name for name, _ in lines} & {"S.2", "S.3"}
+    assert sum(part["marks"] for part in said["parts"]) == said["marks"]
+
+
+def test_what_makes_no_difference_has_the_same_content():
+    def contents(mechanism):
+        return [
+            ask("content", choice={"mechanism": mechanism, "level": level, "seed": 7}) for level in choices()["levels"]
+        ]
+
+    assert len({one["content"] for one in contents("attention")}) == 3
+    assert len({one["content"] for one in contents("cross_attention")}) == 1
+    refused = ask("content", choice={"mechanism": "cross_entropy_gradient", "softmax": "base 2"})
+    assert "base e alone" in refused["error"]
+
+
+def test_there_is_an_example_of_everything_that_is_chosen_by_one():
+    offered, shown = choices(), examples(["en", "de"])
+    for language, of in shown.items():
+        for field, listed in (("problem", "problems"), ("mechanism", "mechanisms"), ("notation", "notations")):
+            assert set(of[field]) == {one["name"] for one in offered[listed]}, (language, field)
+        assert set(of["layout"]) == set(offered["layouts"])
+        assert len(set(of["layout"].values())) == len(of["layout"])
+        assert all(
+            re.sub("<[^>]+>", "", html).strip() for field in of if field != "mask" for html in of[field].values()
+        )
+    assert "d_k" not in shown["en"]["mechanism"]["weighted_values"]
+    assert "msqrt" in shown["en"]["mechanism"]["attention"]  # scores are scaled
+    assert shown["de"]["problem"]["masks"] != shown["en"]["problem"]["masks"]
+
+
+MASKED = {
+    "causal": [1, 2, 3, 4],
+    "past": [0, 1, 2, 3],
+    "padding:": [3] * 4,
+    "window:": [1, 2, 2, 2],
+    "prefix:": [2, 2, 3, 4],
+}
+
+
+def test_pictures_of_masks_show_what_each_query_sees():
+    pictures = examples(["en"])["en"]["mask"]
+    assert set(pictures) == {"none", *MASKED}
+    for name, seen in MASKED.items():
+        rows = Counter(re.findall(r'y="(\d)" width="1" height="1" class="seen"', pictures[name]))
+        assert [rows[str(row)] for row in range(4)] == seen, name
 
 
 def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
@@ -232,10 +302,17 @@ def test_an_exam_file_is_read_back_as_it_was_written():
 
 def test_a_choice_becomes_the_question_that_asks_the_same():
     choice = {"mechanism": "causal_self_attention", "sizes": {"n": 2}, "settings": {"mask": "window:1"}, "exact": False}
-    question = ask("question", choice=choice)["question"]
+    question = ask("question", choice={**choice, "ask": ["S", "A"], "marks": {"A": 3}})["question"]
     data = {"question": [question]}
     made = exam_spec(data, Path("exam.toml"), ())
     assert made.questions[0].spec == Choice(**choice).recipe.spec
+    shown = ask("question_shown", question=question, seed=3)
+    assert (
+        Choice(**{**shown, "ask": tuple(shown["ask"])}).recipe
+        == Choice(**choice, seed=3, ask=("S", "A"), marks={"A": 3}).recipe
+    )
+    own = {"type": "text", "text": "Why?", "scheme": ["Because."]}
+    assert "numbers or words of its own" in ask("question_shown", question=own, seed=3)["error"]
     assert (
         "no setting"
         in ask("exam_opened", text=ask("exam_file", exam={"question": [{**question, "tile": 3}]})["text"])["error"]

@@ -6,11 +6,15 @@ const secret = () => [...crypto.getRandomValues(new Uint8Array(32))].map((x) => 
 export class Exam {
   #ask;
   #say;
+  #called;
+  #shown;
   #exam = { question: [] }; // as the file says it
 
-  constructor(ask, say) {
+  constructor(ask, say, called, shown) {
     this.#ask = ask;
     this.#say = say;
+    this.#called = called; // a mechanism, in the page's language
+    this.#shown = shown; // is given a question that somebody wants to see
     for (const field of at("head").querySelectorAll("input")) {
       field.onchange = () => {
         const value = field.type === "number" ? Number(field.value) : field.value.trim();
@@ -69,10 +73,7 @@ export class Exam {
       else delete question.points;
     };
     const { type, points: _, title: __, text: ___, ...more } = question;
-    const facts = Object.entries(more).map(([name, value]) => {
-      const said = typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" = ")).join(", ") : value;
-      return typeof value === "object" && !Array.isArray(value) ? said : `${name} = ${said}`;
-    });
+    const facts = Object.entries(more).map((fact) => this.#fact(...fact));
     const button = (name, act) => made("button", { type: "button", ariaLabel: `${this.#say(name)}: ${title}`, onclick: async () => {
       act();
       await this.show();
@@ -82,6 +83,19 @@ export class Exam {
       made("span", { className: "title" }, title, made("span", { className: "facts" }, facts.join(" · "))),
       made("label", {}, made("span", {}, this.#say("points")), points),
       k ? button("up", () => this.questions.splice(k - 1, 0, ...this.questions.splice(k, 1))) : "",
+      made("button", { type: "button", ariaLabel: `${this.#say("show")}: ${title}`, onclick: () => this.#shown(question) }, this.#say("show")),
       button("remove", () => this.questions.splice(k, 1)));
+  }
+
+  // What a question says, in words where the page has them.
+  #fact(name, value) {
+    const said = typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" = ")).join(", ") : value;
+    const words = {
+      mechanism: () => this.#called(value), level: () => this.#say(value), softmax: () => this.#say(`softmax_${value.replace(" ", "_")}`),
+      exact: () => this.#say(value ? "exact" : "decimals"), places: () => `${this.#say("places")}: ${value}`,
+      ask: () => `${this.#say("asked")}: ${[value].flat().join(", ")}`, marks: () => `${this.#say("points")}: ${said}`,
+      sizes: () => said,
+    };
+    return words[name]?.() ?? `${name} = ${said}`;
   }
 }

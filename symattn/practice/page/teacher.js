@@ -1,8 +1,11 @@
 // The page for teachers: it shows what symattn, in worker.js, makes of what is chosen, and gives it away as files.
+import { Asked } from "./teacher-asked.js";
 import { Engine } from "./teacher-engine.js";
+import { Examples } from "./teacher-examples.js";
 import { Exam } from "./teacher-exam.js";
 import { Form } from "./teacher-form.js";
 import { Marking, SECONDS } from "./teacher-marking.js";
+import { Offered } from "./teacher-offered.js";
 import { at, bytesOf, dropped, made, save } from "./teacher-parts.js";
 import { Board } from "./teacher-whatif.js";
 
@@ -44,6 +47,9 @@ function translate() {
   document.documentElement.lang = language;
   for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
   document.title = say("title");
+  for (const button of document.querySelectorAll("[data-examples]")) {
+    button.ariaLabel = `${say("examples")}: ${button.parentElement.querySelector("span").textContent}`;
+  }
   at("marking-about").textContent = say("marking_about", { seconds: SECONDS });
   form.translate(page.languages);
   ticks();
@@ -58,9 +64,10 @@ function ticks() {
       return made("label", {}, box, ` ${called}`);
     }));
   };
+  const printed = [page.choices.formats.find(({ name }) => name === "pdf")?.name ?? "html"];
   boxes("solutions", page.choices.solutions.map((name) => [name, say(name)]), ["blank", "key"]);
-  boxes("formats", page.choices.formats.map(({ name, called }) => [name, called]), stored.formats ?? ["latex", "html"]);
-  boxes("exam-formats", page.choices.formats.map(({ name, called }) => [name, called]), ["html"]);
+  boxes("formats", page.choices.formats.map(({ name, called }) => [name, called]), stored.formats ?? printed);
+  boxes("exam-formats", page.choices.formats.map(({ name, called }) => [name, called]), printed);
   boxes("banks", page.choices.banks.map(({ name, called }) => [name, called]), stored.banks ?? []);
 }
 
@@ -82,7 +89,9 @@ function tell(text = "", refused = "", notes = []) {
   at("refused").textContent = refused;
 }
 
-const choice = () => ({ ...form.choice, solutions: ticked("solutions"), printed: at("printed").checked });
+const asked = new Asked(say, () => draw());
+const offered = new Offered((verb, values) => engine.ask(verb, values), say);
+const choice = () => ({ ...form.choice, ask: asked.ask, marks: asked.marks, solutions: ticked("solutions"), printed: at("printed").checked });
 
 // One thing after the other; what takes long is told of, and can be stopped.
 function during(work, text = "", patience = "") {
@@ -110,19 +119,31 @@ function during(work, text = "", patience = "") {
 // Of several changes in a row, the last is drawn.
 function draw() {
   const number = (wanted += 1);
+  offered.wait();
   return during(async () => {
     if (number !== wanted) return;
-    const chosen = choice();
-    if (!chosen.solutions.length) chosen.solutions = ["blank"];
+    if (!ticked("solutions").length) at("solutions").querySelector("input").checked = true;
+    let [chosen, why] = [choice(), ""];
     current = null;
     const drawn = await engine.ask("draw", { choice: chosen }).catch((error) => {
+      const none = at("solutions").querySelector('[name="diagnosis"]:checked');
+      if (error.stopped || !(asked.any || none)) throw error;
+      asked.put(); // another sheet may have other parts, and no common wrong answers
+      if (none) {
+        none.checked = false;
+        why = error.message;
+      }
+      chosen = choice();
+      return engine.ask("draw", { choice: chosen });
+    }).catch((error) => {
       at("papers").classList.add("old");
       throw error;
     });
     current = { ...drawn, choice: chosen };
+    offered.look(chosen);
     page.drawn = drawn.name;
     page.milliseconds = engine.milliseconds;
-    tell();
+    tell("", why);
     show();
     await afterwards();
   }, say(page.drawn ? "drawing" : "loading"), say("still"));
@@ -160,7 +181,10 @@ function show() {
     }
     return made("article", { className: "paper" }, title, saves, body);
   }));
-  if (!current.papers.length) at("papers").append(made("p", {}, say("no_paper")));
+  const [first] = at("papers").querySelectorAll(".paper > .symattn");
+  if (first) asked.show(current.parts, first);
+  const without = current.choice.solutions.filter((name) => !current.papers.some(({ solutions }) => solutions === name));
+  at("papers").append(...without.map((name) => made("p", {}, `${say(name)}: ${say("no_paper")}`)));
 }
 
 // ---------------------------------------------------------------- files
@@ -186,20 +210,20 @@ const print = (solutions) => during(async () => {
   frame.contentWindow.print();
 });
 
-const asked = () => ({
+const wishes = () => ({
   choice: choice(), forms: [...ticked("formats"), ...ticked("banks")], count: Number(at("count").value),
   together: at("together").checked, overview: at("overview").checked,
 });
 
 async function command() {
-  const wish = asked();
+  const wish = wishes();
   if (!wish.forms.length) return void (at("command").textContent = say("no_format"));
   const said = await engine.ask("command", wish);
   at("command").textContent = said.command;
 }
 
 const download = () => during(async () => {
-  const wish = asked();
+  const wish = wishes();
   if (!wish.forms.length) throw new Error(say("no_format"));
   const { name, data, notes } = await engine.ask("files", wish, progress());
   save(name, bytesOf(data));
@@ -225,7 +249,17 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 // ---------------------------------------------------------------- an exam, and marking
 
 const ask = (verb, values, told) => engine.ask(verb, values, told);
-const exam = new Exam(ask, say);
+const called = (name) => {
+  const { title } = page.choices.mechanisms.find((one) => one.name === name) ?? {};
+  return title ? title[language] ?? title.en : name;
+};
+const exam = new Exam(ask, say, called, (question) => during(async () => {
+  const opened = await engine.ask("question_shown", { question, seed: Number(at("seed").value) || 0 });
+  form.put(opened);
+  asked.put(opened);
+  turnTo("sheet");
+  draw();
+}));
 // With ?seconds= in the address, the limit of time is another one.
 const marking = new Marking(ask, say, Number(new URLSearchParams(location.search).get("seconds")) || SECONDS);
 let handed = [];
@@ -240,7 +274,7 @@ function progress() {
   };
 }
 
-at("add").onclick = () => during(() => exam.add(form.choice));
+at("add").onclick = () => during(() => exam.add(choice()));
 at("save-exam").onclick = () => during(() => exam.save(at("sheet-language").value));
 at("open-exam").onchange = ({ target }) => during(async () => {
   const students = await exam.open(await target.files[0].text());
@@ -335,13 +369,18 @@ at("as-drawn").onclick = () => during(() => board());
 // ---------------------------------------------------------------- the form
 
 let timer;
-function changed() {
+function changed({ target }) {
+  if (["problem", "mechanism"].includes(target.id) || target.closest("#options")) asked.put();
   form.settle();
   clearTimeout(timer);
   timer = setTimeout(draw, PAUSE);
 }
 
 at("choice").addEventListener("input", changed);
+const examples = new Examples(say, () => language, page.line);
+for (const button of document.querySelectorAll("[data-examples]")) {
+  button.onclick = () => examples.show(at(button.dataset.examples)).catch((error) => tell("", error.message));
+}
 at("choice").addEventListener("submit", (event) => event.preventDefault());
 at("solutions").addEventListener("change", draw);
 at("printed").addEventListener("change", draw);
@@ -396,9 +435,11 @@ async function open() {
   at("mechanism").value = "self_attention";
   form.settle();
   if (stated.has("recipe")) {
-    await during(async () => form.put(await engine.ask("opened", {
-      recipe: stated.get("recipe"), seed: Number(at("seed").value) || 0,
-    })), say("loading"));
+    await during(async () => {
+      const opened = await engine.ask("opened", { recipe: stated.get("recipe"), seed: Number(at("seed").value) || 0 });
+      form.put(opened);
+      asked.put(opened);
+    }, say("loading"));
   }
   await draw();
 }
