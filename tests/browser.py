@@ -11,6 +11,11 @@ def chromium():
     return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
+def firefox():
+    """The other browser; nothing if there is none."""
+    return shutil.which("firefox-esr") or shutil.which("firefox") or ""
+
+
 @cache
 def missing(*packages):
     """What this machine has not got of Chromium, Node and npm packages (found through NODE_PATH); "" if nothing."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from browser import chromium
+from browser import chromium, firefox
 from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
 
 import symattn
@@ -27,6 +27,7 @@ from symattn.practice.site import write_site
 RUNNER = Path(__file__).with_name("browser.cjs")
 PLATFORM = Path(__file__).with_name("platform.cjs")
 TEACHER = Path(__file__).with_name("teacher.cjs")
+IN_FIREFOX = Path(__file__).with_name("firefox.cjs")
 TYPST = "@myriaddreamin/typst-ts-web-compiler"
 PACKAGES = ("playwright-core", "axe-core", "pyodide/package.json", f"{TYPST}/wasm")
 RECIPES = (
@@ -120,22 +121,57 @@ def taught(asked, site):
     return _run(TEACHER, site, asked)
 
 
+def in_firefox(script, choice, site):
+    """What both pages said and gave away in Firefox."""
+    return _run(IN_FIREFOX, site, {"script": {key: script[key] for key in TOLD if key in script}, "choice": choice})
+
+
 def _run(runner, site, told, *more):
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "scripts.json"
         listed.write_text(json.dumps(told), "utf-8")
         command = ["node", str(runner), str(site), str(listed), *more]
-        run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CHROMIUM": chromium()})
+        run = subprocess.run(command, capture_output=True, text=True, env=os.environ | BROWSERS)
         if run.returncode:
             raise RuntimeError(run.stderr)
         return json.loads(run.stdout)
 
+
+BROWSERS = {"CHROMIUM": chromium(), "FIREFOX": firefox()}
 
 SHEET = {
     "recipe": "attention --level starter", "seed": 7, "count": 3, "forms": ["markdown", "moodle"],
     "students": "name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n",
 }  # fmt: skip
 """What a teacher asks for."""
+
+SETS = [
+    {"mechanism": "causal_self_attention", "seed": 3, "look": {"language": "de"}, "layout": "columns"},
+    {"mechanism": "multi_head_attention", "seed": 4, "ask": ["S", "O"], "marks": {"O": 4}},
+    {"mechanism": "rotary_attention", "seed": 5, "look": {"language": "zh", "text_size": 18}},
+    {"mechanism": "encoder_block", "seed": 6, "exact": False, "places": 2, "look": {"language": "fr"}},
+    {"mechanism": "layer_norm_gradient", "seed": 7, "notation": "columns"},
+    {"problem": "masks", "seed": 8, "look": {"language": "es"}, "solutions": ["blank", "key", "answers"]},
+    {"problem": "drills", "seed": 9, "ask": ["a", "c"]},
+    {"mechanism": "attention", "seed": 10, "layout": "falk", "solutions": ["blank", "partly", "worked", "diagnosis"]},
+]
+"""Sets that are made in a browser, here and in the shell."""
+
+TEXTS = [
+    "html",
+    "latex",
+    "markdown",
+    "notebook",
+    "text",
+    "typst",
+    "canvas",
+    "moodle",
+    "qti21",
+    "qti3",
+    "rexams",
+    "prairielearn",
+]
+"""Formats of which the bytes are the same everywhere."""
 
 
 def main(pictures):

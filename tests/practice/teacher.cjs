@@ -54,12 +54,15 @@ const server = createServer((request, response) => {
     await idle();
     return path;
   };
+  const broad = async (name) => {
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) said.wide.push(`${name}: ${over}`);
+  };
   const looked = async (name) => {
     await page.evaluate(axe.source);
     const found = await page.evaluate((values) => axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
     said.axe[name] = found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    if (over > 0) said.wide.push(`${name}: ${over}`);
+    await broad(name);
   };
 
   // A sheet: chosen, seen, refused, and saved in a format.
@@ -98,7 +101,74 @@ const server = createServer((request, response) => {
     await view(one);
     await looked(`phone ${one}`);
   }
+  for (const language of ['de', 'fr', 'es', 'zh']) {
+    await page.selectOption('#language', language);
+    for (const one of VIEWS) {
+      await view(one);
+      await broad(`${language} ${one}`);
+    }
+  }
+  await page.selectOption('#language', 'en');
   await page.setViewportSize({ width: 1300, height: 900 });
+
+  // By examples, with the keyboard: the dialog opens at what is chosen, and leads back to its button.
+  await view('sheet');
+  await page.focus('[data-examples="mechanism"]');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#examples[open] .card');
+  await looked('examples');
+  const focused = () => page.evaluate(() => document.activeElement.dataset.examples ?? document.activeElement.textContent);
+  said.examples = [await focused()];
+  await page.keyboard.press('Escape');
+  said.examples.push(await focused());
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#examples[open] .card');
+  await page.click('.card:has-text("Layer norm") >> nth=0');
+  await idle();
+  said.examples.push(await page.evaluate(() => document.getElementById('mechanism').value));
+  said.scripts = await page.evaluate(() => [...document.querySelectorAll(':is(msub, msup) > :first-child :is(msub, msup) > :nth-child(2)')]
+    .filter((one) => !one.closest(':is(msub, msup, msubsup) > :nth-child(n + 2) *'))
+    .map((one) => parseFloat(getComputedStyle(one).fontSize) / parseFloat(getComputedStyle(one.parentElement).fontSize)));
+  await page.selectOption('#mechanism', 'cross_attention');
+  await idle();
+  await page.waitForFunction(() => document.querySelector('#level option:disabled'), undefined, PATIENCE);
+  said.offered = await page.evaluate(() => ['level', 'softmax'].map((id) => [...document.getElementById(id).options].filter((one) => one.disabled).map((one) => one.text)));
+  await page.goto(`${base}teacher.html#${new URLSearchParams({ recipe: asked.recipe, seed: asked.seed })}`);
+  await idle();
+
+  // Parts and marks, on the sheet itself: one is left out, another has more marks, and the first comes back.
+  const parts = () => page.evaluate(() => [
+    ...document.querySelectorAll('.paper:first-child [data-part]')].map((one) => one.textContent.trim().slice(0, 10)));
+  await page.click('[data-asked="A"]');
+  await idle();
+  await page.fill('[data-asked="S marks"]', '9');
+  await page.press('[data-asked="S marks"]', 'Enter');
+  await idle();
+  said.parts = [await parts(), page.url().split('#')[1], await page.evaluate(() => document.activeElement.dataset.asked)];
+  await looked('parts');
+  await download('asked.md', () => page.click('.paper:first-child .saves button:has-text("Markdown")'));
+  await page.click('[data-asked="A"]');
+  await idle();
+  said.parts.push(await parts());
+  await page.fill('[data-asked="S marks"]', '');
+  await page.press('[data-asked="S marks"]', 'Enter');
+  await idle();
+  said.parts.push(page.url().split('#')[1]);
+
+  // Sets of every kind, as the page's Python makes them.
+  said.sets = await page.evaluate(async (requests) => {
+    const worker = new Worker('worker.js?teacher', { type: 'module' });
+    const answers = [];
+    await new Promise((resolve) => {
+      worker.onmessage = ({ data }) => {
+        if (data.answer) answers.push(JSON.parse(data.answer).data ?? data.answer);
+        if (answers.length === requests.length) resolve();
+      };
+      requests.forEach((request, id) => worker.postMessage({ id, request: JSON.stringify(request) }));
+    });
+    worker.terminate();
+    return answers;
+  }, asked.requests ?? []);
 
   // Many variants, and a question bank.
   await view('take');
@@ -140,14 +210,14 @@ const server = createServer((request, response) => {
 
   // What was handed in is marked, and what takes too long is ended.
   writeFileSync(join(folder, 'frozen.json'), asked.frozen ?? '');
-  writeFileSync(join(folder, 'handed.md'), asked.handed ?? '');
+  const handed = Object.entries(asked.handed ?? {}).map(([name, data]) => ({ name, mimeType: '', buffer: Buffer.from(data, 'base64') }));
   said.rows = [];
   for (const limit of asked.frozen ? ['', '?seconds=0.02'] : []) {
     if (limit) await page.goto(`${base}teacher.html${limit}`);
     await view('marking');
     await page.setInputFiles('#frozen', join(folder, 'frozen.json'));
-    await page.setInputFiles('#handed', join(folder, 'handed.md'));
-    await download('marked.zip', () => page.click('#marking [type="submit"]'));
+    await page.setInputFiles('#handed', limit ? handed.slice(0, 1) : handed);
+    await download(`marked${limit}.zip`, () => page.click('#marking [type="submit"]'));
     said.rows.push(await page.evaluate(() => window.teacher.rows));
   }
 

@@ -13,9 +13,10 @@ from importlib import resources
 from pathlib import Path
 
 import browse
+import midterm
 import numpy as np
 import pytest
-from browser import missing
+from browser import firefox, missing, missing_of_node
 from click.testing import CliRunner
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
@@ -73,6 +74,12 @@ def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
     assert run.exit_code == 0, run.output
     files = unpacked(ask("files", choice=choice, **more))
     assert files == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", browse.SETS, ids=lambda choice: choice.get("mechanism", choice.get("problem")))
+def test_sets_of_every_kind_are_what_the_shown_command_writes(choice, tmp_path):
+    test_downloads_are_what_the_shown_command_writes(choice, {"forms": browse.TEXTS, "count": 2}, tmp_path)
 
 
 def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
@@ -353,20 +360,25 @@ def marks_of(handed, asked):
     return said
 
 
+def marked_in_the_shell(exam, handed, folder, form):
+    """What the command line makes of an exam's files and of what was handed in, by paths."""
+    for name, data in {**exam, **{f"handed/{name.replace('../', '')}": data for name, data in handed.items()}}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    words = ["grade", str(folder / "exam"), str(folder / "handed"), "--out", str(folder / "marked")]
+    run = CliRunner().invoke(main, [*words, "--format", form, "--quiet", "--jobs", "1"])
+    assert run.exit_code == 0, run.output
+    return files_below(folder / "marked")
+
+
 def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
     papers = sorted((exam / "exam" / "papers").glob("*.md"))
     handed = {f"one/{path.name}": path.read_bytes().replace(b"| |", b"| 1 |") for path in papers} | HOSTILE
     asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
     handed_in = {name: in_base64(data) for name, data in handed.items()}
     said = marks_of(handed_in, asked)
-    for name, data in handed.items():
-        path = tmp_path / "handed" / name.replace("../", "")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    words = ["grade", str(exam / "exam"), str(tmp_path / "handed"), "--out", str(tmp_path / "marked")]
-    run = CliRunner().invoke(main, [*words, "--format", "markdown", "--quiet", "--jobs", "1"])
-    assert run.exit_code == 0, run.output
-    shell, page = files_below(tmp_path / "marked"), unpacked(said)
+    shell, page = marked_in_the_shell(files_below(exam), handed, tmp_path, "markdown"), unpacked(said)
     assert {name for name in page if not name.startswith(".")} == {name for name in shell if not name.startswith(".")}
     for name in ("marks.json", "gradebook.csv", "summary.md"):
         assert page[name] == shell[name], name
@@ -411,24 +423,76 @@ def test_typst_of_another_version_or_none_is_refused(tmp_path):
 LACKING = missing(*browse.PACKAGES)
 
 
+LACKING_FIREFOX = missing_of_node(*browse.PACKAGES[2:], "puppeteer-core") or (
+    not firefox() and "Firefox is not installed"
+)
+
+
+@pytest.mark.skipif(bool(LACKING_FIREFOX), reason=str(LACKING_FIREFOX))
+@pytest.mark.players
+@pytest.mark.slow
+def test_both_pages_are_the_same_in_firefox(tmp_path):
+    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True, typst=browse.typst())
+    [script] = browse.scripts(1)
+    choice = {"recipe": "attention --level starter", "seed": 7, "without": "A"}
+    said = browse.in_firefox(script, choice, tmp_path / "site")
+    assert said["elsewhere"] == said["console"] == said["wide"] == []
+    here = script["session"].mark(script["sheet"], script["page"])
+    assert {key: said["marked"][key] for key in here} == here
+    assert said["hint"] == 1
+    assert said["drawn"] == ask("draw", choice=STARTER)["name"]
+    assert said["left"] == 1
+    asked = {**STARTER, "ask": ["S", "Z"]}
+    markdown, pdf = map(b64decode, said["files"])
+    assert markdown == b64decode(ask("paper", choice=asked, solutions="blank", form="markdown")["data"])
+    assert words_of(pdf) == words_of(b64decode(ask("paper", choice=asked, solutions="blank", form="pdf")["data"]))
+    givens = [given["rows"] for given in ask("what_if", choice=STARTER)["givens"]]
+    q, k = (list(map(Fraction, rows[0])) for rows in givens[:2])
+    assert said["entry"] == "=" + str(7 * k[0] + sum(a * b for a, b in zip(q[1:], k[1:], strict=True)))
+    assert said["examples"] == "Full derivation in answer boxes"
+
+
 @pytest.mark.skipif(bool(LACKING), reason=LACKING)
 @pytest.mark.players
 @pytest.mark.slow
 def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
     write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True, typst=browse.typst())
-    set_of_one = unpacked(ask("files", choice=STARTER, forms=["markdown"]))
-    frozen, handed = set_of_one["attention-7.json"], set_of_one["attention-7-01.md"]
-    asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": handed.decode(), "pdf": True}
+    exam = midterm.made()
+    frozen, handed = exam["exam/exam.json"], midterm.handed_in(exam)
+    in_letters = {name: in_base64(data) for name, data in handed.items()}
+    asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": in_letters, "pdf": True}
+    asked["requests"] = [
+        *({"verb": "files", "choice": choice, "forms": browse.TEXTS, "count": 2} for choice in browse.SETS),
+        *({"verb": "paper", "choice": choice, "solutions": "key", "form": "pdf"} for choice in browse.SETS[:6]),
+    ]
     said = browse.taught(asked, tmp_path / "site")
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
-    assert len(said["axe"]) == 20
+    assert len(said["axe"]) == 22
+    assert said["examples"] == ["Scaled dot-product attention", "mechanism", "layer_norm"]
+    assert said["scripts"]
+    assert all(0.7 < ratio < 0.8 for ratio in said["scripts"])
+    same = ["standard (the same as starter)", "long (the same as starter)"]
+    assert said["offered"] == [same, ["all equal (the same as powers of e)"]]
+    assert said["parts"] == [
+        ["1. Scores ", "2. Output "], "recipe=attention+--scale+none+--level+starter+--ask+S%2CZ+--marks+S%3D9&seed=7",
+        "S marks", ["1. Scores ", "2. Weights", "3. Output "],
+        "recipe=attention+--scale+none+--level+starter&seed=7",
+    ]  # fmt: skip
     files = {name: b64decode(data) for name, data in said["files"].items()}
     here = ask("draw", choice=STARTER)
     assert said["drawn"] == [here["name"], 2]
     assert files["sheet.md"] == b64decode(ask("paper", choice=STARTER, solutions="blank", form="markdown")["data"])
+    chosen = {**STARTER, "ask": ["S", "Z"], "marks": {"S": 9}}
+    assert files["asked.md"] == b64decode(ask("paper", choice=chosen, solutions="blank", form="markdown")["data"])
     printed = ask("paper", choice=STARTER, solutions="blank", form="pdf")
     assert words_of(files["sheet.pdf"]) == words_of(b64decode(printed["data"]))
+    for request, data in zip(asked["requests"], said["sets"], strict=True):
+        here = ask(**request)["data"]
+        if request["verb"] == "files":
+            assert unpacked({"data": data}) == unpacked({"data": here}), request
+        else:
+            assert words_of(b64decode(data)) == words_of(b64decode(here)), request
     assert said["refused"] == ask("draw", choice={**STARTER, "settings": {"mask": "window:9"}})["error"]
     assert said["again"] == ["", here["name"]]
     assert said["another"]
@@ -445,9 +509,12 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
     assert {"exam/papers.pdf", "exam/keys.pdf", "exam/overview.pdf"} <= names
     assert not said["secretShown"]
-    marked, ended = said["rows"]
-    asked = {"exam": in_base64(frozen), "forms": ["html"]}
-    assert marked == marks_of({"handed.md": in_base64(handed)}, asked)["rows"]
+    rows, ended = said["rows"]
+    assert Counter(row["status"] for row in rows) == {"marked": 8, "pending": 3, "broken": 1, "missing": 1}
+    shell = marked_in_the_shell(exam, handed, tmp_path, "html")
+    page = unpacked({"data": in_base64(files["marked.zip"])})
+    for name in ("marks.json", "gradebook.csv", "summary.html"):
+        assert page[name] == shell[name], name
     assert [row["status"] for row in ended] == ["broken"]
     assert "took more than 0.02 seconds" in ended[0]["reason"]
     assert said["missing"] == TEACHER["lost_file"].replace("{file}", "making.bin")
