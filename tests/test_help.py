@@ -16,7 +16,7 @@ from symattn.derivation.settings import ABOUT
 
 COMMANDS = sorted(main.commands)
 ALL = [field.name for field in fields(Settings)]
-LINES = 67
+LINES = 69
 """What the help of a command may have."""
 
 
