@@ -462,7 +462,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     in_letters = {name: in_base64(data) for name, data in handed.items()}
     asked = {**browse.SHEET, "count": 30, "frozen": frozen.decode(), "handed": in_letters, "pdf": True}
     asked["requests"] = [
-        *({"verb": "files", "choice": choice, "forms": browse.TEXTS, "count": 2} for choice in browse.SETS),
+        *({"verb": "files", "choice": choice, "forms": browse.TEXTS} for choice in browse.SETS),
         *({"verb": "paper", "choice": choice, "solutions": "key", "form": "pdf"} for choice in browse.SETS[:6]),
     ]
     said = browse.taught(asked, tmp_path / "site")
@@ -488,11 +488,11 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     printed = ask("paper", choice=STARTER, solutions="blank", form="pdf")
     assert words_of(files["sheet.pdf"]) == words_of(b64decode(printed["data"]))
     for request, data in zip(asked["requests"], said["sets"], strict=True):
-        here = ask(**request)["data"]
+        made = ask(**request)["data"]
         if request["verb"] == "files":
-            assert unpacked({"data": data}) == unpacked({"data": here}), request
+            assert unpacked({"data": data}) == unpacked({"data": made}), request
         else:
-            assert words_of(b64decode(data)) == words_of(b64decode(here)), request
+            assert words_of(b64decode(data)) == words_of(b64decode(made)), request
     assert said["refused"] == ask("draw", choice={**STARTER, "settings": {"mask": "window:9"}})["error"]
     assert said["again"] == ["", here["name"]]
     assert said["another"]
