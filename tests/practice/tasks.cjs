@@ -83,7 +83,9 @@ const server = createServer((request, response) => {
     'a handout: heads, worked, in LaTeX to put into notes': async () => {
       await page.selectOption('#mechanism', 'multi_head_attention');
       await idle();
-      await only('#solutions', 'worked');
+      await page.check('#solutions [name="worked"]');
+      await idle();
+      for (const one of ['blank', 'key']) await page.uncheck(`#solutions [name="${one}"]`);
       await idle();
       return saved(() => page.click('.paper:first-child .saves button:has-text("input")'));
     },

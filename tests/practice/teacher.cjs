@@ -219,6 +219,11 @@ const server = createServer((request, response) => {
     await page.setInputFiles('#handed', limit ? handed.slice(0, 1) : handed);
     await download(`marked${limit}.zip`, () => page.click('#marking [type="submit"]'));
     said.rows.push(await page.evaluate(() => window.teacher.rows));
+    if (limit) continue;
+    await looked('marked');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await broad('phone marked');
+    await page.setViewportSize({ width: 1300, height: 900 });
   }
 
   // A file that is missing is named, and a page that is opened from the disk says so.

@@ -468,7 +468,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     said = browse.taught(asked, tmp_path / "site")
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
-    assert len(said["axe"]) == 22
+    assert len(said["axe"]) == 23
     assert said["examples"] == ["Scaled dot-product attention", "mechanism", "layer_norm"]
     assert said["scripts"]
     assert all(0.7 < ratio < 0.8 for ratio in said["scripts"])
@@ -515,8 +515,8 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
     page = unpacked({"data": in_base64(files["marked.zip"])})
     for name in ("marks.json", "gradebook.csv", "summary.html"):
         assert page[name] == shell[name], name
-    assert [row["status"] for row in ended] == ["broken"]
-    assert "took more than 0.02 seconds" in ended[0]["reason"]
+    assert Counter(row["status"] for row in ended) == {"broken": 1, "missing": 11}
+    assert any("took more than 0.02 seconds" in row["reason"] for row in ended)
     assert said["missing"] == TEACHER["lost_file"].replace("{file}", "making.bin")
     assert said["lost"]
     assert PAGE["failed"] in said["fromDisk"]

@@ -72,7 +72,7 @@ export class Exam {
       if (points.value) question.points = Number(points.value);
       else delete question.points;
     };
-    const { type, points: _, title: __, text: ___, ...more } = question;
+    const { type, points: _, title: __, text = "", ...more } = question;
     const facts = Object.entries(more).map((fact) => this.#fact(...fact));
     const button = (name, act) => made("button", { type: "button", ariaLabel: `${this.#say(name)}: ${title}`, onclick: async () => {
       act();
@@ -80,7 +80,7 @@ export class Exam {
       (at("questions").querySelectorAll("li")[Math.min(k, this.questions.length - 1)]?.querySelector("button") ?? at("add")).focus();
     } }, this.#say(name));
     return made("li", {},
-      made("span", { className: "title" }, title, made("span", { className: "facts" }, facts.join(" · "))),
+      made("span", { className: "title" }, title, made("span", { className: "facts" }, [text, ...facts].filter(Boolean).join(" · "))),
       made("label", {}, made("span", {}, this.#say("points")), points),
       k ? button("up", () => this.questions.splice(k - 1, 0, ...this.questions.splice(k, 1))) : "",
       made("button", { type: "button", ariaLabel: `${this.#say("show")}: ${title}`, onclick: () => this.#shown(question) }, this.#say("show")),
@@ -89,11 +89,11 @@ export class Exam {
 
   // What a question says, in words where the page has them.
   #fact(name, value) {
-    const said = typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" = ")).join(", ") : value;
+    const said = Array.isArray(value) ? value.join(", ") : typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" = ")).join(", ") : value;
     const words = {
       mechanism: () => this.#called(value), level: () => this.#say(value), softmax: () => this.#say(`softmax_${value.replace(" ", "_")}`),
       exact: () => this.#say(value ? "exact" : "decimals"), places: () => `${this.#say("places")}: ${value}`,
-      ask: () => `${this.#say("asked")}: ${[value].flat().join(", ")}`, marks: () => `${this.#say("points")}: ${said}`,
+      ask: () => `${this.#say("asked")}: ${said}`, marks: () => `${this.#say("points")}: ${said}`,
       sizes: () => said,
     };
     return words[name]?.() ?? `${name} = ${said}`;

@@ -315,7 +315,7 @@ for (const area of document.querySelectorAll(".drop")) {
 at("marking").addEventListener("submit", (event) => {
   event.preventDefault();
   during(async () => {
-    at("rows").hidden = true;
+    at("results").hidden = true;
     const told = (done, count) => {
       Object.assign(at("progress"), { hidden: false, max: count, value: done });
       tell(say("marked_so_far", { done, count }));
@@ -323,7 +323,7 @@ at("marking").addEventListener("submit", (event) => {
     const { name, data, rows, notes } = await marking.mark(at("frozen").files[0], handed, { forms: ["html"], policy: at("policy").value, language }, told);
     at("rows").tBodies[0].replaceChildren(...rows.map((row) => made("tr", {},
       ...[row.name, row.file, row.total, say(`status_${row.status}`), row.reason].map((text) => made("td", {}, text)))));
-    at("rows").hidden = false;
+    at("results").hidden = false;
     save(name, bytesOf(data));
     page.saved = name;
     page.rows = rows;
