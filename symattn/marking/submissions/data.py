@@ -265,6 +265,8 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     Lines that may be either are rows, and a person sees what is not right as such.
     """
     rows = _csv_rows(text)
+    if sum(map(len, rows)) > MOST_VALUES:
+        raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
     long = _long_form(rows)

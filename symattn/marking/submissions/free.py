@@ -1125,9 +1125,12 @@ def _without_marker(text: str) -> str:
     return formula[1].strip() if (formula := _FORMULA.fullmatch(text)) else text
 
 
+_SIGN = re.compile("[=:：≈]")
+
+
 def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    head = next(split(text, "=:：≈"))
+    head = next(split(text, "=:：≈")) if _SIGN.search(text) else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 
