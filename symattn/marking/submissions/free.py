@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import islice, permutations, takewhile
+from operator import itemgetter
 from typing import Literal
 
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
-from symattn.marking.submissions.entries import undecorated
+from symattn.marking.submissions.entries import begins_with_a_word, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
 from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
@@ -373,6 +374,10 @@ class FreeText:
             return False
         said, _, value = _partition(rest)
         answer = answer_in(part, rest)
+        if piece.placed and isinstance(part.answer, RubricAnswer | CellsAnswer):
+            self._at += 1
+            self._words(part, piece, rest)
+            return True
         named = self._called(said) if value and not (piece.placed and answer and part.name not in self._wordy) else ""
         if named and named != part.name and (not piece.placed or self._is_matrix(named)):
             return False
@@ -455,6 +460,9 @@ class FreeText:
             return place  # (b) mask, where (a) asks for a mask, too
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
+        if product := _OF_SIGNS.search(text):  # signs in a product are its factors, and name nothing
+            beside = f"{text[: product.start()]} {text[product.end() :]}"
+            return self.names.rule(product[0]) or (self._called(beside) if any(map(str.isalpha, beside)) else "")
         text = _ASIDE.sub(_unless_words, text)
         text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
@@ -487,6 +495,8 @@ class FreeText:
             return found
         if len(plain) == 1:
             return self._find(plain[0])
+        if factors := self._side_by_side(words):
+            return self.names.rule("".join(factors))
         every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
@@ -494,6 +504,12 @@ class FreeText:
                  if (len(word) <= LONGEST_SIGN or self.names.is_sign(word)) and (k or word != "A"))  # fmt: skip
         signs = {sign for word in short if (sign := self._find(word, self.names.sign))}
         return signs.pop() if len(signs) == 1 else ""
+
+    def _side_by_side(self, words: Sequence[str]) -> list[str]:
+        """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
+        is_sign = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
+        start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))
+        return [word for word, _ in takewhile(itemgetter(1), list(zip(words, is_sign, strict=True))[start:])]
 
     def _find(self, text: str, find: Callable[[str], str] | None = None) -> str:
         """The part or the step that is called so: of parts with one sign, as [v̂₁; v̂₂; v̂₃] for every token, the next."""
@@ -693,7 +709,9 @@ class FreeText:
             parts, later = self.names.parts, self.names.place(place["place"])
             if later in parts and parts.index(later) > parts.index(part.name):
                 return True
-        return bool(self._label(_without_marker(piece.text))[0])
+        text = _without_marker(piece.text)
+        item = MARKED.match(text) if own and not piece.placed else None
+        return bool(self._label(item[2] if item else text)[0])
 
     def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
         """Whether an answer of one line is there."""
@@ -717,7 +735,9 @@ class FreeText:
             if len(taken) == 1 and (rows := self._rows_below(count_numbers(text, shape[1]))):
                 taken = rows
                 text = "\n".join(line.text for line in rows)
-            if _open(text) == 0 and (matrix := self._matrix(_behind_name(text), shape)):
+            behind = _behind_name(text)
+            in_words = begins_with_a_word(behind)
+            if _open(text) == 0 and not in_words and (matrix := self._matrix(behind, shape)):
                 self._at += len(taken)
                 self._put_grid(_Grid(matrix, tuple(taken)))
                 return True
@@ -1037,6 +1057,12 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 
 
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
+
+
+_SIGNS = r"(?:\((?=\w+'*\)))?[^\W\d_](?:\w|['′’ᵀ⊤^.{}])*\)?"
+
+
+_OF_SIGNS = re.compile(rf"(?<![\w^\\]){_SIGNS}(?:\s*(?:[·⋅∙×@]|\\cdot\s|\\times\s|(?<=[\w')])\*(?=[\w(]))\s*{_SIGNS})+")
 
 
 _OTHER_ENTRY = re.compile(
