@@ -27,7 +27,6 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.markdown import read_markdown
 from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
@@ -287,6 +286,8 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
 
 def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
     """Lines below and beside names, read as the text that they are."""
+    from symattn.marking.submissions.markdown import read_markdown
+
     lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0].names))
     text = plain_signs("\n".join("\t".join(row).rstrip() for row in lines))
     paper = read_markdown(text, [written.question for written in head.written])
