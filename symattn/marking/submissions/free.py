@@ -115,6 +115,8 @@ class FreeText:
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    _by_entry: set[str] = field(default_factory=set)
+    """The matrices of which entries were written one by one, and not in rows alone."""
     _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
     """What stands behind a name and is no matrix: its piece, the text, the name, and the token that was spoken of."""
 
@@ -149,6 +151,7 @@ class FreeText:
                 self._at += 1
         for name, found in self._entries.items():
             asked = self.written.shape(name)
+            found = self._from_one(name, found, asked)
             high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
             rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
@@ -256,7 +259,8 @@ class FreeText:
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), _words(MARKED.sub(r"\2", text).strip(_AROUND))
-        if part and isinstance(part.answer, MATRICES) and {self.names.sign(word) for word in words} == {name}:
+        alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
+        if part and isinstance(part.answer, MATRICES) and alone:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
         return True
@@ -357,7 +361,8 @@ class FreeText:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
         found = _OTHER_NAME.search(text)
         while found:
-            if (found[2].strip() or len(found[1]) > LONGEST_SIGN) and (other := self._called(found[1])):
+            named = (found[2].strip() or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
+            if named and (other := self._called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
             found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
         return text, "", ""
@@ -545,9 +550,21 @@ class FreeText:
         """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
         one, i, other, j = product.groups()
         for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
-            if (name := self.names.scores(first, second)) and name not in self._done and row and column:
+            if (name := self.names.scores(first, second)) and name not in self._done:
+                self._by_entry.add(name)
                 return name, {(row, column): value}
         return None
+
+    def _from_one(self, name: str, found: dict[tuple[int, int], str], shape: Shape) -> dict[tuple[int, int], str]:
+        """The entries of a matrix by their places from 1, where programmers count from 0."""
+        if all(i and j for i, j in found):
+            return found
+        columns = int(name in self._by_entry)
+        moved = {(i + 1, j + columns): text for (i, j), text in found.items()}
+        if all(i <= shape[0] and 0 < j <= shape[1] for i, j in moved):
+            return moved
+        self.written.not_read(name, "; ".join(found.values()), name)  # 0 and the last at once
+        return {place: text for place, text in found.items() if all(place)}
 
     def _further_rows(self, name: str, cells: Mapping[tuple[int, int], str]) -> None:
         """The rows with the numbers that come next, on the lines below."""
@@ -566,10 +583,9 @@ class FreeText:
         head, sign, rest = _partition(text)
         if not sign or not any(c.isdigit() for c in head):
             return None
-        head = undecorated(head.strip(" \t*`$"))
+        head = undecorated(head.strip(" \t*`$")).translate(_LOWERED)
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
-        head = head.translate(_LOWERED)
         entry, row = (
             _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
@@ -579,11 +595,11 @@ class FreeText:
         if found and entry and self._last in self.names.twins(found[1]):
             written = self._entries.get(self._last, {})
             name = self._last if (int(entry[2]), int(entry[3])) not in written else name
-        if not found or not name or name in self._done or int(found[2]) < 1 or self.names.find(head):
+        if not found or not name or name in self._done or self.names.find(head):
             return None
         if entry:
-            alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
-            return (name, {(int(entry[2]), int(entry[3])): rest}) if alone else None
+            self._by_entry.add(name)
+            return None if _ANOTHER_ENTRY.search(rest) else (name, {(int(entry[2]), int(entry[3])): rest})
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
@@ -1024,7 +1040,7 @@ _AND = r"\s+(?:and|und|et|y)\s+"
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
 
 
-_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
+_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
 
 
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
@@ -1066,7 +1082,7 @@ _OF_SIGNS = re.compile(rf"(?<![\w^\\]){_SIGNS}(?:\s*(?:[·⋅∙×@]|\\cdot\s|\\
 
 
 _OTHER_ENTRY = re.compile(
-    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
+    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?[\d₀-₉]\s*[·.*⋅∙•×]\s*)?"
     r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*"
     r"(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
 )
@@ -1173,6 +1189,11 @@ def _behind_name(text: str) -> str:
 def _open(text: str) -> int:
     """How many square brackets are open at the end."""
     return text.count("[") - text.count("]")
+
+
+def _in_round(text: str) -> bool:
+    """Whether a round bracket is open at the end."""
+    return text.count("(") > text.count(")")
 
 
 def _says_something_else(text: str) -> bool:
