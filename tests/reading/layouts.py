@@ -880,6 +880,55 @@ def softmax_row_by_row(work: Work) -> str:
     return "\n\n".join("\n".join((f"### {a.word}", "```", *of(a), "```")) for a in work)
 
 
+@layout("md")
+def percent_behind_numbers(work: Work) -> str:
+    """Seen in "| 0 (oldest) | Home | 0.02 (2%) |": weights are said twice."""
+
+    def said(a: Answer, x: str) -> str:
+        return f"{x} ({100 * float(x):.2f}%)" if a.sign.startswith("A") else x
+
+    def table(a: Answer) -> list[str]:
+        rows = [[f"q{i}", *(said(a, x) for x in row)] for i, row in enumerate(a.texts, 1)]
+        return [f"### {a.word}", "", *ruled([["", *(f"k{j + 1}" for j in range(len(a.texts[0])))], *rows])]
+
+    return "\n\n".join("\n".join(table(a)) for a in work)
+
+
+@layout("md")
+def rows_in_tex_brackets(work: Work) -> str:
+    """Seen in "$$\\text{Softmax(Row 1)} = \\left[ …, … \\right]$$", where no matrix is an environment."""
+
+    def of(a: Answer) -> str:
+        if "_" in a.sign:
+            return rf"$${a.sign} = \left[ {listed(a.texts)[1:-1]} \right]$$"
+        rows = ((i, ", ".join(row)) for i, row in enumerate(a.texts, 1))
+        return "\n".join(rf"$$\text{{{a.sign}, row {i}}} = \left[ {row} \right]$$" for i, row in rows)
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def values_in_backticks(work: Work) -> str:
+    """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
+    return "\n".join(f"- **{a.sign}** → `{listed(a.texts)}`" for a in work)
+
+
+@layout("md")
+def details_that_open(work: Work) -> str:
+    return "\n".join(
+        f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n" for a in work
+    )
+
+
+@layout("adoc")
+def tables_of_asciidoc(work: Work) -> str:
+    def of(a: Answer) -> str:
+        rows = "\n".join("|" + " |".join(row) for row in a.texts)
+        return f"== {a.word}\n\n|===\n{rows}\n|==="
+
+    return "\n\n".join(map(of, work)) + "\n"
+
+
 TABLE = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text("utf-8"))
 for name, about in TABLE.items():
     if name != "defaults":

@@ -29,6 +29,9 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
+    (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
+    (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
+    (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
     (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),

@@ -870,7 +870,7 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = behind_arrow(DRAWING.sub("", text.strip()).replace("\\\\", ";").rstrip("! \t"), shape[1])
+        text = behind_arrow(DRAWING.sub("", text.strip().strip("`")).replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
@@ -1091,7 +1091,7 @@ _OTHER_ENTRY = re.compile(
 _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 
 
-_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
+_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|token|zeile|fila|ligne)\s*(\d)\)?")
 
 
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
