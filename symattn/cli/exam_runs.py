@@ -23,7 +23,8 @@ def make(
     """Make or continue an exam in a folder of its own below `folder`."""
     from symattn.foundation.crew import crew
     from symattn.teaching.exam import read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import BOUND, FROZEN
+    from symattn.teaching.exam.deploy import BOUND
+    from symattn.teaching.frozen import FROZEN
     from symattn.teaching.sheets import banks_apart
 
     refuse_what_is_no_exam(path)

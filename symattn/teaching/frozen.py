@@ -30,6 +30,8 @@ from symattn.teaching.question import (
     total,
 )
 
+FROZEN = "exam.json"
+"""The file that a frozen exam is."""
 UNDEFINED = "undefined"
 """The key of a shape that there is not."""
 

@@ -613,6 +613,322 @@ def shapes_beside_names(work: Work) -> str:
     )
 
 
+# ------------------------------------------------------------------------------------ worked examples of other people
+
+FORMULAS = {"Q": "Q = XW^Q", "K": "K = XW^K", "V": "V = XW^V", "S": "QK^T", "S'": r"\frac{QK^T}{\sqrt{d_k}}",
+            "A": r"\text{softmax}\left(\frac{QK^T}{\sqrt{d_k}}\right)", "Z": r"\text{Attention}(Q, K, V)"}  # fmt: skip
+
+
+def formula(a: Answer) -> str:
+    """What somebody works out, in the formulas of Vaswani et al.; by its sign where it is a head's, or has none."""
+    return FORMULAS.get(a.sign, a.sign)
+
+
+def bmatrix(texts: Texts) -> str:
+    rows = r" \\ ".join(" & ".join(row) for row in texts)
+    return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
+
+
+def summed(texts: Texts) -> str:
+    """The same numbers as sums, as far as they are finite: 0 + 2."""
+    return bmatrix([[x if "inf" in x else f"0 + {x}" for x in row] for row in texts])
+
+
+FACTOR = bmatrix([["1.0", "0.2"], ["0.0", "1.0"]])
+
+
+@layout("md")
+def tex_product_written_out(work: Work) -> str:
+    """Seen in a Polish exercise, "Obliczenie $QK^T$": the factors stand there as matrices, too."""
+    return "\n\n".join(
+        rf"**Obliczenie ${a.sign}$:**" + "\n\n" + rf"$${formula(a)} = {FACTOR} \cdot {FACTOR} = {bmatrix(a.texts)}$$"
+        for a in work
+    )
+
+
+@layout("md")
+def tex_working_of_every_entry(work: Work) -> str:
+    """Seen in a Chinese solution, "计算注意力分数", and in one of "计算查询向量和键向量的内积"."""
+    return "\n\n".join(
+        f"{k}. **{a.word}**:\n   - ${formula(a)} = {FACTOR}{FACTOR} = {summed(a.texts)} = {bmatrix(a.texts)}$"
+        for k, a in enumerate(work, 1)
+    )
+
+
+@layout("md")
+def tex_below_numbered_words(work: Work) -> str:
+    """Seen in "1. **计算相似度**：" with a display below it."""
+    return "\n\n".join(
+        f"{k}. **{a.word}**:\n\n$$\n{formula(a)} = {bmatrix(a.texts)}\n$$" for k, a in enumerate(work, 1)
+    )
+
+
+@layout("md")
+def tex_displays_in_items(work: Work) -> str:
+    """Seen in "计算Query和Key之间的点积", with indented displays in the items of a list."""
+    shows = (f"   \\[\n   {formula(a)} = {bmatrix(a.texts)}\n   \\]" for a in work)
+    return "\n\n".join(f"{k}. {a.word}:\n\n{show}" for k, (a, show) in enumerate(zip(work, shows, strict=True), 1))
+
+
+@layout("md")
+def tex_entries_before_the_matrix(work: Work) -> str:
+    """Seen in lecture notes, "it is $n \\times n$, independent of $d_k$": dot products one by one, then the matrix."""
+
+    def of(a: Answer) -> str:
+        places = [(i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)]
+        items = [rf"- $s_{{{i}{j}}} = [1, 0] \cdot [{x}, 1] = {x}$" for i, j, x in places if a.sign == "S"]
+        return "\n".join((*items, "", rf"$${formula(a)} = {bmatrix(a.texts)}$$"))
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def tex_in_a_fence(work: Work) -> str:
+    """Seen in "Cálculo de Atención Paso a Paso": ```math, and a name before the formula."""
+    return "\n\n".join(
+        f"### {a.word}\n\n```math\n\\text{{{a.word}}} = {formula(a)} = {bmatrix(a.texts)}\n```" for a in work
+    )
+
+
+@layout("md")
+def tex_softmax_of_a_matrix(work: Work) -> str:
+    """Seen in "Apply softmax to get attention weights", and in "TotalAttention(Q, K, V)"."""
+
+    def of(a: Answer, before: Answer | None) -> str:
+        inside = bmatrix(before.texts) if before else a.sign
+        left = rf"\text{{softmax}}\left({inside}\right)" if a.sign.startswith("A") else formula(a)
+        return f"{left} = {bmatrix(a.texts)}"
+
+    shows = (of(a, before) for a, before in zip(work, (None, *work), strict=False))
+    return "\n\n".join(
+        f"{k}. {a.word}:\n\\[\n{show}\n\\]" for k, (a, show) in enumerate(zip(work, shows, strict=True), 1)
+    )
+
+
+@layout("md")
+def tex_chain_of_displays(work: Work) -> str:
+    """Seen in a tutorial, "Attention(Q, K, V)" = softmax(…)V: every display says it anew with more worked out."""
+
+    def of(a: Answer) -> str:
+        if not a.sign.startswith("Z"):
+            return f"$$\n{formula(a)} = {bmatrix(a.texts)}\n$$"
+        half = rf"\text{{softmax}}\left({FACTOR}\right) {FACTOR}"
+        return "\n\n".join(f"$$\n{formula(a)} = {step}\n$$" for step in (half, bmatrix(a.texts)))
+
+    return "\n\n".join(f"{a.word}:\n\n{of(a)}" for a in work)
+
+
+@layout("md")
+def tex_aligned(work: Work) -> str:
+    """Seen in "计算过程如下", where an align* has a line for every step."""
+    return "\n\n".join(
+        f"{a.word}:\n$$\n\\begin{{align*}}\n{a.sign} &= {formula(a)} \\\\\n&= {bmatrix(a.texts)}\n\\end{{align*}}\n$$"
+        for a in work
+    )
+
+
+@layout("md")
+def tex_with_entities(work: Work) -> str:
+    """Seen in a summary on transformers, "3. Similarity scores:", pasted from a page of HTML."""
+    return "\n".join(
+        f"{k}. {a.word}: ${formula(a)} = {bmatrix(a.texts).replace('&', '&amp;')}$." for k, a in enumerate(work, 1)
+    )
+
+
+@layout("rst")
+def tex_of_sphinx(work: Work) -> str:
+    """Seen in an introduction in reStructuredText, "softmax(XX^T)X": .. math::"""
+    return "\n\n".join(f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n" for a in work)
+
+
+CODED = {
+    "S": "scores = Q @ K.T",
+    "S'": "scaled = scores / sqrt(d_k)",
+    "A": "weights = softmax(scaled)",
+    "Z": "output = weights @ V",
+}
+
+
+@layout("md")
+def code_that_goes_on_to_its_value(work: Work) -> str:
+    """Seen in "weights = softmax(scores) = [0.15, 0.27, 0.58]", and in an explanation of microgpt."""
+    lines = (f"{CODED.get(a.sign, a.sign)} = {listed(a.texts)}" for a in work)
+    return "\n\n".join(f"{a.word}:\n\n```\n{line}\n```" for a, line in zip(work, lines, strict=True))
+
+
+@layout("md")
+def code_with_comments_behind(work: Work) -> str:
+    """Seen in "softmax(scores) = […]  # Reasonable distribution"."""
+    lines = (f"{CODED.get(a.sign, a.sign).partition(' = ')[0]} = {listed(a.texts)}  # {a.word.lower()}" for a in work)
+    return "\n".join(("```python", *lines, "```"))
+
+
+@layout("md")
+def code_with_working_below(work: Work) -> str:
+    """Seen in "数值计算完整示例": output = weights @ V, and below it lines that begin with =."""
+
+    def of(a: Answer) -> str:
+        sums = [[x if "inf" in x else f"0+{x}" for x in row] for row in a.texts]
+        return f"{CODED.get(a.sign, a.sign)}\n        = {listed(sums)}\n        = {listed(a.texts)}"
+
+    return "\n".join(("```", *map(of, work), "```"))
+
+
+LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def dot_products(a: Answer, first: int, join: str) -> list[str]:
+    """The scores one by one, as products of queries and keys that count from `first`; nothing of other answers."""
+    rows = list(enumerate(a.texts, first)) if a.sign == "S" else []
+    low = [[(f"q{i}·k{j}".translate(LOW), x) for j, x in enumerate(row, first)] for i, row in rows]
+    return [join.join(f"{name} = 1×{x} + 0×1 = {x}" for name, x in row) for row in low]
+
+
+@layout("md")
+def products_from_zero_before_the_matrix(work: Work) -> str:
+    """Seen in "token 0 作为 query": Q₀·K₀ = 1.0×1.0 + 0.0×0.0 = 1.0, and then the matrix of all."""
+    return "\n\n".join(
+        "\n".join(
+            (f"**{a.word}**", "", "```", *dot_products(a, 0, "\n"), "", f"{a.word}:", *aligned_in_brackets(a), "```")
+        )
+        for a in work
+    )
+
+
+def aligned_in_brackets(a: Answer, gap: str = ", ") -> list[str]:
+    """[[1, 2],
+    [3, 4]]"""
+    rows = [f"[{line}]" for line in aligned(a.texts, gap)]
+    return [("[" if k == 0 else " ") + row + ("," if k < len(rows) - 1 else "]") for k, row in enumerate(rows)]
+
+
+@layout("md")
+def products_side_by_side(work: Work) -> str:
+    """Seen in "计算注意力分数：Q × Kᵀ": q₁·k₁ = 1+0+1+0 = 2      q₁·k₂ = 0, a line for each query."""
+    lines = (dot_products(a, 1, "      ") or [f"{a.sign} = {listed(a.texts)}"] for a in work)
+    return "\n\n".join("\n".join((f"### {a.word}", "```", *said, "```")) for a, said in zip(work, lines, strict=True))
+
+
+@layout("md")
+def products_in_the_cells_of_a_table(work: Work) -> str:
+    """Seen in "| Qᵢ ↓ / Kⱼ → | The (K₁) | dog (K₂) |", where a cell is Q₁·K₁ = 0.33."""
+
+    def of(a: Answer) -> list[str]:
+        rows = [
+            [f"{f'Q{i}·K{j}'.translate(LOW)} = {x}" if a.sign == "S" else x for j, x in enumerate(row, 1)]
+            for i, row in enumerate(a.texts, 1)
+        ]
+        wide = len(rows[0])
+        heads = ["Qᵢ ↓ / Kⱼ →", *(f"{TOKENS[j % 5]} (K{j + 1})" for j in range(wide))]
+        return [
+            f"### {a.word}",
+            "",
+            *ruled([heads, *([f"**{TOKENS[i]} (Q{i + 1})**", *row] for i, row in enumerate(rows))]),
+        ]
+
+    return "\n\n".join("\n".join(of(a)) for a in work)
+
+
+@layout("txt")
+def rows_round_the_name(work: Work) -> str:
+    """Seen in "S_bruto  =  [3  6  3]": the rows in brackets of their own, the name beside the middle one."""
+
+    def of(a: Answer) -> str:
+        rows = [f"[{line}]" for line in aligned(a.texts)]
+        head = f"{a.sign}  =  "
+        middle = len(rows) // 2
+        return "\n".join((head if k == middle else " " * len(head)) + row for k, row in enumerate(rows))
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("txt")
+def rows_from_the_name_on(work: Work) -> str:
+    """Seen in "Attention Weights = [0.33  0.67]", with the next row right below the first."""
+
+    def of(a: Answer) -> str:
+        rows = [f"[{line}]" for line in aligned(a.texts)]
+        head = f"{a.word} = "
+        return "\n".join((head if k == 0 else " " * len(head)) + row for k, row in enumerate(rows))
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def rows_with_low_numbers(work: Work) -> str:
+    """Seen in "weights `A₁ = [0.506479, 0.186323, 0.307197]`": a matrix by its rows, each in backticks."""
+
+    def of(a: Answer) -> str:
+        if "_" in a.sign:
+            return f"- {a.word}: `{a.sign} = {listed(a.texts)}`"
+        rows = ((str(i).translate(LOW), ", ".join(row)) for i, row in enumerate(a.texts, 1))
+        return "\n".join(f"- `{a.sign}{i} = [{row}]`" for i, row in rows)
+
+    return "\n".join(map(of, work))
+
+
+@layout("md")
+def softmax_row_by_row(work: Work) -> str:
+    """Seen in "softmax(row 0) = softmax([0.71, 0]) ≈ [0.67, 0.33]", and as "Softmax(Row 1)" in LaTeX."""
+
+    def of(a: Answer) -> list[str]:
+        if a.sign != "A":
+            return [f"{a.sign} = {listed(a.texts)}"]
+        rows = (f"softmax(row {i}) = [{', '.join(row)}]" for i, row in enumerate(a.texts, 1))
+        return [*rows, "", f"{a.word} = {listed(a.texts)}"]
+
+    return "\n\n".join("\n".join((f"### {a.word}", "```", *of(a), "```")) for a in work)
+
+
+@layout("md")
+def percent_behind_numbers(work: Work) -> str:
+    """Seen in "| 0 (oldest) | Home | 0.02 (2%) |": weights are said twice."""
+
+    def said(a: Answer, x: str) -> str:
+        return f"{x} ({100 * float(x):.2f}%)" if a.sign.startswith("A") else x
+
+    def table(a: Answer) -> list[str]:
+        rows = [[f"q{i}", *(said(a, x) for x in row)] for i, row in enumerate(a.texts, 1)]
+        return [f"### {a.word}", "", *ruled([["", *(f"k{j + 1}" for j in range(len(a.texts[0])))], *rows])]
+
+    return "\n\n".join("\n".join(table(a)) for a in work)
+
+
+@layout("md")
+def rows_in_tex_brackets(work: Work) -> str:
+    """Seen in "$$\\text{Softmax(Row 1)} = \\left[ …, … \\right]$$", where no matrix is an environment."""
+
+    def of(a: Answer) -> str:
+        if "_" in a.sign:
+            return rf"$${a.sign} = \left[ {listed(a.texts)[1:-1]} \right]$$"
+        rows = ((i, ", ".join(row)) for i, row in enumerate(a.texts, 1))
+        return "\n".join(rf"$$\text{{{a.sign}, row {i}}} = \left[ {row} \right]$$" for i, row in rows)
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def values_in_backticks(work: Work) -> str:
+    """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
+    return "\n".join(f"- **{a.sign}** → `{listed(a.texts)}`" for a in work)
+
+
+@layout("md")
+def details_that_open(work: Work) -> str:
+    return "\n".join(
+        f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n" for a in work
+    )
+
+
+@layout("adoc")
+def tables_of_asciidoc(work: Work) -> str:
+    def of(a: Answer) -> str:
+        rows = "\n".join("|" + " |".join(row) for row in a.texts)
+        return f"== {a.word}\n\n|===\n{rows}\n|==="
+
+    return "\n\n".join(map(of, work)) + "\n"
+
+
 TABLE = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text("utf-8"))
 for name, about in TABLE.items():
     if name != "defaults":

@@ -183,7 +183,8 @@ def test_what_a_function_or_a_loop_prints_has_no_variables_name(source):
 
 LONG = [
     "{", "\\boxed{", "[[ ", "1 ", "1 2 3\n", "| 1 | 2 |\n", "+---+---+\n", "1. 2 3\n", "S =\n1. 1 2\n", "C -> D -> ",
-    "<table><tr><td>1</td></tr>", "1a 2b ", "S (wrong) = [[1]]\n", "\\newcommand{\\a}{\\begin \\a\\a}\n\\a ",
+    "<table><tr><td>1</td></tr>", "1a 2b ", "(1, 2), ", "S (wrong) = [[1]]\n",
+    "\\newcommand{\\a}{\\begin \\a\\a}\n\\a ",
 ]  # fmt: skip
 
 

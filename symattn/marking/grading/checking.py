@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
@@ -19,12 +19,14 @@ from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
-from symattn.marking.reports import Reader, exercise_sheet, feedback_document, marking_document, report_json
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.teaching.question import Json, Question
 from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
+
+if TYPE_CHECKING:
+    from symattn.marking.reports import Reader
 
 Answers = str | Path | Mapping[str, Any]
 ANSWERS = 'a file, a text of several lines or a mapping such as {"S": [[1, 0]]}'
@@ -82,6 +84,8 @@ class Marking:
 
     def document(self, reader: Reader = "student", *, exercise: bool = False) -> Document:
         """The report for the student, or for the teacher; with `exercise`, the student's says that one is beside it."""
+        from symattn.marking.reports import feedback_document, marking_document  # most want the marks alone
+
         found = self.submission
         about: Any = {
             "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks,
@@ -105,6 +109,8 @@ class Marking:
     @cached_property
     def exercise(self) -> Sheet | None:
         """A fresh exercise on the step that went wrong first in each question, with its key; none if nothing did."""
+        from symattn.marking.reports import exercise_sheet
+
         return exercise_sheet(self.reports)
 
     def exercise_documents(self) -> tuple[Document, ...]:
@@ -114,6 +120,8 @@ class Marking:
 
     def json(self) -> Json:
         """Everything, as plain data."""
+        from symattn.marking.reports import report_json
+
         found = self.submission
         return {
             "file": found.source,

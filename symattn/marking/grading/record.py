@@ -14,7 +14,6 @@ from symattn.foundation.languages import Message, in_context, message, packed, u
 from symattn.marking.marker.policy import POLICIES, Policy
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report
 from symattn.marking.marker.scheme import Scheme, read_scheme
-from symattn.marking.reports import report_json
 from symattn.teaching.question import Json, Question
 
 Status = Literal["marked", "pending", "broken", "missing"]
@@ -35,6 +34,8 @@ class Result:
 
     @classmethod
     def of_report(cls, report: Report, variant: str) -> Result:
+        from symattn.marking.reports import report_json
+
         return cls(variant, report_json(report))
 
     @property

@@ -15,10 +15,10 @@ from symattn.foundation.files import read_text
 from symattn.foundation.identity import digest, identity, is_identity
 from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.marking.grading.recipes import read_recipe
-from symattn.marking.submissions.notebook import notebook
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
 from symattn.teaching.examples import examples, load_example
+from symattn.teaching.frozen import FROZEN
 from symattn.teaching.problem_file import read_problem_file
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import make_sheet, sheets, thaw_sheets
@@ -140,7 +140,6 @@ def papers(
     name, path = str(source), Path(source)
     if name in examples() or name.endswith(".toml"):
         return _problem(name, corrected, notation, settings)
-    from symattn.teaching.exam.deploy import FROZEN
 
     if stated := [*settings, *(["notation"] if notation else []), *([] if corrected else ["as_written"])]:
         raise InputError(f"{stated[0]} is settled in {name} already; it goes with an example or a problem file.")
@@ -166,7 +165,6 @@ def papers(
 
 def language_of(source: str | Path) -> str:
     """The language that an exam is written in; English of anything else, and of what cannot be read."""
-    from symattn.teaching.exam.deploy import FROZEN
 
     path = Path(source)
     path = path / FROZEN if path.is_dir() else path
@@ -181,7 +179,6 @@ def language_of(source: str | Path) -> str:
 def _problem(name: str, corrected: bool, notation: str | Path | None, settings: Mapping[str, object]) -> Papers:
     if name not in examples():
         from symattn.teaching.exam import is_exam
-        from symattn.teaching.exam.deploy import FROZEN
 
         if is_exam(Path(name)):
             raise InputError(
@@ -261,6 +258,8 @@ def _noted_in_markdown(path: Path) -> tuple[str, str]:
 
 def _noted_in_notebook(path: Path) -> tuple[str, str]:
     """The same of a notebook."""
+    from symattn.marking.submissions.notebook import notebook
+
     try:
         page = notebook(read_text(path)).page
     except InputError as error:

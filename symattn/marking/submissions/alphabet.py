@@ -29,6 +29,9 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
+    (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
+    (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
+    (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
     (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),
@@ -73,7 +76,10 @@ def undrawn(text: str) -> str:
     '\nN̂ = [1 & 2; 3 & 4]\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
+    >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]")
+    '\nQ = [1 2; 3 4; 5 6]\n'
     """
+    text = _ROUND_A_NAME.sub(_on_its_line, text)
     if not any(top in text for top in _PARTS):
         return text
     text = _flattened(text)
@@ -83,6 +89,23 @@ def undrawn(text: str) -> str:
         return text
     flat = _flattened(_MARKED.sub(lambda found: signs.get(found[0], found[0]), text))
     return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
+
+
+_ROUND_A_NAME = re.compile(
+    r"(?m)^(?P<above>(?:[ \t]+\[[^\[\]\n]*\][ \t]*\n){1,40})"
+    r"(?P<name>[^\s\[\]][^\[\]\n]{0,60}[=:≈][ \t]*)(?P<row>\[[^\[\]\n]*\])[ \t]*"
+    r"(?P<below>(?:\n[ \t]+\[[^\[\]\n]*\][ \t]*){0,40})$"
+)
+"""Rows in brackets, one below the other, the name beside one in their midst."""
+
+
+def _on_its_line(found: re.Match[str]) -> str:
+    """The rows on the line of their name, if they stand in one column; the other lines stay, and are empty."""
+    rows = [*found["above"].splitlines(), " " * len(found["name"]) + found["row"], *found["below"].splitlines()[1:]]
+    if len({row.index("[") for row in rows}) > 1:
+        return found[0]
+    inside = "; ".join(row.strip()[1:-1].strip() for row in rows)
+    return "\n" * found["above"].count("\n") + f"{found['name']}[{inside}]" + "\n" * found["below"].count("\n")
 
 
 def _flattened(text: str) -> str:

@@ -27,7 +27,6 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.markdown import read_markdown
 from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
@@ -265,6 +264,8 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     Lines that may be either are rows, and a person sees what is not right as such.
     """
     rows = _csv_rows(text)
+    if sum(map(len, rows)) > MOST_VALUES:
+        raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
     long = _long_form(rows)
@@ -285,6 +286,8 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
 
 def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
     """Lines below and beside names, read as the text that they are."""
+    from symattn.marking.submissions.markdown import read_markdown
+
     lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0].names))
     text = plain_signs("\n".join("\t".join(row).rstrip() for row in lines))
     paper = read_markdown(text, [written.question for written in head.written])

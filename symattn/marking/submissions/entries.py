@@ -106,9 +106,27 @@ def kind_of(text: str) -> Literal["number", "blank", "words"]:
 
 
 def _kind(text: str) -> Literal["number", "blank", "words"]:
+    if begins_with_a_word(text):
+        return "words"
     found = entry(text, AUTO)
     return "number" if found.readable else "blank" if found.blank else "words"
 
+
+def begins_with_a_word(text: str) -> bool:
+    """Whether a text begins as no number does, with a word, and says of nothing behind it that it counts instead.
+
+    >>> [begins_with_a_word(text) for text in ("these scores are 2", "about 2", "sqrt(2)", "~~wrong~~ 2", "2 tokens")]
+    [True, False, False, False, False]
+    >>> begins_with_a_word("half of it, so 2")
+    False
+    """
+    return bool(_FIRST_WORD.match(text)) and not (_ALTERNATIVES.search(text) or _CHAIN.search(text))
+
+
+_FIRST_WORD = re.compile(
+    r"(?i)[^\d()\[\]{}~<>\\|$*_=]*?(?<![^\s\"'(,.;:])(?!(?:minus|negative|moins|menos|sqrt|infty|infinity|array|tensor"
+    r"|matrix|approx|approximately|about|around|roughly|circa|rounded)(?![a-z]))[a-z]{4,}(?![^\s.,;:!?'’\"])"
+)
 
 _known_kind = lru_cache(maxsize=2**13)(_kind)
 _LONGEST_KNOWN = 40
@@ -308,6 +326,7 @@ def _agree(a: Entry, b: Entry) -> bool:
 def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> Entry:
     """The first way to read a text that leads to a number; others are kept as alternatives."""
     signs = [mark] if mark != AUTO else [",", "."] if may_be_grouped(source) else [".", ","]
+    signs = signs[-1:] if _FIRST_WORD.match(source) else signs  # neither makes a number of a sentence
     texts = [(way, sign) for sign in signs for way in ways(source, sign, counted=counted)]
     entries = [_read_with(shown, way, sign, symbols) for way, sign in texts]
     if symbols and not any(entry.readable for entry in entries):

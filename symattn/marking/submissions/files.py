@@ -1,4 +1,7 @@
-"""One file that was handed in, whatever its form, as a `Submission`."""
+"""One file that was handed in, whatever its form, as a `Submission`.
+
+What reads a form is imported when the first file of this form is there.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,13 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import TypeGuard
 
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
-from symattn.marking.submissions.alphabet import plain_signs, undrawn
-from symattn.marking.submissions.blocks import page
-from symattn.marking.submissions.code import as_text, is_session
-from symattn.marking.submissions.data import (
-    csv_head,
-    head_of,
-    json_data,
-    read_csv,
-    read_data,
-    toml_data,
-)
+from symattn.marking.submissions.data import csv_head, head_of, json_data, read_csv, read_data, toml_data
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.latex import latex_text, with_matrices
-from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
-from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
-from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
-from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
-from symattn.marking.submissions.tables import BULLET, ONE_ROW
-from symattn.marking.submissions.webpage import as_markdown, is_webpage, out_of_archive, with_tables
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
 
@@ -87,6 +74,8 @@ def read_submission(
         if not text.strip():
             raise InputError(EMPTY)
         if is_pdf(text):
+            from symattn.marking.submissions.pdf import read_pdf
+
             _check_size(text)
             content, paper = "", read_pdf(text, questions)
         else:
@@ -116,30 +105,68 @@ def read_submission(
 def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
     """The identity of the sheet that a file answers, the student's name and number, each "" if it is not there."""
     if is_pdf(text):
+        from symattn.marking.submissions.pdf import pdf_head
+
         _check_size(text)
         return pdf_head(text)
     content = decoded(text)
     try:
         return _head(content, _form(content, form))
     except InputError:
-        return identity_of(page(content))  # it is read as a text, whatever form it was to be in
+        return _head(content, "markdown")  # it is read as a text, whatever form it was to be in
 
 
 def _head(content: str, form: str) -> tuple[str, str, str]:
     match form:
-        case "notebook":
-            return identity_of(notebook(content).page)
         case "toml":
             return head_of(toml_data(content, "."))
         case "json":
             return head_of(json_data(content, "."))
         case "csv":
             return csv_head(content)
+    from symattn.marking.submissions.blocks import page
+    from symattn.marking.submissions.markdown import identity_of
+
+    match form:
+        case "notebook":
+            from symattn.marking.submissions.notebook import notebook
+
+            return identity_of(notebook(content).page)
         case "latex":
-            return identity_of(page(latex_text(content)))
+            from symattn.marking.submissions.latex import latex_text
+
+            content = latex_text(content)
         case "html":
-            return identity_of(page(as_markdown(content)))
+            from symattn.marking.submissions.webpage import as_markdown
+
+            content = as_markdown(content)
     return identity_of(page(content))
+
+
+# ------------------------------------------------------------------------------------ what a file is
+
+
+def is_pdf(content: str | bytes) -> TypeGuard[bytes]:
+    """Whether a file is a PDF, as its first bytes say."""
+    return isinstance(content, bytes) and content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"%PDF-")
+
+
+def is_notebook(text: str) -> bool:
+    """Whether a text looks like one, whatever its file is called."""
+    return text.lstrip().startswith("{") and '"nbformat"' in text and '"cells"' in text
+
+
+def is_webpage(text: str) -> bool:
+    """Whether a text is a page of HTML."""
+    return re.match(r"(?is)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b", text) is not None
+
+
+def is_sheet(text: str) -> bool:
+    """Whether a text was made from a worksheet or a paper: what it holds then stands in its places."""
+    return _SHEET.search(text) is not None
+
+
+_SHEET = re.compile(r"<!--\s*symattn:(?:grid|choices)|\A\ufeff?---\s*\nsymattn:")
 
 
 def _form(text: str, stated: str) -> str:
@@ -164,6 +191,8 @@ def form_of(text: str) -> str:
         return "toml"
     if "\\begin{" in text and "|" not in text:
         return "latex"
+    from symattn.marking.submissions.tables import BULLET, ONE_ROW
+
     separated = sum(any(mark in line for mark in ",;\t") for line in lines)
     told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) or _has_brackets(line) for line in lines)
     return "csv" if lines and separated * 2 > len(lines) and not told else "markdown"
@@ -191,10 +220,8 @@ def decoded(content: str | bytes) -> str:
     _check_size(content)
     if isinstance(content, str):
         text = content
-    elif is_workbook(content):
-        text = workbook_text(content)
-    elif is_document(content):
-        text = document_text(content)
+    elif (unpacked := _of_office(content)) is not None:
+        text = unpacked
     else:
         for signature, says in _SIGNATURES:
             if signature.match(content):
@@ -208,7 +235,21 @@ def decoded(content: str | bytes) -> str:
                 raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
         raise InputError(_OTHER)
-    return _LONG_GAP.sub(" " * LONGEST_GAP, out_of_archive(text.removeprefix("\ufeff")))
+    text = text.removeprefix("\ufeff")
+    if "multipart/related" in text[:2000].lower():
+        from symattn.marking.submissions.webpage import out_of_archive
+
+        text = out_of_archive(text)
+    return _LONG_GAP.sub(" " * LONGEST_GAP, text)
+
+
+def _of_office(content: bytes) -> str | None:
+    """The text of a workbook or of a document; None if it is neither."""
+    if not content.startswith(b"PK\x03\x04"):
+        return None
+    from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
+
+    return workbook_text(content) if is_workbook(content) else document_text(content) if is_document(content) else None
 
 
 def _of_windows(content: bytes) -> str:
@@ -236,12 +277,20 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "csv":
             return read_csv(text, questions)
         case "latex":
+            from symattn.marking.submissions.alphabet import plain_signs
+            from symattn.marking.submissions.latex import latex_text
+            from symattn.marking.submissions.markdown import read_markdown
+
             return read_markdown(plain_signs(latex_text(_readable(text))), questions)
         case "html":
+            from symattn.marking.submissions.webpage import as_markdown
+
             return _read_text(as_markdown(text), questions)
         case "markdown" | "text":
             return _read_text(text, questions)
         case "notebook":
+            from symattn.marking.submissions.notebook import read_notebook
+
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
             raise InputError(
@@ -252,6 +301,12 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 
 def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
+    from symattn.marking.submissions.alphabet import plain_signs, undrawn
+    from symattn.marking.submissions.code import as_text, is_session
+    from symattn.marking.submissions.latex import with_matrices
+    from symattn.marking.submissions.markdown import read_markdown
+    from symattn.marking.submissions.webpage import with_tables
+
     text = undrawn(_readable(text))
     if not is_sheet(text):
         text = plain_signs(with_matrices(with_tables(text)))

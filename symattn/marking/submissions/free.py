@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import islice, permutations, takewhile
+from operator import itemgetter
 from typing import Literal
 
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
-from symattn.marking.submissions.entries import undecorated
+from symattn.marking.submissions.entries import begins_with_a_word, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
 from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
@@ -114,6 +115,8 @@ class FreeText:
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
     _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    _by_entry: set[str] = field(default_factory=set)
+    """The matrices of which entries were written one by one, and not in rows alone."""
     _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
     """What stands behind a name and is no matrix: its piece, the text, the name, and the token that was spoken of."""
 
@@ -148,6 +151,7 @@ class FreeText:
                 self._at += 1
         for name, found in self._entries.items():
             asked = self.written.shape(name)
+            found = self._from_one(name, found, asked)
             high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
             rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
             self._answer(name, Cells(tuple(map(tuple, rows))), ())
@@ -255,7 +259,8 @@ class FreeText:
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), _words(MARKED.sub(r"\2", text).strip(_AROUND))
-        if part and isinstance(part.answer, MATRICES) and {self.names.sign(word) for word in words} == {name}:
+        alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
+        if part and isinstance(part.answer, MATRICES) and alone:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
         return True
@@ -356,7 +361,8 @@ class FreeText:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
         found = _OTHER_NAME.search(text)
         while found:
-            if (found[2].strip() or len(found[1]) > LONGEST_SIGN) and (other := self._called(found[1])):
+            named = (found[2].strip() or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
+            if named and (other := self._called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
             found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
         return text, "", ""
@@ -373,6 +379,10 @@ class FreeText:
             return False
         said, _, value = _partition(rest)
         answer = answer_in(part, rest)
+        if piece.placed and isinstance(part.answer, RubricAnswer | CellsAnswer):
+            self._at += 1
+            self._words(part, piece, rest)
+            return True
         named = self._called(said) if value and not (piece.placed and answer and part.name not in self._wordy) else ""
         if named and named != part.name and (not piece.placed or self._is_matrix(named)):
             return False
@@ -455,6 +465,9 @@ class FreeText:
             return place  # (b) mask, where (a) asks for a mask, too
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
+        if product := _OF_SIGNS.search(text):  # signs in a product are its factors, and name nothing
+            beside = f"{text[: product.start()]} {text[product.end() :]}"
+            return self.names.rule(product[0]) or (self._called(beside) if any(map(str.isalpha, beside)) else "")
         text = _ASIDE.sub(_unless_words, text)
         text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))
         words = _words(text)
@@ -487,6 +500,8 @@ class FreeText:
             return found
         if len(plain) == 1:
             return self._find(plain[0])
+        if factors := self._side_by_side(words):
+            return self.names.rule("".join(factors))
         every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
@@ -494,6 +509,12 @@ class FreeText:
                  if (len(word) <= LONGEST_SIGN or self.names.is_sign(word)) and (k or word != "A"))  # fmt: skip
         signs = {sign for word in short if (sign := self._find(word, self.names.sign))}
         return signs.pop() if len(signs) == 1 else ""
+
+    def _side_by_side(self, words: Sequence[str]) -> list[str]:
+        """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
+        is_sign = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
+        start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))
+        return [word for word, _ in takewhile(itemgetter(1), list(zip(words, is_sign, strict=True))[start:])]
 
     def _find(self, text: str, find: Callable[[str], str] | None = None) -> str:
         """The part or the step that is called so: of parts with one sign, as [v̂₁; v̂₂; v̂₃] for every token, the next."""
@@ -529,9 +550,21 @@ class FreeText:
         """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
         one, i, other, j = product.groups()
         for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
-            if (name := self.names.scores(first, second)) and name not in self._done and row and column:
+            if (name := self.names.scores(first, second)) and name not in self._done:
+                self._by_entry.add(name)
                 return name, {(row, column): value}
         return None
+
+    def _from_one(self, name: str, found: dict[tuple[int, int], str], shape: Shape) -> dict[tuple[int, int], str]:
+        """The entries of a matrix by their places from 1, where programmers count from 0."""
+        if all(i and j for i, j in found):
+            return found
+        columns = int(name in self._by_entry)
+        moved = {(i + 1, j + columns): text for (i, j), text in found.items()}
+        if all(i <= shape[0] and 0 < j <= shape[1] for i, j in moved):
+            return moved
+        self.written.not_read(name, "; ".join(found.values()), name)  # 0 and the last at once
+        return {place: text for place, text in found.items() if all(place)}
 
     def _further_rows(self, name: str, cells: Mapping[tuple[int, int], str]) -> None:
         """The rows with the numbers that come next, on the lines below."""
@@ -550,10 +583,9 @@ class FreeText:
         head, sign, rest = _partition(text)
         if not sign or not any(c.isdigit() for c in head):
             return None
-        head = undecorated(head.strip(" \t*`$"))
+        head = undecorated(head.strip(" \t*`$")).translate(_LOWERED)
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
-        head = head.translate(_LOWERED)
         entry, row = (
             _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
             _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
@@ -563,11 +595,11 @@ class FreeText:
         if found and entry and self._last in self.names.twins(found[1]):
             written = self._entries.get(self._last, {})
             name = self._last if (int(entry[2]), int(entry[3])) not in written else name
-        if not found or not name or name in self._done or int(found[2]) < 1 or self.names.find(head):
+        if not found or not name or name in self._done or self.names.find(head):
             return None
         if entry:
-            alone = int(entry[3]) and not _ANOTHER_ENTRY.search(rest)
-            return (name, {(int(entry[2]), int(entry[3])): rest}) if alone else None
+            self._by_entry.add(name)
+            return None if _ANOTHER_ENTRY.search(rest) else (name, {(int(entry[2]), int(entry[3])): rest})
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
@@ -693,7 +725,9 @@ class FreeText:
             parts, later = self.names.parts, self.names.place(place["place"])
             if later in parts and parts.index(later) > parts.index(part.name):
                 return True
-        return bool(self._label(_without_marker(piece.text))[0])
+        text = _without_marker(piece.text)
+        item = MARKED.match(text) if own and not piece.placed else None
+        return bool(self._label(item[2] if item else text)[0])
 
     def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
         """Whether an answer of one line is there."""
@@ -717,7 +751,9 @@ class FreeText:
             if len(taken) == 1 and (rows := self._rows_below(count_numbers(text, shape[1]))):
                 taken = rows
                 text = "\n".join(line.text for line in rows)
-            if _open(text) == 0 and (matrix := self._matrix(_behind_name(text), shape)):
+            behind = _behind_name(text)
+            in_words = begins_with_a_word(behind)
+            if _open(text) == 0 and not in_words and (matrix := self._matrix(behind, shape)):
                 self._at += len(taken)
                 self._put_grid(_Grid(matrix, tuple(taken)))
                 return True
@@ -834,7 +870,7 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = behind_arrow(DRAWING.sub("", text.strip()).replace("\\\\", ";").rstrip("! \t"), shape[1])
+        text = behind_arrow(DRAWING.sub("", text.strip().strip("`")).replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
@@ -1004,7 +1040,7 @@ _AND = r"\s+(?:and|und|et|y)\s+"
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
 
 
-_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix)\b)[^\W\d_]{3,}")
+_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
 
 
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
@@ -1039,8 +1075,14 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 
 
+_SIGNS = r"(?:\((?=\w+'*\)))?[^\W\d_](?:\w|['′’ᵀ⊤^.{}])*\)?"
+
+
+_OF_SIGNS = re.compile(rf"(?<![\w^\\]){_SIGNS}(?:\s*(?:[·⋅∙×@]|\\cdot\s|\\times\s|(?<=[\w')])\*(?=[\w(]))\s*{_SIGNS})+")
+
+
 _OTHER_ENTRY = re.compile(
-    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?\d\s*[·.*⋅∙•×]\s*)?"
+    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?[\d₀-₉]\s*[·.*⋅∙•×]\s*)?"
     r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*"
     r"(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
 )
@@ -1049,7 +1091,7 @@ _OTHER_ENTRY = re.compile(
 _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 
 
-_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
+_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|token|zeile|fila|ligne)\s*(\d)\)?")
 
 
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
@@ -1125,9 +1167,12 @@ def _without_marker(text: str) -> str:
     return formula[1].strip() if (formula := _FORMULA.fullmatch(text)) else text
 
 
+_SIGN = re.compile("[=:：≈]")
+
+
 def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    head = next(split(text, "=:：≈"))
+    head = next(split(text, "=:：≈")) if _SIGN.search(text) else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 
@@ -1144,6 +1189,11 @@ def _behind_name(text: str) -> str:
 def _open(text: str) -> int:
     """How many square brackets are open at the end."""
     return text.count("[") - text.count("]")
+
+
+def _in_round(text: str) -> bool:
+    """Whether a round bracket is open at the end."""
+    return text.count("(") > text.count(")")
 
 
 def _says_something_else(text: str) -> bool:

@@ -220,6 +220,8 @@ _DISPLAY = re.compile(
 _GOES_ON = re.compile(r"\s*&?\s*(?:=|≈|\\(?:approx|simeq|cong|doteq)(?![A-Za-z]))")
 _EQUALS = re.compile(r"&\s?(?==|≈|\\approx|:)")
 _ABOUT = re.compile(r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅")
+_LIST = re.compile(r"(:[*_]{0,3}[ \t]*\n)(?=\s*[-*+•]\s)")
+"""Where a list begins below its heading."""
 _BELOW = re.compile(r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))")
 
 
@@ -246,7 +248,7 @@ def _in_brackets(text: str) -> str:
             break
         text = changed
     text = _BEHIND.sub("", _BEFORE.sub("", text))
-    text = _FORMULA.sub(_formula, _DISPLAY.sub(_displayed, text))
+    text = _FORMULA.sub(_formula, _DISPLAY.sub(_displayed, _LIST.sub(rf"\1{_NEXT}", text)))
     text = _SPACE.sub(" ", _ABOUT.sub("≈", _EQUALS.sub("", text)))
     return _ROW.sub(lambda found: "" if _GOES_ON.match(text, found.end()) else _NEXT, _BELOW.sub(rf"\1{_NEXT}", text))
 

@@ -555,14 +555,6 @@ def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     return read_page(FilledSheet(md.page(text), questions))
 
 
-def is_sheet(text: str) -> bool:
-    """Whether a text was made from a worksheet or a paper: what it holds then stands in its places."""
-    return _SHEET.search(text) is not None
-
-
-_SHEET = re.compile(r"<!--\s*symattn:(?:grid|choices)|\A\ufeff?---\s*\nsymattn:")
-
-
 def read_page(sheet: FilledSheet) -> Paper:
     """Everything that was written between its lines."""
     paper = Paper.of(sheet.asked, *identity_of(sheet.page))

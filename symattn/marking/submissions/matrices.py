@@ -13,8 +13,8 @@ from itertools import accumulate, chain
 LARGEST = 40
 """Rows and columns that a matrix may have."""
 
-LONGEST = 100_000
-"""Characters of a text that is looked at as a matrix."""
+LONGEST = 20_000
+"""Characters of a text that is looked at as a matrix: as many entries as there may be, a dozen for each."""
 
 Rows = tuple[tuple[str, ...], ...]
 

@@ -71,6 +71,7 @@ _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
+_ALONE_IN_BRACKETS = re.compile(r"(?<!\w)\(([^\W\d_]\w*['′’]*)\)")
 _DIVISOR = re.compile(r"/(?:[^()/]|\([^()]*\))*")
 _MOST_WAYS = 8
 LONGEST_SIGN = 3
@@ -115,12 +116,13 @@ def transposed(name: str) -> str:
 def _as_rule(formula: str) -> str:
     """A formula by its signs: no transposes, no signs of products, and of a fraction only what is divided.
 
-    >>> [_as_rule(one) for one in ("Q K^T", r"\\frac{QK^\\top}{\\sqrt{d_k}}", "softmax(S' / 2)", "Q @ K.T", "X + O")]
-    ['QK', 'QK/', "softmax(S'/)", 'QK', 'X+O']
+    >>> [_as_rule(one) for one in ("Q K^T", r"\\frac{QK^\\top}{\\sqrt{d_k}}", "softmax(S' / 2)", "(A) · V", "X + O")]
+    ['QK', 'QK/', "softmax(S'/)", 'AV', 'X+O']
     """
     if len(formula) > _LONGEST_RULE:
         return ""
-    plain = _SIGNS_IN_TEX.sub("", transposed(_OVER.sub(r"\1/\2", visible(formula))))
+    plain = _ALONE_IN_BRACKETS.sub(r"\1", visible(formula))
+    plain = _SIGNS_IN_TEX.sub("", transposed(_OVER.sub(r"\1/\2", plain)))
     return _NOT_OF_A_RULE.sub("", _PRIMES.sub("'", unicodedata.normalize("NFKC", _DIVISOR.sub("/", plain))))
 
 

@@ -62,11 +62,6 @@ class Notebook:
         return md.page_of_cells([(cell.kind, cell.source) for cell in self.cells], self.head, outputs)
 
 
-def is_notebook(text: str) -> bool:
-    """Whether a text looks like one, whatever its file is called."""
-    return text.lstrip().startswith("{") and '"nbformat"' in text and '"cells"' in text
-
-
 def notebook(text: str) -> Notebook:
     """A notebook; `InputError` says in one sentence why it is none."""
     data = json_data(text, ".")

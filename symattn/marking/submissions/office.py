@@ -35,8 +35,6 @@ def is_workbook(content: bytes) -> bool:
 
 
 def _holds(content: bytes, member: str) -> bool:
-    if not content.startswith(b"PK\x03\x04"):
-        return False
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return member in archive.namelist()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from typing import Any, TypeGuard
+from typing import Any
 
 from symattn.errors import InputError
 from symattn.formula import Blank
@@ -34,11 +34,6 @@ _NO_FIELDS = message(
     "It is a PDF without form fields: it was printed, scanned or flattened. Hand in the fillable PDF itself, saved "
     "with what was filled in; or type the answers, as Markdown, TOML, JSON or CSV."
 )
-
-
-def is_pdf(content: str | bytes) -> TypeGuard[bytes]:
-    """Whether a file is a PDF, as its first bytes say."""
-    return isinstance(content, bytes) and content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"%PDF-")
 
 
 def pdf_head(data: bytes) -> tuple[str, str, str]:

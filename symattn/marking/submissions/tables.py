@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from symattn.marking.submissions.entries import is_number, kind_of, undecorated
+from symattn.marking.submissions.entries import begins_with_a_word, is_number, kind_of, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, holds_two, in_round, split_at
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.written import is_crossed
@@ -239,6 +239,8 @@ def count_numbers(text: str, columns: int) -> int:
 
 
 def _counted(text: str, columns: int) -> int:
+    if begins_with_a_word(text):
+        return 0
     text = DRAWING.sub(" ", text).strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1

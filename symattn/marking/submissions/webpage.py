@@ -209,11 +209,6 @@ def with_tables(text: str) -> str:
 _TABLE = re.compile(r"(?is)<table\b.*?</table>")
 
 
-def is_webpage(text: str) -> bool:
-    """Whether a text is a page of HTML."""
-    return re.match(r"(?is)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b", text) is not None
-
-
 def out_of_archive(text: str) -> str:
     """The page in what browsers save as a single file (.mhtml, RFC 2557); any other text as it is."""
     head = text[:2000].lower()

@@ -50,7 +50,7 @@ from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.frozen import FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
+from symattn.teaching.frozen import FROZEN, FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
 from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
@@ -58,7 +58,6 @@ from symattn.teaching.sheets import bank_files, banks_apart, check_formats, rend
 
 FORMAT = 2
 """Of `exam.json`; format 1 had the answers of a variant in place of its parts, and is still read."""
-FROZEN = "exam.json"
 UNFINISHED = ".unfinished"
 BEGUN = ".exam.jsonl"
 """The variants of an exam that is being drawn, until `exam.json` has them."""
