@@ -34,8 +34,6 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import BY_NAME, Detail, explain_step
 from symattn.teaching.explanation.wording import LINE, Wording, any_place
 
-Rows = list[list[float]]
-
 
 class Reader:
     """Works formulas out in floating point, in the way that a reader does: letters for indices, names for matrices."""

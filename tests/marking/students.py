@@ -22,10 +22,6 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions.entries import grid
 from symattn.teaching.question import StepAnswer
 
-Number = Decimal
-Rows = list[list[Number | None]]
-"""A matrix; None for −∞."""
-
 HIDDEN = None
 
 

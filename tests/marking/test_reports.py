@@ -114,7 +114,7 @@ def test_every_entry_that_was_written_has_its_sign(name):
     found = Counter(
         re.findall(r'<mtext class="sign">([^<]*)</mtext>', FORMATS["html"].write(feedback_document(report)))
     )
-    counted = Counter[str]()
+    counted = Counter()
     for part, said in report.attempt.answers.items():
         if isinstance(said, Grid) and not said.empty:
             for verdict in report.of(part).values():

@@ -3,7 +3,6 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +16,6 @@ from symattn.derivation.ops.position import Direction
 from symattn.errors import InputError
 from symattn.exact import Outline, matrix, to_sympy
 from symattn.exact.approximate import approximate
-
-Given = dict[str, list[list[Any]]]
 
 
 def numbers(rng, rows, columns, low=-2, high=2):

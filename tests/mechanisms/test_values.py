@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 from tomllib import loads
-from typing import Any
 
 import numpy as np
 import oracles
@@ -17,8 +16,6 @@ from witnesses import BACKWARD, WITNESSES, slopes, softmax
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
 from symattn.teaching.fairness import self_check
-
-Rows = list[list[Any]]
 
 SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
 VALUES, POSITIONS = SETTINGS["values"], SETTINGS["positions"]

@@ -3,7 +3,6 @@
 import json
 from copy import deepcopy
 from functools import cache
-from typing import Any
 
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
@@ -20,7 +19,7 @@ class Drawing:
     """The contents of variants, each drawn when it is first asked for."""
 
     def __init__(self, chosen, stated):
-        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Any]()
+        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list()
         self.family = chosen.family(self.spec, DICE.rng("family"))
 
     def __getitem__(self, k):

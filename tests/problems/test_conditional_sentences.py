@@ -109,9 +109,6 @@ def shown(name):
     return page(name)
 
 
-Said = tuple[str, list[Formula]]
-
-
 def read(content):
     """A sentence as words with ◊ for each formula, and the formulas."""
     parts = list(spans(content))

@@ -11,14 +11,10 @@ import json
 import re
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-
-Texts = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -30,35 +26,32 @@ class Answer:
     values: np.ndarray
 
     @property
-    def places(self) -> int:
+    def places(self):
         return 0 if np.allclose(self.values[np.isfinite(self.values)] % 1, 0) else 4
 
     @property
-    def texts(self) -> Texts:
+    def texts(self):
         return [[written(x, self.places) for x in row] for row in self.values]
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What a program calls it."""
         return re.sub(r"\W", "", self.sign.replace("'", "p")) or "x"
 
 
-def written(x: float, places: int) -> str:
+def written(x, places):
     return "-inf" if np.isneginf(x) else f"{x:.{places}f}"
 
 
-Work = Sequence[Answer]
-File = tuple[str, str | bytes]
-Layout = Callable[[Work], File]
-LAYOUTS: dict[str, Layout] = {}
+LAYOUTS = {}
 
 
-def layout(ending: str) -> Callable[[Callable[[Work], str | bytes]], Layout]:
+def layout(ending):
     """Registers a layout by its function's name, with the ending of its files."""
     return lambda write: registered(write.__name__.replace("_", " "), ending, write)
 
 
-def registered(name: str, ending: str, write: Callable[[Work], str | bytes]) -> Layout:
+def registered(name, ending, write):
     LAYOUTS[name] = lambda work: (f"answers.{ending}", write(work))
     return LAYOUTS[name]
 
@@ -66,42 +59,42 @@ def registered(name: str, ending: str, write: Callable[[Work], str | bytes]) -> 
 # ------------------------------------------------------------------------------------ small pieces
 
 
-def aligned(rows: Texts, gap: str = "  ") -> list[str]:
+def aligned(rows, gap="  "):
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [gap.join(x.rjust(w) for x, w in zip(row, wide, strict=True)) for row in rows]
 
 
-def listed(rows: Texts) -> str:
+def listed(rows):
     inner = ", ".join(f"[{', '.join(row)}]" for row in rows)
     return f"[{inner}]"
 
 
-def numpy_prints(answer: Answer, array: bool = False) -> str:
+def numpy_prints(answer, array=False):
     lines = aligned(answer.texts, ", " if array else " ")
     start, end = ("array([", "])") if array else ("[", "]")
     gap = ("," if array else "") + "\n" + " " * len(start)
     return start + gap.join(f"[{line}]" for line in lines) + end
 
 
-def torch_prints(answer: Answer) -> str:
+def torch_prints(answer):
     rows = ",\n        ".join(f"[{', '.join(row)}]" for row in answer.texts)
     return f"tensor([{rows}])"
 
 
-def pipes(rows: Iterable[Iterable[str]]) -> list[str]:
+def pipes(rows):
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def ruled(rows: Sequence[Sequence[str]]) -> list[str]:
+def ruled(rows):
     head, *below = pipes(rows)
     return [head, f"|{'---|' * len(rows[0])}", *below]
 
 
-def below_names(work: Work, lines: Callable[[Answer], Iterable[str]], name: str = "{sign} =") -> str:
+def below_names(work, lines, name="{sign} ="):
     return "\n\n".join("\n".join((name.format(sign=a.sign, word=a.word), *lines(a))) for a in work) + "\n"
 
 
-def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[str]) -> Texts:
+def numbered(texts, corner, columns, rows):
     """With a head for every column and every row."""
     heads = [[corner, *columns[: len(texts[0])]]]
     return heads + [[label, *row] for label, row in zip(rows, texts, strict=False)]
@@ -110,18 +103,18 @@ def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[s
 # ------------------------------------------------------------------------------------ layouts by their table
 
 
-def from_table(about: dict[str, Any]) -> Callable[[Work], str]:
+def from_table(about):
     """A layout by what `layouts.toml` says of it."""
 
-    def counted(pattern: str, count: int) -> list[str]:
+    def counted(pattern, count):
         return [pattern.format(j=j + 1, z=j) for j in range(count)]
 
-    def cell(x: str) -> str:
+    def cell(x):
         for old, new in about.get("swap", {}).items():
             x = x.replace(old, new)
         return about["cell"].format(x=x)
 
-    def of(k: int, a: Answer) -> str:
+    def of(k, a):
         rows = texts = [[cell(x) for x in row] for row in a.texts]
         told = {"sign": a.sign, "word": a.word, "lower": a.word.lower(), "name": a.name, "k": k}
         height, width = len(texts), len(texts[0])
@@ -141,7 +134,7 @@ def from_table(about: dict[str, Any]) -> Callable[[Work], str]:
             height=height, width=width, columns="c" * width,
         )  # fmt: skip
 
-    def write(work: Work) -> str:
+    def write(work):
         body = about["before"] + about["join"].join(of(k, a) for k, a in enumerate(work, 1)) + about["after"]
         return document(body, about["document"]) if "document" in about else body
 
@@ -155,16 +148,16 @@ ONE_TO = [str(k) for k in range(1, 20)]
 
 
 @layout("txt")
-def pasted_with_name_beside(work: Work) -> str:
+def pasted_with_name_beside(work):
     """Seen in pasted from a spreadsheet."""
     return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
 
 
 @layout("txt")
-def grid_table(work: Work) -> str:
+def grid_table(work):
     """Seen in pandoc's grid tables."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rule = "+" + "+".join("-" * 10 for _ in a.texts[0]) + "+"
         rows = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in a.texts]
         return [rule, *(line for row in rows for line in (row, rule))]
@@ -173,10 +166,10 @@ def grid_table(work: Work) -> str:
 
 
 @layout("txt")
-def simple_table(work: Work) -> str:
+def simple_table(work):
     """Seen in pandoc's simple tables."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rule = "  ".join("-" * 8 for _ in a.texts[0])
         return [rule, *("  ".join(f"{x:<8}" for x in row) for row in a.texts), rule]
 
@@ -184,10 +177,10 @@ def simple_table(work: Work) -> str:
 
 
 @layout("txt")
-def box_of_lines(work: Work) -> str:
+def box_of_lines(work):
     """Seen in rich and SQLite draw such boxes."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         count = len(a.texts[0])
         top, middle, end = (left + between.join("─" * 9 for _ in range(count)) + right
                             for left, between, right in ("┌┬┐", "├┼┤", "└┴┘"))  # fmt: skip
@@ -198,10 +191,10 @@ def box_of_lines(work: Work) -> str:
 
 
 @layout("txt")
-def box_with_heads(work: Work) -> str:
+def box_with_heads(work):
     """Seen in tabulate, in its psql form."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rows = numbered(a.texts, "", ONE_TO, ONE_TO)
         rule = "+" + "+".join("-" * 10 for _ in rows[0]) + "+"
         head, *below = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in rows]
@@ -211,8 +204,8 @@ def box_with_heads(work: Work) -> str:
 
 
 @layout("txt")
-def first_try_and_corrected(work: Work) -> str:
-    def wrong(a: Answer) -> Texts:
+def first_try_and_corrected(work):
+    def wrong(a):
         return [[written(-x if np.isfinite(x) else x, a.places) for x in row] for row in a.values + 1]
 
     return "\n".join(
@@ -221,7 +214,7 @@ def first_try_and_corrected(work: Work) -> str:
 
 
 @layout("txt")
-def dashes_of_unicode(work: Work) -> str:
+def dashes_of_unicode(work):
     dashes = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
     done = iter(range(10**6))
     text = "\n".join(f"{a.sign} = {listed(a.texts)}" for a in work)
@@ -229,13 +222,13 @@ def dashes_of_unicode(work: Work) -> str:
 
 
 @layout("txt")
-def minus_in_words(work: Work) -> str:
+def minus_in_words(work):
     return "\n".join(f"{a.sign} = {re.sub(r'-(?=[0-9])', 'minus ', listed(a.texts))}" for a in work)
 
 
 @layout("txt")
-def powers_of_ten(work: Work) -> str:
-    def entry(x: float, places: int) -> str:
+def powers_of_ten(work):
+    def entry(x, places):
         if places and 0 < abs(x) < 1:
             return f"{x * 100:.{places - 2}f} x 10^-2"
         return written(x, places)
@@ -244,14 +237,14 @@ def powers_of_ten(work: Work) -> str:
 
 
 @layout("txt")
-def full_width_digits(work: Work) -> str:
+def full_width_digits(work):
     wide = str.maketrans("0123456789.-", "０１２３４５６７８９．－")
     return "\n".join(f"{a.sign} = {listed(a.texts).translate(wide)}" for a in work)
 
 
 @layout("txt")
-def printed_by_sympy(work: Work) -> str:
-    def drawn(a: Answer) -> list[str]:
+def printed_by_sympy(work):
+    def drawn(a):
         lines = aligned(a.texts)
         spaced = [line for row in lines for line in (row, " " * len(row))][:-1]
         left = ["⎡", *["⎢"] * (len(spaced) - 2), "⎣"] if len(spaced) > 1 else ["["]
@@ -262,7 +255,7 @@ def printed_by_sympy(work: Work) -> str:
 
 
 @layout("txt")
-def entries_one_by_one(work: Work) -> str:
+def entries_one_by_one(work):
     return (
         "\n".join(
             f"{a.sign}_{i}{j} = {x}" for a in work for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)
@@ -276,23 +269,23 @@ def entries_one_by_one(work: Work) -> str:
 
 
 @layout("md")
-def markdown_column_of_remarks(work: Work) -> str:
-    def rows(a: Answer) -> Texts:
+def markdown_column_of_remarks(work):
+    def rows(a):
         head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
         return [[*head, "remark"], *([*row, "done" if k else "checked twice"] for k, row in enumerate(below))]
 
     return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
 
 
-def html_table(rows: Iterable[Iterable[str]], cell: str = "td") -> str:
+def html_table(rows, cell="td"):
     return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{x}</{cell}>' for x in row)}</tr>" for row in rows) + "</table>"
 
 
 @layout("html")
-def html_of_pandas(work: Work) -> str:
+def html_of_pandas(work):
     """Seen in DataFrame.to_html of pandas."""
 
-    def table(a: Answer) -> str:
+    def table(a):
         head = "".join(f"<th>{j}</th>" for j in range(len(a.texts[0])))
         body = "".join(f"<tr><th>{i}</th>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for i, row in enumerate(a.texts))
         first = f'<tr style="text-align: right;"><th></th>{head}</tr>'
@@ -304,19 +297,19 @@ def html_of_pandas(work: Work) -> str:
 # ------------------------------------------------------------------------------------ LaTeX
 
 
-def tex_rows(a: Answer, end: str = r" \\ ", comma: str = ".") -> str:
+def tex_rows(a, end=r" \\ ", comma="."):
     return end.join(" & ".join(x.replace("-inf", r"-\infty").replace(".", comma) for x in row) for row in a.texts)
 
 
-def document(body: str, head: str = "") -> str:
+def document(body, head=""):
     return (
         f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{head}\\begin{{document}}\n{body}\n\\end{{document}}\n"
     )
 
 
 @layout("tex")
-def tex_names_in_bold(work: Work) -> str:
-    def display(a: Answer) -> str:
+def tex_names_in_bold(work):
+    def display(a):
         letter, *rest = re.split(r"(?=['_])", a.sign, maxsplit=1)
         return rf"\[ \mathbf{{{letter}}}{''.join(rest)} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}} \]"
 
@@ -327,12 +320,12 @@ def tex_names_in_bold(work: Work) -> str:
 
 
 @layout("csv")
-def csv_names_beside(work: Work) -> str:
+def csv_names_beside(work):
     return "\n".join(",".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
 
 
 @layout("csv")
-def csv_column_of_remarks(work: Work) -> str:
+def csv_column_of_remarks(work):
     rows = [[a.sign, str(i), *row, "ok"] for a in work for i, row in enumerate(a.texts, 1)]
     return (
         "matrix,row,1,2,3,4,5,6,7,8"[: 11 + 2 * max(len(a.texts[0]) for a in work)].rstrip(",")
@@ -346,7 +339,7 @@ def csv_column_of_remarks(work: Work) -> str:
     )
 
 
-def workbook(sheets: dict[str, Texts]) -> bytes:
+def workbook(sheets):
     from openpyxl import Workbook
 
     book = Workbook()
@@ -361,22 +354,22 @@ def workbook(sheets: dict[str, Texts]) -> bytes:
 
 
 @layout("xlsx")
-def workbook_a_sheet_each(work: Work) -> bytes:
+def workbook_a_sheet_each(work):
     return workbook({a.sign.replace("'", "′"): a.texts for a in work})
 
 
 @layout("xlsx")
-def workbook_words_a_sheet_each(work: Work) -> bytes:
+def workbook_words_a_sheet_each(work):
     return workbook({a.word if "_" not in a.sign else f"{a.word} {a.sign[-1]}": a.texts for a in work})
 
 
 @layout("xlsx")
-def workbook_one_sheet(work: Work) -> bytes:
+def workbook_one_sheet(work):
     return workbook({"Sheet1": [row for a in work for row in ([a.sign], *a.texts, [])]})
 
 
 @layout("xlsx")
-def workbook_side_by_side(work: Work) -> bytes:
+def workbook_side_by_side(work):
     high = max(len(a.texts) for a in work)
     heads = [x for a in work for x in (a.sign, *[""] * len(a.texts[0]))]
     rows = [
@@ -387,12 +380,12 @@ def workbook_side_by_side(work: Work) -> bytes:
 
 
 @layout("xlsx")
-def workbook_with_heads(work: Work) -> bytes:
+def workbook_with_heads(work):
     return workbook({"Sheet1": [row for a in work for row in (*numbered(a.texts, a.sign, ONE_TO, ONE_TO), [])]})
 
 
 @layout("json")
-def data_of_json(work: Work) -> str:
+def data_of_json(work):
     rows = {a.sign: [[float(x) if "i" not in x else x for x in row] for row in a.texts] for a in work}
     return json.dumps({"answers": rows})
 
@@ -400,16 +393,16 @@ def data_of_json(work: Work) -> str:
 # ------------------------------------------------------------------------------------ documents of word processors
 
 
-def paragraph(text: str) -> str:
+def paragraph(text):
     return f'<w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
-def word_table(rows: Texts) -> str:
+def word_table(rows):
     cells = ("".join(f"<w:tc>{paragraph(x)}</w:tc>" for x in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def docx(body: str) -> bytes:
+def docx(body):
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -422,83 +415,83 @@ def docx(body: str) -> bytes:
 
 
 @layout("docx")
-def word_tables(work: Work) -> bytes:
+def word_tables(work):
     return docx("".join(paragraph(f"{a.sign} =") + word_table(a.texts) for a in work))
 
 
 @layout("docx")
-def word_lines(work: Work) -> bytes:
+def word_lines(work):
     return docx("".join(paragraph(f"{a.word}: {listed(a.texts)}") for a in work))
 
 
 # ------------------------------------------------------------------------------------ notebooks
 
 
-def code(source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
+def code(source, *outputs):
     return {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": list(outputs)}
 
 
-def text(source: str) -> dict[str, Any]:
+def text(source):
     return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
-def stream(said: str) -> dict[str, Any]:
+def stream(said):
     return {"output_type": "stream", "name": "stdout", "text": said + "\n"}
 
 
-def shown(said: str, kind: str = "execute_result", **others: str) -> dict[str, Any]:
+def shown(said, kind="execute_result", **others):
     data = {"text/plain": said, **others}
     return {"output_type": kind, "metadata": {}, "execution_count": 1, "data": data}
 
 
-def cells(*found: dict[str, Any]) -> str:
+def cells(*found):
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(found)})
 
 
-def source_of(work: Work) -> dict[str, Any]:
+def source_of(work):
     return code("import numpy as np\n" + "\n".join(f"{a.name} = compute('{a.name}')" for a in work))
 
 
 @layout("ipynb")
-def notebook_prints_with_names(work: Work) -> str:
+def notebook_prints_with_names(work):
     source = "\n".join(rf"print('{a.name} =\n', {a.name})" for a in work)
     printed = "\n".join(f"{a.sign} =\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}" for a in work)
     return cells(source_of(work), code(source, stream(printed)))
 
 
 @layout("ipynb")
-def notebook_prints_with_words(work: Work) -> str:
+def notebook_prints_with_words(work):
     source = "\n".join(f'print("{a.word}:", {a.name})' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.word}: {torch_prints(a)}" for a in work))))
 
 
 @layout("ipynb")
-def notebook_print_in_cells(work: Work) -> str:
+def notebook_print_in_cells(work):
     return cells(source_of(work), *(code(f"print({a.name})", stream(numpy_prints(a))) for a in work))
 
 
 @layout("ipynb")
-def notebook_prints_without_names(work: Work) -> str:
+def notebook_prints_without_names(work):
     source = "\n".join(f"print({a.name})" for a in work)
     return cells(source_of(work), code(source, stream("\n".join(map(numpy_prints, work)))))
 
 
 @layout("ipynb")
-def notebook_display(work: Work) -> str:
+def notebook_display(work):
     backwards = work[::-1]
     shows = [shown(numpy_prints(a, array=True), "display_data") for a in backwards]
     return cells(source_of(work), code("\n".join(f"display({a.name})" for a in backwards), *shows))
 
 
 @layout("ipynb")
-def notebook_last_lines(work: Work) -> str:
+def notebook_last_lines(work):
     return cells(*(
         code(f"{a.name} = compute('{a.name}')\n{a.name}", shown(numpy_prints(a, array=True))) for a in work
     ))  # fmt: skip
 
 
 @layout("ipynb")
-def notebook_last_lines_without_names(work: Work) -> str:
+def notebook_last_lines_without_names(work):
     found = (
         cell
         for a in work
@@ -508,7 +501,7 @@ def notebook_last_lines_without_names(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_headings_above_prints(work: Work) -> str:
+def notebook_headings_above_prints(work):
     found = (
         cell
         for a in work
@@ -518,13 +511,13 @@ def notebook_headings_above_prints(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_rounded(work: Work) -> str:
+def notebook_rounded(work):
     return cells(source_of(work), *(code(f"np.round({a.name}, 4)", shown(numpy_prints(a, array=True))) for a in work))
 
 
 @layout("ipynb")
-def notebook_of_sympy(work: Work) -> str:
-    def result(a: Answer) -> dict[str, Any]:
+def notebook_of_sympy(work):
+    def result(a):
         tex = r"$\displaystyle \left[\begin{matrix}" + tex_rows(a, r"\\") + r"\end{matrix}\right]$"
         return shown(f"Matrix({listed(a.texts)})", **{"text/latex": tex})
 
@@ -532,7 +525,7 @@ def notebook_of_sympy(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_of_pandas(work: Work) -> str:
+def notebook_of_pandas(work):
     counted = [str(k) for k in range(20)]
     frames = (aligned(numbered(a.texts, "", counted, counted)) for a in work)
     found = (code(f"pd.DataFrame({a.name})", shown("\n".join(frame))) for a, frame in zip(work, frames, strict=True))
@@ -540,14 +533,14 @@ def notebook_of_pandas(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_formulas_in_text(work: Work) -> str:
+def notebook_formulas_in_text(work):
     return cells(*(
         text(rf"$${a.sign} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}}$$") for a in work
     ))  # fmt: skip
 
 
 @layout("ipynb")
-def notebook_prints_f_strings(work: Work) -> str:
+def notebook_prints_f_strings(work):
     source = "\n".join(f'print(f"{a.sign}:\\n{{{a.name}}}")' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
 
@@ -562,7 +555,7 @@ VECTORS = {"Q": "Query vectors", "K": "Key vectors", "V": "Value vectors", "S": 
 TOKENS = ("please", "study", "man", "now", "here")
 
 
-def called(a: Answer, names: dict[str, str]) -> str:
+def called(a, names):
     """A name in somebody else's words, with the number of the head where there is one."""
     stem, _, head = a.sign.partition("_")
     said = names.get(stem, a.word if not head else a.sign)
@@ -570,16 +563,16 @@ def called(a: Answer, names: dict[str, str]) -> str:
 
 
 @layout("ipynb")
-def prints_with_words_and_brackets(work: Work) -> str:
+def prints_with_words_and_brackets(work):
     """Seen in a notebook in KawsarAhmad43/Learnify."""
     shows = [stream(f"\n{called(a, PRINTED)}:\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}") for a in work]
     return cells(source_of(work), *(code(f"print({a.name!r})", one) for a, one in zip(work, shows, strict=True)))
 
 
 @layout("ipynb")
-def variables_at_the_end_of_cells(work: Work) -> str:
+def variables_at_the_end_of_cells(work):
     """Seen in notebooks in UnfoldDataScience/YouTube-Videos-files and VikramTaviti/tuts."""
-    found: list[dict[str, Any]] = []
+    found = []
     for k, a in enumerate(work, 1):
         stem, _, head = a.sign.partition("_")
         name = f"{VARIABLES.get(stem, stem)}{'_' + head if head else ''}"
@@ -589,23 +582,23 @@ def variables_at_the_end_of_cells(work: Work) -> str:
 
 
 @layout("txt")
-def words_and_equals_signs(work: Work) -> str:
+def words_and_equals_signs(work):
     """Seen in the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch."""
     return "\n\n".join(f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}" for a in work)
 
 
 @layout("txt")
-def tokens_with_arrows(work: Work) -> str:
+def tokens_with_arrows(work):
     """Seen in a walkthrough of self-attention by omkarchebale: please → [1, 0]."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         return [f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False)]
 
     return "\n\n".join("\n".join((f"{called(a, VECTORS)}:", *lines(a))) for a in work)
 
 
 @layout("md")
-def shapes_beside_names(work: Work) -> str:
+def shapes_beside_names(work):
     """Seen in README of ardbytes/llm_from_scratch: the formula and the shape beside the name."""
     return "\n\n".join(
         f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"

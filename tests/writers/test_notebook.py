@@ -59,7 +59,7 @@ def run(*cells):
 
 def program(derivation):
     """Everything in a derivation, step by step."""
-    computation, defined = Computation(derivation), set[str]()
+    computation, defined = Computation(derivation), set()
     steps = [computation.worked([step]) for step in derivation]
     cells = [cell for step in steps for cell in (functions(step, defined), step)]
     return ["import numpy as np", computation.givens(derivation.givens), *cells]
