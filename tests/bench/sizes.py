@@ -58,7 +58,7 @@ def asked(level):
 def measured(spec, variants):
     """Seconds for the first variant, for one about the tenth, and for one of the last; or what was said."""
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
-    start, times = process_time(), list()
+    start, times = process_time(), []
     try:
         chosen = choose(spec, Drawn(spec, Dice.seeded(7)), Tally())
         for _ in range(variants):

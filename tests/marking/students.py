@@ -23,6 +23,7 @@ from symattn.marking.submissions.entries import grid
 from symattn.teaching.question import StepAnswer
 
 HIDDEN = None
+"""In place of −∞."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class Drawing:
     """The contents of variants, each drawn when it is first asked for."""
 
     def __init__(self, chosen, stated):
-        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list()
+        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), []
         self.family = chosen.family(self.spec, DICE.rng("family"))
 
     def __getitem__(self, k):

@@ -122,7 +122,7 @@ def is_right(report, part):
 def heard(form, found):
     """What a form was read as, in the words of forms.toml."""
     questions = questions_of(form)
-    right, whole = list(), form.get("right") is True
+    right, whole = [], form.get("right") is True
     heard = {key: {} for key in ("reads", "more", "shapes")} | {"unread": [], "waits": []}
     for k, (question, attempt) in enumerate(zip(questions, found.attempts, strict=True), 1):
         of = f"{k} " if questions[1:] else ""
