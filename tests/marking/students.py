@@ -306,6 +306,3 @@ def _writer(style, step):
         return f"{x:f}".replace(".", "," if style.comma else ".")
 
     return write
-
-
-__all__ = ["Slip", "Student", "Style", "by_machine", "copied", "random_style", "right_script", "script"]

@@ -297,6 +297,3 @@ def test_entries_not_asked_for_are_ignored():
                 given = given.put(i, j, Entry("17", None, 17))
         attempt = Attempt({**attempt.answers, part.name: given})
     full_marks(q, attempt, "strict")
-
-
-# ------------------------------------------------------------------------------------------------ a witness

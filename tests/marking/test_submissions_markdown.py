@@ -377,11 +377,3 @@ def test_the_space_for_a_line_put_right_takes_any_matrix():
         head, _, rest = blank("find-error").partition(f"## {number}\\.")
         text = head + f"## {number}\\." + rest.replace("&nbsp;", matrix, 1)
         assert values(read(text, q)[0].answers[part.name]) == [["1", "2"], ["3", "4"]], matrix
-
-
-@pytest.mark.slow
-@given(st.text(st.characters(exclude_characters="\0"), max_size=400))
-@tries(25)
-def test_whatever_is_put_into_the_file_it_is_read(junk):
-    text = blank("full").replace("*Working:*", "*Working:*\n\n" + junk, 2).replace("|   |", f"| {junk} |", 1)
-    assert len(read(text, question("full"))) == 1

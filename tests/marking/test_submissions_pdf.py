@@ -22,7 +22,7 @@ from pypdf.generic import (
     StreamObject,
     TextStringObject,
 )
-from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, attempts, numbers_only, question, values
+from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, numbers_only, question, values
 from trials import tries
 from writer_exam_samples import EVERYTHING
 from writer_samples import DOCUMENTS
@@ -194,17 +194,6 @@ def test_a_worksheet_filled_in_is_read_back(name):
     assert (found.sheet, found.name, found.student) == (sheet, "Ada Lovelace", "17")
     assert not found.attempts[0].remarks
     assert sheet_of(filled) == (sheet, "Ada Lovelace", "17")
-
-
-@pytest.mark.slow
-@tries(8)
-@given(st.data(), st.sampled_from(["full", "masks", "design", "shapes", "faded", "translate"]))
-def test_whatever_is_typed_is_read_back(data, name):
-    q = question(name)
-    attempt = data.draw(attempts(q, "."))
-    texts = texts_of(identity(q.frozen), [q], [attempt], letters=False)
-    found = read_submission(typed(form(name), texts), [q], form="pdf", decimal_mark=".")
-    agree(found.attempts[0], attempt)
 
 
 @pytest.mark.covering(most=2)

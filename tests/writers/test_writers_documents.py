@@ -109,11 +109,6 @@ def test_text_in_latex(text, source):
     assert escaped(text) == source
 
 
-def test_a_document_cannot_read_files():
-    page = sheet(Paragraph((Words('"#read("/etc/passwd")'), Math(n('x")#read("/etc/passwd")')))))
-    assert "root:" not in words_of(pdf.write_pdf(page))
-
-
 # --- Markdown -------------------------------------------------------------------------------------------
 
 
