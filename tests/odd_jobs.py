@@ -62,7 +62,7 @@ def faulty(settings):
     from symattn.marking.grading import worker
 
     marker = worker.Marker(settings)
-    plain = marker._marked
+    plain = marker._marked  # noqa: SLF001
 
     def marked(row, data, given):
         if row.id == "s001":
@@ -73,7 +73,7 @@ def faulty(settings):
             raise KeyError("no such thing")
         return plain(row, data, given)
 
-    marker._marked = marked
+    marker._marked = marked  # noqa: SLF001
     return marker.mark
 
 

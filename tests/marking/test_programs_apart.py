@@ -47,7 +47,7 @@ def patches_the_verdict(q, k, v):
 
 
 def patches_what_demands(q, k, v):
-    symattn.testing._demand = lambda held, otherwise: None
+    symattn.testing._demand = lambda held, otherwise: None  # noqa: SLF001
     return unscaled(q, k, v)
 
 

@@ -278,7 +278,7 @@ def fields_below(writer):
         for key in own:
             del widget[key]
         field[NameObject("/Kids")] = ArrayObject([widget.indirect_reference])
-        reference = writer._add_object(field)
+        reference = writer._add_object(field)  # noqa: SLF001
         widget[NameObject("/Parent")] = reference
         made.append(reference)
     writer.root_object["/AcroForm"][NameObject("/Fields")] = made  # type: ignore[index]
@@ -290,7 +290,7 @@ def streams(writer):
         if widget["/FT"] == "/Tx" and widget["/V"]:
             stream = StreamObject()
             stream.set_data(b"\xfe\xff" + str(widget["/V"]).encode("utf-16-be"))
-            widget[NameObject("/V")] = writer._add_object(stream)
+            widget[NameObject("/V")] = writer._add_object(stream)  # noqa: SLF001
 
 
 def with_script(writer):

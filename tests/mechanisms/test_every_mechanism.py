@@ -13,12 +13,11 @@ from random import Random
 
 import pytest
 from catalogue_sheets import ROWS, sheet
-from commands import run
 from test_self_check import STEPS, every_op
 
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
-from symattn.derivation.mechanisms import mechanism, mechanisms
+from symattn.derivation.mechanisms import mechanism
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.ops import (
     ActivationGradient,
@@ -52,16 +51,6 @@ MECHANISMS = list(ROW)
 def derivation(name):
     """That of its sheet in the catalogue."""
     return sheet(ROW[name]).problem.derivation
-
-
-# ------------------------------------------------------------------------------------------------ set
-
-
-def test_all_are_listed():
-    listed = run("list", "mechanisms").output
-    for name, chosen in mechanisms().items():
-        assert f"  {name} " in listed
-        assert chosen.title in listed
 
 
 # ------------------------------------------------------------------------------------------------ one rule

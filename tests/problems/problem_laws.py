@@ -6,8 +6,6 @@ from functools import cache
 
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type
 
 DICE = Dice.seeded(2026)
@@ -79,10 +77,3 @@ def keeps_its_promises(chosen, count=200, **stated):
     assert len({identity(chosen.freeze(content)) for content in drawn}) == count
     anew = Drawing(chosen, stated)
     assert [anew[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
-
-
-def is_written(question):
-    """Worksheet and key in every format that is text."""
-    for document in (question_document(question), question_document(question, solutions="key")):
-        for writer in FORMATS.values():
-            assert writer.write(document)

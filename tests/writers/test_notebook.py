@@ -23,7 +23,6 @@ from writer_samples import HOSTILE, sheet
 import symattn.derivation.ops
 from symattn.api import derive
 from symattn.derivation.derivation import Op, StepName
-from symattn.derivation.mechanisms import custom
 from symattn.derivation.numpy_source import value
 from symattn.exact import exact
 from symattn.foundation.dice import Dice
@@ -131,17 +130,6 @@ def test_rounded_weights_agree(settings):
     """Other settings: tests/mechanisms/test_values.py."""
     givens = {"Q": [[1, 2], [3, 1]], "K": [[1, 1], [2, 1]], "V": [[1, 0], [0, "1/2"]]}
     run(*program(derive("attention", **givens, **settings).derivation))
-
-
-@pytest.mark.parametrize("over", ["rows", "columns"])
-@pytest.mark.parametrize("of", ["rows", "columns"])
-def test_gradients_of_sums_means_and_parts_agree(over, of):
-    steps = [
-        {"name": "part", "op": "part", "operands": ["A"], "first": 2, "of": of},
-        {"name": "means", "op": "mean", "operands": ["part"], "over": over},
-        {"name": "sums", "op": "sum", "operands": ["means"], "over": over},
-    ]
-    run(*program(custom.run({"A": [[1, 2], [3, "1/2"]]}, steps, gradients=[{"of": "sums"}])))
 
 
 def test_every_operation_has_a_line_of_numpy():
