@@ -52,6 +52,11 @@ def late(settings):
     return job
 
 
+def hungry(settings):
+    """Takes memory that any machine promises and no limit allows."""
+    return lambda size: len(bytearray(size))
+
+
 def crashing(settings):
     """Ends its process, whatever it is asked."""
     return lambda asked: os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -277,9 +277,8 @@ def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
     assert [*Compiled(file).codes] == ["other = 1"]
 
 
-@pytest.mark.parametrize(
-    ("command", "kept"), [("derive note-002", True), pytest.param("--help", False, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "kept"), [("derive note-002", True), ("--help", False)])
 def test_what_a_command_compiles_is_kept_in_the_users_folder(tmp_path, command, kept):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYMATTN_CACHE": str(tmp_path)}
     run = [sys.executable, "-m", "symattn", *command.split()]

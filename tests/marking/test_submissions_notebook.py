@@ -321,6 +321,7 @@ HUGE = {
 }  # fmt: skip
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("what", HUGE)
 def test_what_is_huge_is_read_or_told(what):
     said = {"Q": f"Q = {HUGE[what]}", "K": "K = [[3]]"}

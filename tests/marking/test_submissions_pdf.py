@@ -315,6 +315,7 @@ SAVED = {
 }
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("way", SAVED)
 def test_what_viewers_make_of_a_form_is_read_all_the_same(way):
     reads_back("masks", SAVED[way])

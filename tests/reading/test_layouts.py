@@ -102,13 +102,13 @@ def pairs(each, nth=1):
             yield pytest.param(layout, name := NAMES[(k - i) % len(NAMES)], id=f"{layout}-{name}", marks=marks)
 
 
-@pytest.mark.parametrize(("layout", "name"), [*pairs(3)])
+@pytest.mark.parametrize(("layout", "name"), [*pairs(3, 2)])
 def test_what_is_right_earns_everything_in_every_layout(layout, name):
     report = marked(name, *LAYOUTS[layout](work(name)))
     assert (report.total, report.pending) == (report.available, False)
 
 
-@pytest.mark.parametrize(("layout", "name"), [pair for pair in pairs(2, 4) if "first try" not in pair.id])
+@pytest.mark.parametrize(("layout", "name"), [pair for pair in pairs(2, 8) if "first try" not in pair.id])
 def test_one_wrong_entry_is_found_in_every_layout(layout, name):
     rng = Random(f"{layout} {name}")
     answers = list(work(name))
@@ -184,6 +184,7 @@ LONG = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("unit", LONG)
 @pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
 def test_whatever_is_long_is_read_or_refused(unit, form):
