@@ -9,12 +9,11 @@ from __future__ import annotations
 import io
 import json
 import re
-import tomllib
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from tables import tables_beside
 
 
 @dataclass(frozen=True)
@@ -606,7 +605,7 @@ def shapes_beside_names(work):
     )
 
 
-TABLE = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text("utf-8"))
+TABLE = tables_beside(__file__)
 for name, about in TABLE.items():
     if name != "defaults":
         whole = TABLE["defaults"] | about

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import InputError
@@ -41,7 +40,7 @@ from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.entries import noticed
 from symattn.teaching.problems import problem_type
 
-TABLES = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
+TABLES = tables_beside(__file__)
 
 
 def rows_of(table):

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -20,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from layouts import LAYOUTS, Answer, numpy_prints
 from oracles import softmax
+from tables import tables_beside
 from trials import tries
 
 import symattn
@@ -33,7 +32,7 @@ from symattn.page.writers import FORMATS, markdown
 from symattn.teaching.problems import problem_type
 from symattn.teaching.sheets import sheets
 
-SHEETS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))["sheets"]
+SHEETS = tables_beside(__file__, "forms.toml")["sheets"]
 NAMES = (
     "two queries", "self attention 2", "self attention in note-002", "multi head attention", "causal self attention",
 )  # fmt: skip
