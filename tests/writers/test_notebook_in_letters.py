@@ -13,7 +13,7 @@ import sympy
 from catalogue_sheets import ROWS, sheet
 from check_notebook import sources
 from sympy import Lambda, Matrix
-from test_letters import EVERY_OPERATION, STEPS_IN_NUMBERS
+from test_letters import STEPS_IN_NUMBERS
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
@@ -24,7 +24,7 @@ from symattn.teaching.explanation.program import identifier
 
 SIZES = {"n": 3, "m": 4}  # every other size is 2
 SETTINGS = [
-    *((name, {}) for name in EVERY_OPERATION),
+    *((name, {}) for name in sorted(mechanisms())),
     ("attention", {"temperature": "T"}), ("attention", {"cap": "c"}),
     ("attention", {"mask": "causal", "bias": "alibi:r"}), ("attention", {"mask": "padding:0", "empty": "zero"}),
     ("self_attention", {"orientation": "columns"}), ("multi_head_attention", {"split": "interleaved"}),
