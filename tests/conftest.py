@@ -73,7 +73,7 @@ def pytest_collection_modifyitems(items):
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.property)
     functions = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("covering")]
-    left = set[pytest.Item]()
+    left = set()
     for (_, name), group in itertools.groupby(functions, lambda item: (item.path, item.originalname)):
         cases = list(group)
         quick = [case for case in cases if not case.get_closest_marker("slow")]
@@ -99,7 +99,7 @@ def covering(cases, values_of):
     Each time the case with the most values that have not come yet; of several, the one whose values came least often.
     """
     values = {case: set(values_of(case)) for case in cases}
-    came, missing = Counter[tuple[str, str]](), set[tuple[str, str]]().union(*values.values())
+    came, missing = Counter(), set().union(*values.values())
     while missing:
         best = max(cases, key=lambda case: (len(values[case] & missing), -sum(came[value] for value in values[case])))
         came.update(values[best])

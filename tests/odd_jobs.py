@@ -52,6 +52,11 @@ def late(settings):
     return job
 
 
+def hungry(settings):
+    """Takes memory that any machine promises and no limit allows."""
+    return lambda size: len(bytearray(size))
+
+
 def crashing(settings):
     """Ends its process, whatever it is asked."""
     return lambda asked: os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -62,7 +67,7 @@ def faulty(settings):
     from symattn.marking.grading import worker
 
     marker = worker.Marker(settings)
-    plain = marker._marked
+    plain = marker._marked  # noqa: SLF001
 
     def marked(row, data, given):
         if row.id == "s001":
@@ -73,7 +78,7 @@ def faulty(settings):
             raise KeyError("no such thing")
         return plain(row, data, given)
 
-    marker._marked = marked
+    marker._marked = marked  # noqa: SLF001
     return marker.mark
 
 

@@ -5,7 +5,6 @@ value that a reader would give it, and `plain` writes one down in a line.
 """
 
 import ast
-from collections.abc import Callable, Mapping
 from fractions import Fraction as Ratio
 
 import numpy as np
@@ -182,8 +181,6 @@ def same_matrix(a, b):
 
 
 # ------------------------------------------------------------------------------------------------ formulas
-
-Lookup = Callable[[f.Name, Mapping[str, int]], sympy.Expr]
 
 
 def evaluated(formula, lookup, bound=None):

@@ -4,6 +4,8 @@ import tomllib
 from pathlib import Path
 
 
-def tables_beside(test):
-    """Those of the .toml that is named after the test."""
-    return tomllib.loads(Path(test.replace("test_", "")).with_suffix(".toml").read_text("utf-8"))
+def tables_beside(test, name=""):
+    """Those of the .toml that is named after the test, or of another one."""
+    return tomllib.loads(
+        Path(test).with_name(name or Path(test).stem.removeprefix("test_") + ".toml").read_text("utf-8")
+    )

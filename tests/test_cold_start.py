@@ -60,7 +60,7 @@ COMMAND = "from symattn.cli import main; main(sys.argv[1:], standalone_mode=Fals
 IN_PYTHON = "import symattn; symattn.{}"
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     ("may", "arguments"),
     [
@@ -92,6 +92,7 @@ def test_a_verb_in_python_loads_what_it_needs(folder, may, call):
     assert found <= may, f"{found - may} need not be loaded"
 
 
+@pytest.mark.slow
 def test_a_sheet_of_a_practice_page_is_there_before_marking_and_other_types_are_loaded(folder):
     request = json.dumps({"verb": "draw", "recipe": "attention --level starter", "seed": 7})
     found = loaded(folder, f"from symattn.practice.session import answer; assert 'html' in answer({request!r})")
@@ -277,9 +278,8 @@ def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
     assert [*Compiled(file).codes] == ["other = 1"]
 
 
-@pytest.mark.parametrize(
-    ("command", "kept"), [("derive note-002", True), pytest.param("--help", False, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "kept"), [("derive note-002", True), ("--help", False)])
 def test_what_a_command_compiles_is_kept_in_the_users_folder(tmp_path, command, kept):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYMATTN_CACHE": str(tmp_path)}
     run = [sys.executable, "-m", "symattn", *command.split()]

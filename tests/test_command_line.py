@@ -135,12 +135,6 @@ def test_a_shape_note_has_a_miniature():
 # ------------------------------------------------------------------------------------------------ lists
 
 
-def test_the_list_shows_every_catalogue():
-    output = run("list").output
-    for name in (*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS):
-        assert re.search(rf"^  {re.escape(name)}\b", output, re.MULTILINE), name
-
-
 @pytest.mark.parametrize(
     ("what", "names"),
     [

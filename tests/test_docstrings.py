@@ -17,7 +17,7 @@ def examples(module):
 
 
 def test_every_example_of_a_docstring():
-    tried, failures = 0, list[str]()
+    tried, failures = 0, []
     for name in modules():
         for test in examples(importlib.import_module(name)):
             tried += doctest.DocTestRunner(verbose=False).run(test, out=failures.append).attempted

@@ -44,7 +44,7 @@ def test_sums_have_bounds_and_a_body():
     assert "the sum over l from 1 to n of e to the power s sub i l" in said
 
 
-def same(source: str) -> str:
+def same(source):
     """Braces and spaces make no difference."""
     return re.sub(r"[\s{}]|\\[,!]", "", source)
 

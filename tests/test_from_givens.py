@@ -34,8 +34,6 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import BY_NAME, Detail, explain_step
 from symattn.teaching.explanation.wording import LINE, Wording, any_place
 
-Rows = list[list[float]]
-
 
 class Reader:
     """Works formulas out in floating point, in the way that a reader does: letters for indices, names for matrices."""
@@ -161,7 +159,7 @@ CASES = [
 """In either notation each operation is somewhere."""
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("name", "settings", "notation"), CASES)
 def test_what_is_printed_of_an_entry_is_that_entry_and_has_room(name, settings, notation):
     more = {"orientation": "columns"} if notation == "columns" else {}

@@ -52,19 +52,14 @@ def test_two_secrets_are_two_keys(tmp_path):
     assert Dice.secret(tmp_path / "one").key != Dice.secret(tmp_path / "other").key
 
 
-def hungry(settings):
-    """Takes memory that any machine promises and no limit allows."""
-    return lambda size: len(bytearray(size))
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of a process is limited on Linux only")
 def test_a_job_that_takes_more_memory_than_it_may_is_ended():
     """Memory that no machine has (`odd_jobs.told`, "grow") is refused without any limit, too."""
     hands = Hands()
     try:
         with pytest.raises(LostError, match=r"takes more than 0\.5 GiB of memory"):
-            answer_of(hands.do(f"{__name__}:hungry", "null", text_of(2**30), Limits(60, 2**29)))
-        assert answer_of(hands.do(f"{__name__}:hungry", "null", text_of(10), Limits(60, 2**29))) == 10
+            answer_of(hands.do("odd_jobs:hungry", "null", text_of(2**30), Limits(60, 2**29)))
+        assert answer_of(hands.do("odd_jobs:hungry", "null", text_of(10), Limits(60, 2**29))) == 10
     finally:
         hands.close()
 
@@ -131,6 +126,7 @@ print(sys.modules["symattn"].__file__, told["of"])
 """
 
 
+@pytest.mark.slow
 def test_what_a_practice_page_has_of_symattn_is_enough_to_draw_and_to_mark(tmp_path):
     """It could not start: what it left out was imported."""
     with ZipFile(BytesIO(engine.sources(("symattn",)))) as archive:

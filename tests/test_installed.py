@@ -62,6 +62,7 @@ def expect_found(at, folder, work):
     assert written == "True"
 
 
+@pytest.mark.slow
 def test_a_checkout_finds_the_templates_beside_the_package(tmp_path):
     assert not (ROOT / "symattn" / "templates").exists()
     expect_found(ROOT / "templates", ROOT, tmp_path)

@@ -60,6 +60,7 @@ def test_what_is_derived_twice_is_equal(letters):
     assert letters.expanded().sympy(last) == again.expanded().sympy(last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["encoder"])
 def test_an_expanded_block_is_a_composition_of_steps_that_can_be_read(name):
     expanded = symattn.derive(name, symbolic=True).expanded()
@@ -310,7 +311,7 @@ def same(entry, right):
     return entry == right or abs(sympy.N(entry - right, 40)) < 1e-30
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
 def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
     """Every matrix before a step is made any numbers, in its expression in letters as in that entry by entry."""

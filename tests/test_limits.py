@@ -109,6 +109,7 @@ def test_a_pipe_is_no_answer(folder):
     assert "a file was expected" in refusal("check", "problem.toml", "/dev/zero")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_full_disk_is_a_sentence(folder):
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)

@@ -53,6 +53,7 @@ def sink(Q, K, V, s):
 WITNESSES = {"general": general, "additive": additive, "qk_norm": qk_norm, "sink": sink}
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("file", "witness"), [(str(FILES / f"{name}.toml"), f) for name, f in WITNESSES.items()])
 def test_what_is_drawn_is_worked_out_as_in_the_papers(file, witness):
     for sheet in symattn.worksheet(file, n=3, seed=5):
@@ -61,6 +62,7 @@ def test_what_is_drawn_is_worked_out_as_in_the_papers(file, witness):
         assert np.allclose(witness(**givens), numbers(d, "Z"))
 
 
+@pytest.mark.slow
 def test_thirty_variants_are_about_equally_much_work():
     loads = [sheet.question.features["load"] for sheet in symattn.worksheet(GENERAL, n=30, seed=7)]
     assert all(abs(load - sorted(loads)[15]) <= 0.1 * sorted(loads)[15] for load in loads)
@@ -114,6 +116,7 @@ def test_what_is_kept_is_the_same_mechanism():
     assert kept_mechanism("self-attention") == "self-attention"  # as frozen exams have it
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.toml")), ids=lambda path: path.stem)
 def test_a_file_is_described_as_a_mechanism_is_and_its_example_runs(path, monkeypatch, capsys):
     monkeypatch.chdir(FILES)

@@ -20,9 +20,6 @@ from symattn.teaching.problem_file import problem_file
 OURS = ("note-001-feed-forward", "note-003-encoder", "note-003-multi-head", "note-003-recurrent")
 
 
-# ------------------------------------------------------------------------------------------------ a second way
-
-
 # ------------------------------------------------------------------------------------------------ note 003
 
 

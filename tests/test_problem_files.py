@@ -204,37 +204,6 @@ def test_a_file_with_a_byte_order_mark(folder):
     assert derive("it.toml").problem.title == "Two tokens"
 
 
-# ------------------------------------------------------------------------------------------------ hostile texts
-
-HOSTILE = [
-    r"\input{/etc/passwd}", "$x$", "# heading", "<script>alert(1)</script>", "%comment", "a_b^c{d}", "~&\\", "\"'`",
-    "#import \"x\"", "\u202eright to left", "\x00\x07", "日本語", "]]>", "*bold* _it_ [l](x)", "line\nbreak",
-    "{n}", "|", "",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_titles_are_only_text(text):
-    assert derive("attention", Q=[[1]], K=[[1]], V=[[1]], title=text or " ").text("latex")
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_of_givens_and_steps_are_written_or_refused(text):
-    data = {
-        "mechanism": "custom",
-        "given": {text: [[1, 2]]},
-        "step": [{"name": text + "x", "op": "transpose", "operands": [text]}],
-    }
-    from symattn.api import Solution
-
-    for form in ("text", "latex", "markdown", "typst"):
-        try:
-            written = Solution(problem_file(data, "it").problem()).text(form)
-        except InputError as refusal:
-            written = str(refusal)
-        assert written
-
-
 # ------------------------------------------------------------------------------------------------ catalogues
 
 

@@ -1,14 +1,13 @@
 """A wrong key does not leave: whatever is planted in whatever kind of step, the second route finds it."""
 
-import tomllib
 from dataclasses import replace
 from functools import cache, reduce
 from operator import add
-from pathlib import Path
 
 import pytest
 import strategies
 from hypothesis import given
+from tables import tables_beside
 from trials import tries
 
 from symattn.api import derive, worksheet
@@ -20,7 +19,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.problem_file import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 
-PROGRAM = tomllib.loads(Path(__file__).with_name("every_operation.toml").read_text("utf-8"))
+PROGRAM = tables_beside(__file__, "every_operation.toml")
 GIVENS, STEPS = PROGRAM["given"], PROGRAM["step"]
 
 

@@ -1,17 +1,16 @@
 """Plain data read by type hints: what is read comes back, and what is wrong is said with its place."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from pathlib import Path
 from typing import Annotated, Literal, NewType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import InputError
@@ -128,7 +127,7 @@ def test_writing_is_stable(content):
 LEAST = {"name": "a", "table sizes": {}}
 
 
-WRONG = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text("utf-8"))["typed"]
+WRONG = tables_beside(__file__, "wrong_input.toml")["typed"]
 
 
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: row["says"][:40])

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tables import tables_beside
 from wrong_values import WRONG, dumps, places, spoilt
 
 import symattn
@@ -22,7 +23,7 @@ from symattn.teaching.exam.spec import ExamFile, exam_spec
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.problem_file import ProblemFile, problem_file
 
-RIGHT = tomllib.loads(Path(__file__).with_name("right_files.toml").read_text("utf-8"))
+RIGHT = tables_beside(__file__, "right_files.toml")
 QKV = RIGHT["problem"]["given"]
 
 

@@ -5,18 +5,17 @@ The table is `wrong_input.toml`: problem files, notations, exams, catalogues, co
 
 import re
 import shlex
-import tomllib
-from pathlib import Path
 
 import pytest
 from commands import run
+from tables import tables_beside
 from wrong_values import without_caret
 
 import symattn
 from symattn.errors import InputError
 from symattn.foundation.languages import read_catalogue
 
-TABLE = tomllib.loads(Path(__file__).with_name("wrong_input.toml").read_text("utf-8"))
+TABLE = tables_beside(__file__)
 RIGHT = 'mechanism = "attention"\n[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [2]]\n'
 FILES = {
     "problem": ("problem.toml", "derive problem.toml"),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -22,10 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symattn.api import derive
 
-Rows = list[list[int]]
 
-
-def main() -> None:
+def main():
     sizes = [int(n) for n in sys.argv[1:]] or [2, 4, 8, 16, 32, 64]
     print("    n   symattn prototype     NumPy  symattn/prototype  growth")
     before = 0.0
@@ -41,7 +38,7 @@ def main() -> None:
         before = ours
 
 
-def prototype(Q: Rows, K: Rows, V: Rows) -> list[list[dict[int, int]]]:
+def prototype(Q, K, V):
     """The numerators of Z by their exponents in units of 1/√d; the denominator of a row is the sum of its numbers."""
     columns = list(zip(*V, strict=True))
     found = []
@@ -49,7 +46,7 @@ def prototype(Q: Rows, K: Rows, V: Rows) -> list[list[dict[int, int]]]:
         scores = [sum(a * b for a, b in zip(q, k, strict=True)) for k in K]
         row = []
         for column in columns:
-            terms: dict[int, int] = {}
+            terms = {}
             for s, v in zip(scores, column, strict=True):
                 terms[s] = terms.get(s, 0) + v
             row.append(terms)
@@ -57,12 +54,12 @@ def prototype(Q: Rows, K: Rows, V: Rows) -> list[list[dict[int, int]]]:
     return found
 
 
-def in_floats(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+def in_floats(Q, K, V):
     powers = np.exp(Q @ K.T / math.sqrt(len(Q[0])))
     return powers / powers.sum(axis=1, keepdims=True) @ V
 
 
-def least(work: Callable[[], object], n: int) -> float:
+def least(work, n):
     found = []
     for _ in range(3 if n > 16 else 20):
         started = time.process_time()

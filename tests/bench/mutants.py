@@ -114,7 +114,7 @@ def main():
 def copies(folder, count):
     """Trees in which nobody plants yet."""
     left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
-    trees = SimpleQueue[Path]()
+    trees = SimpleQueue()
     for number in range(count):
         trees.put(Path(shutil.copytree(ROOT, folder / f"tree-{number}", ignore=left_out)))
     return trees

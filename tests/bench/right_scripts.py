@@ -44,7 +44,7 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--list", type=int, default=10)
     given = arguments.parse_args()
-    rng, accused, lost, spent = Random(given.seed), Counter[str](), Counter[str](), 0.0
+    rng, accused, lost, spent = Random(given.seed), Counter(), Counter(), 0.0
     drawn = {
         name: [sheet.question for sheet in sheets(make_recipe(name, seed=given.seed), 4)] for name in set(SUBJECTS)
     }
@@ -77,7 +77,7 @@ def main():
 
 def wrong(number, rng, drawn, listed):
     """Scripts with one slip or one misconception, gone on with: how many pass as rounding, by kind."""
-    planted, passed = Counter[str](), Counter[str]()
+    planted, passed = Counter(), Counter()
     while planted.total() < number:
         name = rng.choice(SUBJECTS)
         question = rng.choice(drawn[name])
@@ -125,7 +125,7 @@ def off_by_ten(number, rng, drawn, listed):
     weights have may by chance be what follows from them as they are written, which is right.
     """
     for kind in ("places throughout", "places by line"):
-        told = Counter[str]()
+        told = Counter()
         while told.total() < number:
             question = rng.choice(drawn[rng.choice(SUBJECTS)])
             style = replace(random_style(rng, [part.name for part in question.parts]), machine="")

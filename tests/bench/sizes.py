@@ -58,7 +58,7 @@ def asked(level):
 def measured(spec, variants):
     """Seconds for the first variant, for one about the tenth, and for one of the last; or what was said."""
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
-    start, times = process_time(), list[float]()
+    start, times = process_time(), []
     try:
         chosen = choose(spec, Drawn(spec, Dice.seeded(7)), Tally())
         for _ in range(variants):
@@ -94,7 +94,7 @@ def main():
     parser.add_argument("--level", default="standard")
     given = parser.parse_args()
     signal.signal(signal.SIGPROF, too_long)
-    counted = Counter[str]()
+    counted = Counter()
     for name, spec in asked(given.level):
         if given.only not in name:
             continue

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from symattn.api import make_recipe
 from symattn.exact import Matrix
-from symattn.formula import Name, Number, Product, Sum
+from symattn.formula import Name, Number
 from symattn.formula.width import width
 from symattn.page.document import (
     AnswerGrid,
@@ -67,13 +67,6 @@ def test_a_fraction_on_a_line_is_not_too_wide_for_its_box(notation):
 def grids(question):
     blocks = (block for part in question.parts for block in all_blocks(part.ask))
     return [block for block in blocks if isinstance(block, AnswerGrid)]
-
-
-def test_terms_with_a_factor_0_are_left_out():
-    x, nothing, one = Name("x"), Number("0"), Number("1")
-    whole = Sum((Product((one, x)), Product((nothing, one)), Product((x, x))))
-    assert handwriting.without_zeros(whole) == Sum((Product((one, x)), Product((x, x))))
-    assert handwriting.without_zeros(Sum((Product((nothing, one)),) * 2)) == nothing
 
 
 def test_the_pictures_are_small_and_stand_in_the_page():

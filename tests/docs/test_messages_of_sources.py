@@ -14,6 +14,7 @@ OTHERS = tuple(code for code in languages() if code != "en")
 extracted = cache(messages.extracted)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_language_has_the_messages_of_the_sources(language):
     """`make messages` was run; that a translation is missing fails no test: the page says it in English."""

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from symattn.exact.values import divide, exponential, square_root
 
-Recipe = tuple
-
 
 def follow(recipe, leaf, divide, root, power):
     """A recipe with such numbers for its leaves, and such functions of them."""

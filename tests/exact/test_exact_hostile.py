@@ -45,7 +45,7 @@ def values_of(reading):
 @pytest.mark.slow
 def test_only_promised_errors_leave_what_is_typed():
     rng = Random(5)
-    evaluated, said = 0, list[str]()
+    evaluated, said = 0, []
     for k in range(150):
         answer = fuzz_answers.expression(rng, rng.choice(fuzz_answers.RIGHT), depth=rng.randint(1, 4))
         started = time.process_time()

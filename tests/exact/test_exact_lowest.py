@@ -123,7 +123,7 @@ def test_sums_with_different_denominators_keep_the_least_common_one():
 
 def test_what_is_too_large_to_be_reduced_is_left_as_it_is(monkeypatch):
     """No gcd is taken beyond the stated size; contents and units come out all the same."""
-    taken = Counter[str]()
+    taken = Counter()
     monkeypatch.setattr(module, "polynomial_gcd", lambda f, g: taken.update(["gcd"]) or [1])
     degree = divide(
         2 + 2 * e(LARGEST_DEGREE + 1), 2 + 4 * e(LARGEST_DEGREE + 1) + 2 * e(2 * LARGEST_DEGREE + 2) + 6 * e(1)

@@ -332,7 +332,7 @@ def test_equal_towers_of_roots_are_compared_once_and_not_as_often_as_they_can_be
     """Each radicand stands in two terms of the next one: 2¹² comparisons, if each were made anew."""
     text = "(e+" * 12 + "1/(1+e)" + ")^(1/2)" * 12
     a, b = (read(text).evaluate() for _ in range(2))
-    compare_once, compared = ExpSum.__eq__, Counter[str]()
+    compare_once, compared = ExpSum.__eq__, Counter()
 
     def counted(self, other):
         compared["sums"] += 1
@@ -379,7 +379,7 @@ def test_a_sum_of_norms_is_given_up_before_it_fills_books():
 
 def test_a_product_is_given_up_before_it_is_formed():
     one = sum((exponential(k * k) for k in range(1, 500)), Fraction(0))
-    made = Counter[str]()
+    made = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(values, "product_of_terms", lambda *_: made.update(["products"]))
         with pytest.raises(OutgrownError):

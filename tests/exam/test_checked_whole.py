@@ -43,6 +43,7 @@ class StoppedError(Exception):
     pass
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("seed", [3, None])
 def test_what_was_frozen_before_a_run_was_broken_off_is_not_made_again(tmp_path, monkeypatch, seed):
     """Without a seed, too; a line that was cut off is made again, and in the end nothing is left but the exam."""
@@ -70,6 +71,7 @@ def test_what_was_frozen_before_a_run_was_broken_off_is_not_made_again(tmp_path,
         assert ids == [v.id for variants in make_exam(spec, Dice.seeded(seed)).pools for v in variants]
 
 
+@pytest.mark.slow
 def test_another_seed_begins_anew_and_a_refused_exam_leaves_nothing(tmp_path):
     path = tmp_path / "midterm.toml"
     path.write_text(EXAM, "utf-8")
@@ -88,6 +90,7 @@ def test_another_seed_begins_anew_and_a_refused_exam_leaves_nothing(tmp_path):
     assert exam.pools == make_exam(spec, Dice.seeded(2)).pools
 
 
+@pytest.mark.slow
 def test_what_was_kept_is_taken_only_as_it_was_written(tmp_path):
     """Spaces aside: a line that was changed, and all after it, are made again."""
     path = tmp_path / "midterm.toml"

@@ -4,19 +4,18 @@ What is right is the same two or three people in every file; what is spoilt is r
 """
 
 import random
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 
 from symattn.errors import InputError
 from symattn.foundation.tables import table
 from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 
-LISTS = tomllib.loads((Path(__file__).parent / "class_lists.toml").read_text("utf-8"))["list"]
+LISTS = tables_beside(__file__)["list"]
 
 
 def write(folder, text, encoding="utf-8"):

@@ -139,6 +139,7 @@ def begun(small, tmp_path):
     return shutil.copytree(small, tmp_path / "begun")
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "left",
     [

@@ -1,16 +1,13 @@
 """Worksheets, papers and notebooks filled in by a program, as a student fills them in by hand."""
 
 import json
-from collections.abc import Mapping, Sequence
 
 from symattn.foundation.languages import ENGLISH, say, speaking
 from symattn.marking.attempt import (
-    Attempt,
     Entry,
     Grid,
     Grids,
     Ordered,
-    Said,
     Shaded,
     Shaped,
     Text,
@@ -19,30 +16,25 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
-from symattn.marking.submissions.markdown import FilledSheet, Slot, behind_label, language_of, matrix_name
+from symattn.marking.submissions.blocks import escaped, unescaped
+from symattn.marking.submissions.markdown import FilledSheet, behind_label, language_of, matrix_name
 from symattn.marking.submissions.notebook import notebook
 from symattn.page.document import AnswerGrid, Choices, FillIn, Table
 from symattn.page.writers import common, markdown
-from symattn.teaching.question import Question
 
 
-def fill(
-    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
-) -> str:
+def fill(text, questions, attempts, *, name="", student=""):
     """A blank worksheet or paper with answers written into it: what `read_markdown` gives back."""
     page = md.page(text)
     fill_page(page, questions, attempts, name, student)
     return "\n".join(page.lines)
 
 
-def fill_page(
-    page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
-) -> None:
+def fill_page(page, questions, attempts, name="", student=""):
     """Answers written into the lines of a blank page."""
     with speaking(language_of(page) or ENGLISH):
         sheet = FilledSheet(page, questions)
-        changes: dict[int, tuple[int, list[str]]] = {}
+        changes = {}
         for number, slot in enumerate(sheet.slots):
             said = attempts[slot.question].answers.get(slot.part.name)
             if said is None:
@@ -75,13 +67,13 @@ def fill_page(
             put(page, start, end, new)
 
 
-def put(page: md.Page, start: int, end: int, lines: list[str]) -> None:
+def put(page, start, end, lines):
     page.lines[start:end] = lines
     if page.cells:
         page.cells[start:end] = [page.cells[start]] * len(lines)
 
 
-def _fill_fields(sheet: FilledSheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
+def _fill_fields(sheet, changes, fields):
     for block in sheet.blocks:
         for label, key in labels.fields(language_of(sheet.page)).items():
             value = fields[key]
@@ -90,7 +82,7 @@ def _fill_fields(sheet: FilledSheet, changes: dict[int, tuple[int, list[str]]], 
                 changes[block.start] = (block.end, [f"{label}{colon} {escaped(value)}"])
 
 
-def _filled_table(slot: Slot, table: MarkdownBlock, said: Said) -> list[str]:
+def _filled_table(slot, table, said):
     """The table with entries in its cells; with numbers for heads if the answer has another shape."""
     if isinstance(said, Shaded):
         rows = [[("x" if (i, j) in said.cells else "☐") for j in range(len(table.rows[0]) - 1)]
@@ -108,23 +100,23 @@ def _filled_table(slot: Slot, table: MarkdownBlock, said: Said) -> list[str]:
     return markdown.pipes(table.rows[0], body, ":---:").split("\n")
 
 
-def _grid_of(slot: Slot, said: Said) -> Said:
+def _grid_of(slot, said):
     if not isinstance(said, Grids):
         return said
     return said.grids.get(matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
 
 
-def shape_of_grid(slot: Slot) -> tuple[int, int]:
+def shape_of_grid(slot):
     return (slot.block.rows, slot.block.columns) if isinstance(slot.block, AnswerGrid) else (0, 0)
 
 
-def _table_of(name: str, grid: Grid) -> list[str]:
+def _table_of(name, grid):
     heads = [escaped(name), *(str(j) for j in range(1, grid.shape[1] + 1))]
     rows = [[f"**{i}**", *(escaped(entry.text) for entry in row)] for i, row in enumerate(grid.rows, 1)]
     return markdown.pipes(heads, rows, ":---:").split("\n")
 
 
-def _space(sheet: FilledSheet, slot: Slot) -> tuple[int, int]:
+def _space(sheet, slot):
     """The lines of the space for working of a part."""
     place = (slot.question, sheet.position(slot))
     found = zip(sheet.blocks, sheet.places, strict=True)
@@ -136,14 +128,14 @@ def _space(sheet: FilledSheet, slot: Slot) -> tuple[int, int]:
     return here[-1].end, here[-1].end
 
 
-def _in_space(slot: Slot, said: Said) -> list[str]:
+def _in_space(slot, said):
     """Words as a quotation, in which nothing is taken for a heading; a matrix as a table."""
     if isinstance(said, Grid):
         return ["", *_table_of("", said)]
     return ["", *(f"> {line}".rstrip() for line in said_text(said).split("\n"))]
 
 
-def said_text(said: Said) -> str:
+def said_text(said):
     """An answer of one line as it is written by hand."""
     match said:
         case Entry(text=text) | Text(text=text) | Unreadable(text=text):
@@ -162,9 +154,7 @@ def said_text(said: Said) -> str:
             return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
 
 
-def fill_notebook(
-    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
-) -> str:
+def fill_notebook(text, questions, attempts, *, name="", student=""):
     """A blank notebook with answers written into its tables and boxes: what `read_notebook` gives back."""
     page = notebook(text).page
     fill_page(page, questions, attempts, name, student)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
 
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
 from symattn.marking.submissions.written import grids_of, tables_of
 from symattn.page.document import FillIns, all_blocks
-from symattn.teaching.question import Part, Question
 
 MILLIMETRE = 72 / 25.4
 
@@ -30,25 +27,25 @@ class Box:
     high: float
 
     @property
-    def kind(self) -> str:
+    def kind(self):
         return self.name.split("/")[2] if "/head/" not in self.name else "head"
 
     @property
-    def place(self) -> str:
+    def place(self):
         """Its part."""
         return self.name.split("/")[1]
 
     @property
-    def group(self) -> str:
+    def group(self):
         """The name of what it is a box of."""
         return "/".join(self.name.split("/")[:4])
 
     @property
-    def at(self) -> tuple[int, ...]:
+    def at(self):
         return tuple(map(int, self.name.split("/")[4:]))
 
 
-def boxes(data: bytes) -> list[Box]:
+def boxes(data):
     """The fields of a form, in the order of reading."""
     found = []
     for number, page in enumerate(PdfReader(BytesIO(data)).pages):
@@ -60,13 +57,13 @@ def boxes(data: bytes) -> list[Box]:
     return found
 
 
-def widgets(writer: PdfWriter) -> Iterator[Any]:
+def widgets(writer):
     for page in writer.pages:
         for reference in page.get("/Annots", ()):  # type: ignore[union-attr]
             yield reference.get_object()
 
 
-def typed(data: bytes, texts: Mapping[str, str], *, states: str = "both", incremental: bool = False) -> bytes:
+def typed(data, texts, *, states="both", incremental=False):
     """A form with texts in its fields; a box to tick is ticked if it has any.
 
     `states` says what of a ticked box is set: its value, its appearance, or both, as viewers differ.
@@ -89,9 +86,9 @@ def typed(data: bytes, texts: Mapping[str, str], *, states: str = "both", increm
     return done.getvalue()
 
 
-def texts_of(sheet: str, questions: Sequence[Question], attempts: Sequence[Attempt], letters: bool) -> dict[str, str]:
+def texts_of(sheet, questions, attempts, letters):
     """What is to be typed into which field: on an exam paper parts have `letters`, on a worksheet numbers."""
-    found: dict[str, str] = {}
+    found = {}
     for q, (question, attempt) in enumerate(zip(questions, attempts, strict=True), 1):
         for p, part in enumerate(question.parts):
             if part.name in attempt.answers:
@@ -101,7 +98,7 @@ def texts_of(sheet: str, questions: Sequence[Question], attempts: Sequence[Attem
     return found
 
 
-def _said(part: Part, said: Said) -> dict[str, str]:
+def _said(part, said):
     match said:
         case Grid() if grids_of(part):
             return _cells("grid/1", said)
@@ -127,5 +124,5 @@ def _said(part: Part, said: Said) -> dict[str, str]:
     return {"line/1" if lines else "space/1": words}
 
 
-def _cells(place: str, grid: Grid) -> dict[str, str]:
+def _cells(place, grid):
     return {f"{place}/{i + 1}/{j + 1}": entry.text for i, j, entry in grid.cells() if entry.text}

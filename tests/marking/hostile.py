@@ -169,6 +169,3 @@ def attempts(asked, rng):
         wrong = rng.choice(believed)
         base = key_script(asked) if wrong is None else script(asked, wrong)
         yield rng.choice([spoilt(asked, rng), with_changes(asked, base, rng), with_changes(asked, base, rng)])
-
-
-__all__ = ["FEW", "NAMES", "QUICK", "attempts", "in_symbols", "key", "question"]

@@ -7,15 +7,13 @@ layouts.
 """
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import sympy
 
 from symattn.derivation.misconceptions import whole
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, is_symbolic, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, decimal_text, is_symbolic, to_sympy
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
@@ -33,11 +31,6 @@ from symattn.teaching.question import (
     StepAnswer,
     WordAnswer,
 )
-
-Page = list[list[Any]]
-Pages = Mapping[str, Page]
-Form = Callable[[Value], str]
-
 
 # ------------------------------------------------------------------------------------------------ pages
 

@@ -22,11 +22,8 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions.entries import grid
 from symattn.teaching.question import StepAnswer
 
-Number = Decimal
-Rows = list[list[Number | None]]
-"""A matrix; None for −∞."""
-
 HIDDEN = None
+"""In place of −∞."""
 
 
 @dataclass(frozen=True)
@@ -309,6 +306,3 @@ def _writer(style, step):
         return f"{x:f}".replace(".", "," if style.comma else ".")
 
     return write
-
-
-__all__ = ["Slip", "Student", "Style", "by_machine", "copied", "random_style", "right_script", "script"]

@@ -4,18 +4,17 @@ Witnesses: marks counted by hand, Python's decimal and fractions, SymPy, NumPy, 
 """
 
 import itertools
-import tomllib
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import right_answer
+from tables import tables_beside
 
 import symattn
 from symattn.derivation.misconceptions import SLIPS, misconceptions
@@ -204,7 +203,7 @@ def said_of(kind, said, points):
 
 
 SIGNS = {"+": "correct", "-": "wrong", ".": "missing", "?": "unreadable", ">": "follows"}
-TABLES = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
+TABLES = tables_beside(__file__)
 ROWS = TABLES["row"]
 
 

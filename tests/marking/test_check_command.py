@@ -2,16 +2,15 @@
 
 import json
 import shlex
-import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
 from commands import refusal, run
+from tables import tables_beside
 
 import symattn
 from symattn.errors import InputError
@@ -21,7 +20,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.sheets import formats
 
-REFUSED = tomllib.loads(Path(__file__).with_name("wrong_checks.toml").read_text("utf-8"))
+REFUSED = tables_beside(__file__, "wrong_checks.toml")
 
 # One query, two keys, no scale: S = [1 0], A = [e/(e+1) 1/(e+1)], Z = [(e+2)/(e+1)]; 7 marks.
 PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'

@@ -11,7 +11,6 @@ import pty
 import re
 import sys
 import threading
-import tomllib
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import pytest
 from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 
 import symattn
 from symattn.errors import InputError
@@ -41,7 +41,7 @@ from symattn.teaching.exam import make_exam, read_exam_file
 from symattn.teaching.exam.deploy import freeze
 
 TERMS = Terms(POLICIES["ecf"])
-TABLES = tomllib.loads(Path(__file__).with_name("entries.toml").read_text("utf-8"))
+TABLES = tables_beside(__file__)
 
 
 def rows_of(table):

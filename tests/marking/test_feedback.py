@@ -137,7 +137,7 @@ def number(formula):
     return float(eval(text, {"sqrt": np.sqrt, "ln": np.log}))
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @mechanisms
 def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_most(mechanism):
     for part, report in slipped(mechanism):

@@ -3,8 +3,6 @@
 Scripts are worked out here, in SymPy, head by head, with one line of a head done otherwise.
 """
 
-from collections.abc import Callable
-
 import pytest
 import sympy
 from scripts import ids, key_script, laid, marked, mistakes, script, shown, with_entry
@@ -23,8 +21,6 @@ W_K = [[1, 0, -1, -1], [-1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 1, -1]]
 W_V = [[1, 1, 0, 1], [1, 0, 1, 1], [1, -1, 0, 0], [1, 1, 0, -1]]
 W_O = [[1, 0], [0, 1], [1, 1], [1, -1]]
 GIVENS = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
-
-Line = Callable[..., sympy.Matrix]
 
 
 def question(**chosen):

@@ -574,7 +574,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     ("first", "second", "variant"),
     [

@@ -6,7 +6,6 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,25 +25,24 @@ from symattn.page.document import Table
 from symattn.page.writers.text import plain
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question
 
 TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
 PRODUCT = r"\b([A-Z]ᵀ?) ([A-Z]ᵀ?)(?!\w)"
 """Of matrices; entry by entry, A ∘ B is B ∘ A."""
 
 
-def in_columns(name: str) -> str:
+def in_columns(name):
     """A name of the catalogue as somebody says it whose tokens are columns: (A B)ᵀ = Bᵀ Aᵀ, and rows are columns."""
     swapped = re.sub(PRODUCT, r"\2 \1", name)
     return re.sub(r"\b(rows?|columns?)\b", lambda found: TURNED[found[0]], swapped)
 
 
-def bare(text: str) -> str:
+def bare(text):
     """A text without what writers choose: blanks, ᵀ as ^T, indices lowered or raised."""
     return re.sub(r"[\s_^{}()]", "", unicodedata.normalize("NFKC", text).replace("∘", "⊙"))
 
 
-def class_with(*reports: dict[str, Any]) -> set[str]:
+def class_with(*reports):
     """The mistakes that a class's page lists, of one student for each report."""
     rows = [
         Row(k, f"N{k}", f"s{k}", "P", status="marked", results=(Result("V", report),))
@@ -55,7 +53,7 @@ def class_with(*reports: dict[str, Any]) -> set[str]:
     return {bare(plain(row[0])) for table in tables for row in table.rows}
 
 
-def report_of(id: str, **orientation: str) -> dict[str, Any]:
+def report_of(id, **orientation):
     """A report with one mistake; its question says how it lies, or does not, as earlier reports."""
     return {
         "question": {"title": "Question", **orientation},
@@ -68,7 +66,7 @@ def report_of(id: str, **orientation: str) -> dict[str, Any]:
     }
 
 
-def drawn(notation: str, problem: str = "full", **more: Any) -> Question:
+def drawn(notation, problem="full", **more):
     spec = problem_type(problem).spec({"notation": notation, **more})
     return next(iter(pool(spec, Dice.seeded(1))))
 

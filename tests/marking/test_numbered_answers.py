@@ -32,8 +32,6 @@ LABELS = (
 )
 """How the place of an answer is said: n is the number of the part."""
 
-Options = frozenset[int]
-
 
 def each(yes, no, texts, right, form):
     return [

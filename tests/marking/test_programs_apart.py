@@ -47,7 +47,7 @@ def patches_the_verdict(q, k, v):
 
 
 def patches_what_demands(q, k, v):
-    symattn.testing._demand = lambda held, otherwise: None
+    symattn.testing._demand = lambda held, otherwise: None  # noqa: SLF001
     return unscaled(q, k, v)
 
 
@@ -64,6 +64,7 @@ def patches_float(q, k, v):
     return unscaled(q, k, v)
 
 
+@pytest.mark.covering(most=1)
 @forks
 @pytest.mark.parametrize("function", [patches_the_verdict, patches_what_demands, patches_what_compares, patches_float])
 def test_who_patches_patches_a_copy(function):
@@ -163,6 +164,7 @@ LOST = [
 ]
 
 
+@pytest.mark.covering(most=5)
 @forks
 @pytest.mark.parametrize(("function", "how", "says"), LOST, ids=lambda one: getattr(one, "__name__", None))
 def test_who_does_not_return_gets_a_verdict(function, how, says):

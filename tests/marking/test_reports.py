@@ -114,7 +114,7 @@ def test_every_entry_that_was_written_has_its_sign(name):
     found = Counter(
         re.findall(r'<mtext class="sign">([^<]*)</mtext>', FORMATS["html"].write(feedback_document(report)))
     )
-    counted = Counter[str]()
+    counted = Counter()
     for part, said in report.attempt.answers.items():
         if isinstance(said, Grid) and not said.empty:
             for verdict in report.of(part).values():
@@ -178,6 +178,7 @@ def test_what_a_case_is_told(name, reader, sentences):
     assert squeezed("given your Q and K") not in found  # the sign at the entry says it
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are_more(seed):
     """Numbers that have nothing to do with the question."""

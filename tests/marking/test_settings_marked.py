@@ -163,6 +163,7 @@ def test_a_wrong_line_is_marked_whatever_an_operation_holds(case):
     assert_marked(*case, lines=1)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("belief", ["X3", "X9"])
 def test_a_belief_in_every_head_is_one_mistake_whatever_the_slopes(belief):
     """ALiBi's slopes of two heads are 1/16 and 1/256: powers of 2 with such exponents are followed, too."""

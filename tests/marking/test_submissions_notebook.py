@@ -5,11 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,15 +15,14 @@ from filling import fill_notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, marked
-from test_submissions_markdown import attempts, question, values
-from trials import tries
+from test_submissions_markdown import question, values
 
 from symattn.errors import InputError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import languages
-from symattn.marking.attempt import Attempt, Submission, Text
+from symattn.marking.attempt import Attempt, Text
 from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.marking.submissions.code import printed
 from symattn.page.document import Look
@@ -36,39 +33,38 @@ from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.program import variables
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.question import PropertyAnswer, Question
+from symattn.teaching.question import PropertyAnswer
 
 TYPES = sorted(drawn_types())
-Cell = dict[str, Any]
 
 
 @cache
-def blank(name: str, notation: str = "standard", language: str = "en") -> str:
+def blank(name, notation="standard", language="en"):
     q = question(name, notation)
     document = question_document(q, identity(q.frozen), "symattn worksheet x")
     return notebook.write(translated(replace(document, look=Look(language=language))))
 
 
-def read(text: str | bytes, *questions: Question, mark: str = "auto") -> Submission:
+def read(text, *questions, mark="auto"):
     return read_submission(text, questions, source="ada.ipynb", decimal_mark=mark)
 
 
-def changed(text: str, change: Callable[[list[Cell]], object]) -> str:
+def changed(text, change):
     """A notebook with something done to its cells."""
     data = json.loads(text)
     change(data["cells"])
     return json.dumps(data)
 
 
-def code(source: str, *outputs: str) -> Cell:
+def code(source, *outputs):
     shown = [{"output_type": "execute_result", "data": {"text/plain": output.splitlines(True)}} for output in outputs]
     return {"cell_type": "code", "source": source, "outputs": shown, "metadata": {}}
 
 
-def coded(text: str, sources: dict[str, str], outputs: dict[str, str] | None = None) -> str:
+def coded(text, sources, outputs=None):
     """A notebook with code in place of `Q = ...`, by the variable, and with what it shows."""
 
-    def put(cells: list[Cell]) -> None:
+    def put(cells):
         for i, cell in enumerate(cells):
             found = re.match(r"(\w+) = \.\.\.", "".join(cell["source"]))
             if found and found[1] in sources:
@@ -96,17 +92,6 @@ def test_a_key_written_into_a_notebook_is_marked_like_the_key(name, language):
     assert report.pending or report.total == report.available
 
 
-@pytest.mark.slow
-@given(st.data(), st.sampled_from(TYPES), st.sampled_from([".", ","]))
-@tries(15)
-def test_whatever_was_written_into_tables_and_boxes_is_read_back(data, name, mark):
-    q = question(name)
-    attempt = data.draw(attempts(q, mark))
-    found = read(fill_notebook(blank(name), [q], [attempt]), q, mark=mark).attempts[0]
-    assert dict(found.answers) == dict(attempt.answers)
-    assert not found.more
-
-
 @pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", TYPES[::3])
 def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name):
@@ -114,7 +99,7 @@ def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name):
     q = question(name)
     key, own = key_script(q), variables(q).parts
 
-    def put(cells: list[Cell]) -> None:
+    def put(cells):
         asked = iter(own)
         for i, cell in enumerate(cells):
             if cell["cell_type"] == "code" and " = ...  # to compute" in "".join(cell["source"]):
@@ -135,7 +120,7 @@ def test_questions_of_an_exam_may_call_their_matrices_alike():
     text = notebook.write(paper(ExamSpec("An exam"), Copy(0, identity("x"), name="Bo", id="3"), questions))
     assert not any(a.answers or a.more or a.remarks for a in read(text, *questions).attempts)
 
-    def put(cells: list[Cell]) -> None:
+    def put(cells):
         for number, cell in enumerate(cells):
             source = "".join(cell["source"])
             if cell["cell_type"] == "code" and source.startswith("S = ..."):
@@ -226,10 +211,10 @@ def test_outputs_that_are_no_matrix(what):
 # ------------------------------------------------------------------------------------ what students do
 
 
-def one(sources: Sequence[Cell], name: str = "full") -> Attempt:
+def one(sources, name="full"):
     """The attempt in a worksheet with these cells below the heading of its first part."""
 
-    def put(cells: list[Cell]) -> None:
+    def put(cells):
         at = next(i for i, cell in enumerate(cells) if "".join(cell["source"]).startswith("Q = ..."))
         cells[at : at + 1] = sources
 
@@ -279,7 +264,7 @@ def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice():
     heading, part = next((n, p) for n, p in enumerate(design.parts, 1) if isinstance(p.answer, PropertyAnswer))
     matrix = next(iter(part.answer.model))
 
-    def below(cells: list[Cell]) -> None:
+    def below(cells):
         at = next(i for i, cell in enumerate(cells) if "".join(cell["source"]).startswith(f"## {heading}\\."))
         cells.insert(at + 1, code(f"{matrix} = [[1, 2], [3, 4]]"))
 
@@ -336,6 +321,7 @@ HUGE = {
 }  # fmt: skip
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("what", HUGE)
 def test_what_is_huge_is_read_or_told(what):
     said = {"Q": f"Q = {HUGE[what]}", "K": "K = [[3]]"}
@@ -344,7 +330,7 @@ def test_what_is_huge_is_read_or_told(what):
     assert all(remark.says.endswith((".", "'")) for a in found.attempts for remark in (*a.remarks, *found.remarks))
 
 
-def notebook_of(**changes: object) -> str:
+def notebook_of(**changes):
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [], **changes})
 
 
@@ -371,7 +357,7 @@ def test_a_notebook_that_cannot_be_used_is_refused_in_one_sentence(what):
 
 
 def test_what_notebooks_hold_besides_does_no_harm():
-    odd: list[Cell] = [
+    odd = [
         {"cell_type": "raw", "source": "raw"}, {"source": ""}, {"cell_type": "code", "source": "1", "outputs": 7},
         {"cell_type": "code", "source": "Q", "outputs": [3, {}, {"data": 5}, {"data": {"text/plain": {}}}]},
         {"cell_type": "markdown", "source": "```\nopen fence", "attachments": {}},
@@ -384,23 +370,6 @@ def test_what_notebooks_hold_besides_does_no_harm():
     between = changed(filled, lambda cells: cells.__setitem__(slice(8, 8), odd))
     for text in (filled, between):
         assert marked(q, read(text, q).attempts[0]).total == q.marks
-
-
-SOUP = st.lists(
-    st.sampled_from(
-        ["Q", "K", " = ", "[", "]", "[[", "]]", "(", ")", "np.array(", ".T", "*", "/", "**", "-", "1", "2.50", "e", "'",
-         '"', "'", ",", "\n", " ", "...", "None", "nan", "np.exp(", "lambda", ":", "for", "in", "def f():", "#", "\\",
-         "1e5", "0x1", "1j", "f'", "{", "}", "print(", "@", "é", "−", "√3", "=", "True"]
-    ), max_size=40,
-).map("".join)  # fmt: skip
-
-
-@pytest.mark.slow
-@given(SOUP, SOUP, st.sampled_from(["Q", "K", "Z"]))
-@tries(30)
-def test_any_code_and_any_output_is_read(source, output, name):
-    found = read(coded(blank("full"), {name: source}, {name: output}), question("full"))
-    assert len(found.attempts) == 1
 
 
 # ------------------------------------------------------------------------------------ where notebooks are taken

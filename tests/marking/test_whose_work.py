@@ -1,15 +1,14 @@
 """Whose work a file is: what a platform calls it decides, and no file of one student changes what another is given."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.foundation.crew import Crew
@@ -26,7 +25,7 @@ PEOPLE = [
 CLASS = tuple(Entrant(k, name, id, SHEETS[k % 4], f"{k:03}-{id}") for k, (name, id) in enumerate(PEOPLE, 1))
 EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS}, CLASS)
 MALLORY = "Mallory Malone"
-WHOSE = tomllib.loads(Path(__file__).with_name("whose.toml").read_text("utf-8"))
+WHOSE = tables_beside(__file__, "whose.toml")
 
 ANSWER = b"[answers]\nQ = [[1]]\n"
 

@@ -14,7 +14,7 @@ from test_golden_variant import GIVENS
 
 import symattn
 from symattn.exact import decimal_text
-from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.attempt import Attempt
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import grid
 
@@ -37,7 +37,7 @@ class Case:
     expected: dict[str, Table] = field(default_factory=dict)
 
     @cached_property
-    def script(self) -> dict[str, Grid]:
+    def script(self):
         """What was said, by part."""
         return {head[0]: grid([row[1:] for row in rows]) for head, *rows in self.tables}
 

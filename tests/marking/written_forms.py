@@ -7,7 +7,6 @@ follows each operation, at the precision that is set.  Nothing of symattn is use
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -34,28 +33,28 @@ class Written:
     loose: bool = False
 
     @property
-    def tight(self) -> str:
+    def tight(self):
         return f"({self.text})" if self.loose else self.text
 
-    def __add__(self, other: Written) -> Written:
+    def __add__(self, other):
         right = f"({other.text})" if other.text.startswith("-") else other.text
         return Written(f"{self.text} + {right}", self.number + other.number, True)
 
-    def __sub__(self, other: Written) -> Written:
+    def __sub__(self, other):
         return Written(f"{self.text} - {other.tight}", self.number - other.number, True)
 
-    def __mul__(self, other: Written) -> Written:
+    def __mul__(self, other):
         return Written(f"{self.tight}·{other.tight}", self.number * other.number, True)
 
-    def __truediv__(self, other: Written) -> Written:
+    def __truediv__(self, other):
         return Written(f"{self.tight}/{other.tight}", self.number / other.number, True)
 
 
-def rational(q: F) -> Written:
+def rational(q):
     return Written(str(q), mpmath.mpf(q.numerator) / q.denominator, q < 0 or q.denominator > 1)
 
 
-def total(terms: list[Written]) -> Written:
+def total(terms):
     return reduce(add, terms)
 
 
@@ -72,45 +71,45 @@ class Entry:
     v: tuple[F, ...]
     truth: Value
 
-    def score(self, q: F) -> Written:
+    def score(self, q):
         return rational(q) if self.r == 1 else rational(q) / Written(f"√{self.r}", mpmath.sqrt(self.r))
 
-    def power(self, q: F) -> Written:
+    def power(self, q):
         """b to the score q/√r."""
         if self.base is None:
             return Written(f"e^({self.score(q).text})", mpmath.exp(self.score(q).number))
         return Written(f"{self.base}^({q})", mpmath.power(self.base, self.score(q).number))
 
-    def entry(self, power: Callable[[F], Written]) -> Written:
+    def entry(self, power):
         """With every term, also those times 0 and 1."""
         above = total([rational(v) * power(q) for v, q in zip(self.v, self.q, strict=True)])
         return above / total([power(q) for q in self.q])
 
     @property
-    def number(self) -> mpmath.mpf:
+    def number(self):
         powers = [mpmath.power(self.base or mpmath.e, rational(q).number / mpmath.sqrt(self.r)) for q in self.q]
         return mpmath.fdot([rational(v).number for v in self.v], powers) / mpmath.fsum(powers)
 
 
-def as_it_comes(x: Entry) -> Written:
+def as_it_comes(x):
     return x.entry(x.power)
 
 
-def with_exp(x: Entry) -> Written:
-    def power(q: F) -> Written:
+def with_exp(x):
+    def power(q):
         exponent = x.score(q) if x.base is None else x.score(q) * Written(f"ln({x.base})", mpmath.log(x.base))
         return Written(f"exp({exponent.text})", mpmath.exp(exponent.number))
 
     return x.entry(power)
 
 
-def base_changed(x: Entry) -> Written:
+def base_changed(x):
     """The square of the base to half of the score: 4^(s/2), (e^2)^(s/2); with roots e^(q·(√r/r)).
 
     A base other than e takes exponents of moderate length only, so e^s with a long one becomes 2^k·e^(s − k·ln 2).
     """
 
-    def power(q: F) -> Written:
+    def power(q):
         if x.base is not None:
             return Written(f"{x.base**2}^({q / 2})", mpmath.power(x.base**2, rational(q / 2).number))
         if x.r == 1 and q.denominator > 200:
@@ -126,14 +125,14 @@ def base_changed(x: Entry) -> Written:
     return x.entry(power)
 
 
-def max_shifted(x: Entry) -> Written:
+def max_shifted(x):
     return x.entry(lambda q: x.power(q - max(x.q)))
 
 
-def shifted_in_the_exponent(x: Entry) -> Written:
+def shifted_in_the_exponent(x):
     """Another number than the greatest is subtracted, and not worked out."""
 
-    def power(q: F) -> Written:
+    def power(q):
         if x.base is not None:
             return x.power(q - F(7))
         exponent = x.score(q) - rational(F(5, 2))
@@ -142,25 +141,25 @@ def shifted_in_the_exponent(x: Entry) -> Written:
     return x.entry(power)
 
 
-def split_powers(x: Entry) -> Written:
+def split_powers(x):
     """e^s as e^(s+1)·e^(−1)."""
     one = F(1)
     return x.entry(lambda q: x.power(q + one) * x.power(-one))
 
 
-def sum_of_fractions(x: Entry) -> Written:
+def sum_of_fractions(x):
     below = total([x.power(q) for q in x.q])
     return total([rational(v) * (x.power(q) / below) for v, q in zip(x.v, x.q, strict=True)])
 
 
-def own_power_divided_out(x: Entry) -> Written:
+def own_power_divided_out(x):
     """1/(1 + e^(s_2−s_1) + …), each weight with a denominator of its own."""
     return total(
         [rational(v) * (rational(F(1)) / total([x.power(p - q) for p in x.q])) for v, q in zip(x.v, x.q, strict=True)]
     )
 
 
-def like_terms_collected(x: Entry) -> Written:
+def like_terms_collected(x):
     """Equal powers together, what is 0 left out."""
     powers = sorted(set(x.q), reverse=True)
     above = {p: sum(v for v, q in zip(x.v, x.q, strict=True) if q == p) for p in powers}
@@ -168,29 +167,29 @@ def like_terms_collected(x: Entry) -> Written:
     return total(terms) / total([rational(F(x.q.count(p))) * x.power(p) for p in powers])
 
 
-def common_factor_out(x: Entry) -> Written:
+def common_factor_out(x):
     least, three = min(x.q), rational(F(3))
     above = total([rational(v) * x.power(q - least) for v, q in zip(x.v, x.q, strict=True)])
     below = total([x.power(q - least) for q in x.q])
     return three * x.power(least) * above / (three * x.power(least) * below)
 
 
-def widened(x: Entry) -> Written:
+def widened(x):
     """Above and below times 1 + e."""
     factor = rational(F(1)) + Written("e", mpmath.e)
     above = total([rational(v) * x.power(q) for v, q in zip(x.v, x.q, strict=True)])
     return above * factor / (factor * total([x.power(q) for q in x.q]))
 
 
-def from_the_first_value(x: Entry) -> Written:
+def from_the_first_value(x):
     """v_1 + Σ (v_j − v_1)·a_j, for the weights sum to 1."""
     below = total([x.power(q) for q in x.q])
     parts = [rational(v - x.v[0]) * x.power(q) / below for v, q in zip(x.v[1:], x.q[1:], strict=True)]
     return total([rational(x.v[0]), *parts])
 
 
-def in_latex(x: Entry) -> Written:
-    def power(q: F) -> Written:
+def in_latex(x):
+    def power(q):
         exponent = str(q) if x.r == 1 else rf"{q}/\sqrt{{{x.r}}}"
         return Written(f"{x.base or 'e'}^{{{exponent}}}", x.power(q).number)
 
@@ -200,13 +199,13 @@ def in_latex(x: Entry) -> Written:
     return Written(rf"\frac{{{above}}}{{{below}}}", whole.number)
 
 
-def one_fraction(x: Entry) -> Written:
+def one_fraction(x):
     """Rational powers worked out to a single fraction; only where the base is a number and the scores are whole."""
     powers = [F(x.base or 0) ** int(q) for q in x.q]
     return rational(sum(v * p for v, p in zip(x.v, powers, strict=True)) / sum(powers))
 
 
-FORMS: dict[str, Callable[[Entry], Written]] = {
+FORMS = {
     form.__name__.replace("_", " "): form
     for form in (
         as_it_comes, with_exp, base_changed, max_shifted, shifted_in_the_exponent, split_powers, sum_of_fractions,
@@ -218,11 +217,11 @@ FORMS: dict[str, Callable[[Entry], Written]] = {
 # ------------------------------------------------------------------------------------ near misses
 
 
-def fraction_added(x: Entry, form: Callable[[Entry], Written], places: int) -> Written:
+def fraction_added(x, form, places):
     return form(x) + Written(f"1/10^{places}", mpmath.mpf(10) ** -places)
 
 
-def exponent_perturbed(x: Entry, form: Callable[[Entry], Written], places: int) -> Written:
+def exponent_perturbed(x, form, places):
     """Another e-form: one score a little off, where that is no whole number any more.
 
     If all values are equal, the output does not depend on the scores; then one value is off.
@@ -234,7 +233,7 @@ def exponent_perturbed(x: Entry, form: Callable[[Entry], Written], places: int) 
     return form(Entry(x.base, x.r, q, x.v, x.truth))
 
 
-def value_perturbed(x: Entry, form: Callable[[Entry], Written], places: int) -> Written:
+def value_perturbed(x, form, places):
     return form(Entry(x.base, x.r, x.q, (x.v[0] + F(1, 10**places), *x.v[1:]), x.truth))
 
 
@@ -247,7 +246,7 @@ NEAR_MISSES = {
 
 # ------------------------------------------------------------------------------------ random derivations
 
-PROBLEMS: dict[str, dict[str, object]] = {
+PROBLEMS = {
     "e": {},
     "e, root": {"sizes": {"n": 3, "d_model": 5, "d_k": 3, "d_v": 2}},
     "e, causal": {"mechanism_name": "causal_self_attention"},
@@ -258,12 +257,12 @@ PROBLEMS: dict[str, dict[str, object]] = {
 
 
 @cache
-def entries(kind: str, seed: int) -> tuple[Entry, ...]:
+def entries(kind, seed):
     """All weights that are not hidden, and all outputs, of one random derivation."""
     return tuple(_entries(kind, seed))
 
 
-def _entries(kind: str, seed: int) -> Iterator[Entry]:
+def _entries(kind, seed):
     [sheet] = worksheet(seed=seed, **PROBLEMS[kind])
     problem = sheet.problem
     X, W_Q, W_K, W_V = ([list(map(F, row)) for row in problem.givens[name].rows] for name in ("X", "W_Q", "W_K", "W_V"))
@@ -282,5 +281,5 @@ def _entries(kind: str, seed: int) -> Iterator[Entry]:
             yield Entry(base, r, q, tuple(v[j] for v in V[:seen]), problem["Z"].result[i, j])
 
 
-def _product(a: list[list[F]], b: list[list[F]]) -> list[list[F]]:
+def _product(a, b):
     return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]

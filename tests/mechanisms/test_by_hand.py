@@ -1,16 +1,14 @@
 """Numbers that were worked out by hand: the table `by_hand.toml`, and what it says of each case."""
 
-from pathlib import Path
-from tomllib import loads
-
 import oracles
 import pytest
+from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import custom
 from symattn.teaching.fairness import self_check
 
-CASES = loads(Path(__file__).with_name("by_hand.toml").read_text("utf-8"))["case"]
+CASES = tables_beside(__file__)["case"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["about"])

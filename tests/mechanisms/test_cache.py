@@ -57,6 +57,3 @@ def test_in_letters_every_kept_key_has_its_own_name():
     wording = wording_of(Problem("", "kv_cache", d, load_notation("standard")))
     assert wording.working(d["S.2"], 0, 1) == Sum((wording.read("q_{2,1}·k_{2,1}"),))
     assert wording.working(d["S.2"], 0, 0) == Sum((wording.read("q_{2,1}·k_{1,1}"),))
-
-
-# ------------------------------------------------------------------------------------------------ misconceptions

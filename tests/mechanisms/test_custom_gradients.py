@@ -200,6 +200,3 @@ def test_in_letters_the_gradient_is_letters_too():
     assert [str(x) for x in d.value("dZ")] == ["dZ_{11}"]
     outlined = problem_file(data, "it").problem(symbolic=True, sizes={**sizes, "n": "N"}).derivation
     assert outlined.value("dQ").shape == ("N", 1)
-
-
-# ------------------------------------------------------------------------------------------------ spreading

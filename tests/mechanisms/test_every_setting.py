@@ -3,10 +3,9 @@
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product, zip_longest
-from pathlib import Path
-from tomllib import loads
 
 import pytest
+from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
@@ -17,7 +16,7 @@ from symattn.teaching.description import settings_of
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
 
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
+SETTINGS = tables_beside(__file__, "settings.toml")
 TWO, WITH = SETTINGS["two"], SETTINGS["with"]
 
 

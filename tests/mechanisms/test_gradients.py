@@ -3,7 +3,6 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +17,6 @@ from symattn.errors import InputError
 from symattn.exact import Outline, matrix, to_sympy
 from symattn.exact.approximate import approximate
 
-Given = dict[str, list[list[Any]]]
-
 
 def numbers(rng, rows, columns, low=-2, high=2):
     return [[rng.randint(low, high) for _ in range(columns)] for _ in range(rows)]
@@ -33,9 +30,6 @@ def exactly(name, given, **settings):
 def floats(d, name):
     value = d.value(name)
     return np.array([[approximate(x) for x in row] for row in value.rows])
-
-
-# ------------------------------------------------------------------------------------------------ against autograd
 
 
 # ------------------------------------------------------------------------------------------------ exactly

@@ -14,9 +14,6 @@ from symattn.teaching.fairness import draw
 HEADS = mechanism("multi_head_attention")
 
 
-# ------------------------------------------------------------------------------------------ laws
-
-
 # ------------------------------------------------------------------------------------------ what is refused
 
 
@@ -61,9 +58,3 @@ def test_random_numbers_are_worth_setting(settings):
             assert all(0.5 < 1 / (1 + base ** -abs(gap)) <= 0.95 for gap in seen)
             patterns.append(tuple(seen))
         assert patterns[0] != patterns[1]
-
-
-# ------------------------------------------------------------------------------------------ PyTorch
-
-
-# ------------------------------------------------------------------------------------------------ a bias for each head

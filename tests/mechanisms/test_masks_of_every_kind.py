@@ -89,9 +89,6 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     assert masks("causal+[[1, 0]]").kind == "causal+custom"
 
 
-# ------------------------------------------------------------------------------------------ PyTorch
-
-
 # ------------------------------------------------------------------------------------------ rows that see nothing
 
 

@@ -54,6 +54,3 @@ def test_random_numbers_rescale_something_and_not_everything(seed, sizes):
         assert (scores == np.round(scores)).all()
     again = ONLINE.draw(Settings(), sizes, random.Random(seed))
     assert again == drawn
-
-
-# ------------------------------------------------------------------------------------------------ misconceptions

@@ -42,9 +42,6 @@ def turned(x, positions, thetas, halves):
     return np.array(rows)
 
 
-# ------------------------------------------------------------------------------------------------ against NumPy, torch
-
-
 # ------------------------------------------------------------------------------------------------ exact
 
 
@@ -107,12 +104,3 @@ def test_random_numbers_come_out_well(seed):
     scores = np.round(scores)
     assert len({tuple(row) for row in scores.tolist()}) == 3
     assert all(len(set(row)) == 3 and max(row) - min(row) <= 3 for row in scores.tolist())
-
-
-# ------------------------------------------------------------------------------------------------ what is refused
-
-
-# ------------------------------------------------------------------------------------------------ misconceptions
-
-
-# ------------------------------------------------------------------------------------------------ angles as typed

@@ -121,6 +121,3 @@ def test_a_page_names_states_and_jacobians():
     wording = Wording(d, load_notation("standard"))
     assert [plain(wording.name(s.name)) for s in d] == ["P", "h_1", "r_2", "l_2", "h_2", "H"]
     assert plain(wording.entry("H.2", 0, 1)) == "h_{2,2}"
-
-
-# ------------------------------------------------------------------------------------------------ misconceptions

@@ -1,9 +1,7 @@
 """What does not fit is refused in one sentence that names it: sizes, settings, masks, steps of one's own."""
 
-from pathlib import Path
-from tomllib import loads
-
 import pytest
+from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import custom
@@ -20,7 +18,7 @@ from symattn.derivation.ops import (
 from symattn.derivation.ops.position import Degrees
 from symattn.errors import ReadError, ShapeError, SymattnError
 
-FILE = loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
+FILE = tables_beside(__file__)
 CALLS = [(name, call) for name, calls in FILE["refused"].items() for call in calls]
 
 

@@ -23,9 +23,6 @@ def settings(chosen, **stated):
     return Settings.read({**chosen.defaults, **stated})
 
 
-# ------------------------------------------------------------------------------------------ PyTorch
-
-
 # ------------------------------------------------------------------------------------------ structure
 
 
@@ -50,7 +47,7 @@ def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out():
         assert np.allclose((normed**2).mean(axis=1), 1)
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "stated", [{}, {"norm_place": "pre"}, {"norm": "rms", "epsilon": "1e-5"}, {"heads": 2}], ids=str
 )

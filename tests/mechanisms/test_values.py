@@ -3,14 +3,12 @@
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from random import Random
-from tomllib import loads
-from typing import Any
 
 import numpy as np
 import oracles
 import pytest
+from tables import tables_beside
 from test_notebook import program, run
 from witnesses import BACKWARD, WITNESSES, slopes, softmax
 
@@ -18,9 +16,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
 from symattn.teaching.fairness import self_check
 
-Rows = list[list[Any]]
-
-SETTINGS = loads(Path(__file__).with_name("settings.toml").read_text("utf-8"))
+SETTINGS = tables_beside(__file__, "settings.toml")
 VALUES, POSITIONS = SETTINGS["values"], SETTINGS["positions"]
 
 

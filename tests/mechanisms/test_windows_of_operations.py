@@ -142,6 +142,7 @@ def leads_to(op, boxes, middles):
         yield [approximate(x) for x in op.apply(*(Matrix([[next(moved) for _ in row] for row in m]) for m in middles))]
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize(("op", "middles", "reached"), CASES, ids=repr)
 def test_a_window_holds_what_may_be_meant(op, middles, reached):
     boxes = [tuple(tuple(cell(Fraction(x), TENTH) for x in row) for row in m) for m in middles]

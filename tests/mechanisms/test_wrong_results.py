@@ -4,12 +4,10 @@
 attention have their witness in tests/misconceptions.
 """
 
-from pathlib import Path
-from tomllib import loads
-
 import numpy as np
 import oracles
 import pytest
+from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, replayed
@@ -19,7 +17,7 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.remarks import feedback
 
-FILE = loads(Path(__file__).with_name("wrong_by_hand.toml").read_text("utf-8"))
+FILE = tables_beside(__file__, "wrong_by_hand.toml")
 GIVEN, VARIANTS = FILE["given"], FILE["variant"]
 
 

@@ -4,18 +4,11 @@
 """
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import oracles
 from oracles import softmax
-
-Array = np.ndarray
-Given = Mapping[str, Array]
-Stated = Mapping[str, Any]
-Steps = dict[str, Array]
 
 ANGLES = {
     "90": math.pi / 2, "45°": math.pi / 4, "3/5+4/5i": math.atan2(4, 3), "-5/13-12/13i": math.atan2(-12, -5),

@@ -31,6 +31,7 @@ def scores_marked(scores, orientation="rows"):
     ).reports[0]
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize(("says", "scores"), [(says, one) for says, found in RULES.items() for one in found])
 def test_one_rule_for_all_entries_is_one_event(says, scores, orientation):

@@ -3,12 +3,9 @@
 import json
 from copy import deepcopy
 from functools import cache
-from typing import Any
 
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
-from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type
 
 DICE = Dice.seeded(2026)
@@ -20,7 +17,7 @@ class Drawing:
     """The contents of variants, each drawn when it is first asked for."""
 
     def __init__(self, chosen, stated):
-        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Any]()
+        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), []
         self.family = chosen.family(self.spec, DICE.rng("family"))
 
     def __getitem__(self, k):
@@ -80,10 +77,3 @@ def keeps_its_promises(chosen, count=200, **stated):
     assert len({identity(chosen.freeze(content)) for content in drawn}) == count
     anew = Drawing(chosen, stated)
     assert [anew[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
-
-
-def is_written(question):
-    """Worksheet and key in every format that is text."""
-    for document in (question_document(question), question_document(question, solutions="key")):
-        for writer in FORMATS.values():
-            assert writer.write(document)

@@ -13,7 +13,7 @@ from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.formula import Fraction, Infinity, Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Words, spans
-from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN
+from symattn.teaching.problems.choice import TYPE
 from symattn.teaching.problems.ways import WAYS, carried_out
 
 
@@ -115,16 +115,6 @@ def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
         equal = result is not None and result.shape == right[way.step].shape
         equal = equal and all(sympy.simplify(x) == 0 for x in result.sympy() - right[way.step])
         assert equal == way.right, way.id
-
-
-@pytest.mark.slow
-def test_several_may_be_right():
-    for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
-        assert [item["step"] for item in question.frozen["items"]] == ["S", "S'", "A", "Z"]
-        for part in question.parts:
-            assert part.answer.several
-            assert len(part.answer.options) == WAYS_SHOWN
-            assert len(part.answer.right) in (2, 3)
 
 
 def test_every_wrong_option_says_why():

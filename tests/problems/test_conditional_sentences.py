@@ -109,9 +109,6 @@ def shown(name):
     return page(name)
 
 
-Said = tuple[str, list[Formula]]
-
-
 def read(content):
     """A sentence as words with ◊ for each formula, and the formulas."""
     parts = list(spans(content))
@@ -417,6 +414,7 @@ def test_every_sentence_is_so_and_what_is_so_is_said_once(name):
         assert due in (None, found.count(fact.pattern)), fact.pattern
 
 
+@pytest.mark.slow
 def test_no_condition_is_left_behind_by_its_sentence():
     """A pattern that no page has any more is out of date."""
     said = {sentence for name in PAGES for sentence, _ in sentences(name)}

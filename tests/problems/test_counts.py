@@ -79,7 +79,7 @@ def test_the_key_of_a_polynomial_is_read_back_and_its_wrong_answers_are_wrong(na
         assert decide_reading(read(wrong, symbols=True), polynomial(name)).equal is False
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", CROSSOVERS)
 @given(d=st.integers(1, 300))
 def test_crossovers_by_search(name, d):

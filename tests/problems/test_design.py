@@ -168,6 +168,3 @@ def test_what_cannot_be_marked_is_said(kind):
 def test_every_rule_is_used():
     used = {answer_of(kind).rule for kind in ("scores", "exact", "attend", "keys")}
     assert used == set(RULES)
-
-
-# ------------------------------------------------------------------------------------------------ the type

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from problem_laws import contents, is_written, keeps_its_promises, questions
+from problem_laws import contents, keeps_its_promises, questions
 from tables import tables_beside
 
 from symattn.errors import InputError, SelfCheckError
@@ -39,21 +39,19 @@ def keeps(name, count, **stated):
 @pytest.mark.parametrize(("name", "count", "stated"), PROMISES, ids=str)
 def test_variants_keep_the_promises_of_every_type(name, count, stated):
     keeps(name, count, **stated)
-    is_written(next(questions(problem_type(name), 1, **stated)))
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", ["counts", "design", "drills", "estimate", "heatmap", "masks", "recurrence", "shapes"])
 def test_a_few_variants_keep_them_and_are_worth_the_same(name):
     keeps(name, 3)
     assert len({question.marks for question in questions(problem_type(name), 3)}) == 1
-    is_written(next(questions(problem_type(name), 1, notation="note-003")))
 
 
 PLACES = TABLES["places"]
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("name", "stated", "place", "letters", "count", "apart"), PLACES)
 def test_the_right_option_stands_everywhere_alike(name, stated, place, letters, count, apart):
     found = Counter("".join(question.positions[place] for question in questions(problem_type(name), count, **stated)))

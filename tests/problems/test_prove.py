@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from oracles import softmax
-from problem_laws import contents, is_written, questions
+from problem_laws import contents, questions
 
 from symattn.errors import SelfCheckError
 from symattn.page.notation import load_notation
@@ -183,14 +183,13 @@ def test_all_theorems_come_in_turn_for_the_same_marks():
     assert {q.marks for q in made} == {7}
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_lines_put_in_order_are_the_proof_and_written_ones_have_three_points(name):
     (question,) = questions(TYPE, 1, options={"theorem": name, "lines": True})
     answer, lines = question.parts[0].answer, question.frozen["lines"]
     in_order = [lines["ABCDE".index(letter)] for (letter,) in answer.groups]
     assert in_order == list(range(len(THEOREMS[name].proof))) != lines
-    is_written(question)
     (question,) = questions(TYPE, 1, options={"theorem": name})
     assert isinstance(question.parts[0].answer, RubricAnswer)
     assert len(question.parts[0].answer.points) == question.parts[0].marks[0].number == 3

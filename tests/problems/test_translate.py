@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from oracles import floats, numpy_attention
-from problem_laws import contents, is_written, questions
+from problem_laws import contents, questions
 
 import symattn
 from symattn.errors import InputError, SelfCheckError
@@ -88,7 +88,6 @@ def test_keys_stand_everywhere_equally_often():
 def test_between_other_notations(notation, into):
     for question in questions(TYPE, 1, notation=notation, options={"into": into}):
         TYPE.prove(question)
-        is_written(question)
 
 
 def test_a_wrong_translation_is_found(monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from problem_laws import is_written, questions
+from problem_laws import questions
 
 import symattn
 from symattn.errors import InputError
@@ -169,7 +169,6 @@ def test_settings_lay_tokens_as_a_notation_does():
     for one, other in zip(by_setting.parts, by_notation.parts, strict=True):
         texts = [[sentence_and_formulas(o.text)[0] for o in part.answer.options] for part in (one, other)]
         assert texts[0] == texts[1]
-    is_written(by_notation)
 
 
 NONE = ("cross_entropy_gradient", "feed_forward", "language_model", "layer_norm")

@@ -9,16 +9,11 @@ from __future__ import annotations
 import io
 import json
 import re
-import tomllib
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-
-Texts = list[list[str]]
+from tables import tables_beside
 
 
 @dataclass(frozen=True)
@@ -30,35 +25,32 @@ class Answer:
     values: np.ndarray
 
     @property
-    def places(self) -> int:
+    def places(self):
         return 0 if np.allclose(self.values[np.isfinite(self.values)] % 1, 0) else 4
 
     @property
-    def texts(self) -> Texts:
+    def texts(self):
         return [[written(x, self.places) for x in row] for row in self.values]
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What a program calls it."""
         return re.sub(r"\W", "", self.sign.replace("'", "p")) or "x"
 
 
-def written(x: float, places: int) -> str:
+def written(x, places):
     return "-inf" if np.isneginf(x) else f"{x:.{places}f}"
 
 
-Work = Sequence[Answer]
-File = tuple[str, str | bytes]
-Layout = Callable[[Work], File]
-LAYOUTS: dict[str, Layout] = {}
+LAYOUTS = {}
 
 
-def layout(ending: str) -> Callable[[Callable[[Work], str | bytes]], Layout]:
+def layout(ending):
     """Registers a layout by its function's name, with the ending of its files."""
     return lambda write: registered(write.__name__.replace("_", " "), ending, write)
 
 
-def registered(name: str, ending: str, write: Callable[[Work], str | bytes]) -> Layout:
+def registered(name, ending, write):
     LAYOUTS[name] = lambda work: (f"answers.{ending}", write(work))
     return LAYOUTS[name]
 
@@ -66,42 +58,42 @@ def registered(name: str, ending: str, write: Callable[[Work], str | bytes]) -> 
 # ------------------------------------------------------------------------------------ small pieces
 
 
-def aligned(rows: Texts, gap: str = "  ") -> list[str]:
+def aligned(rows, gap="  "):
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [gap.join(x.rjust(w) for x, w in zip(row, wide, strict=True)) for row in rows]
 
 
-def listed(rows: Texts) -> str:
+def listed(rows):
     inner = ", ".join(f"[{', '.join(row)}]" for row in rows)
     return f"[{inner}]"
 
 
-def numpy_prints(answer: Answer, array: bool = False) -> str:
+def numpy_prints(answer, array=False):
     lines = aligned(answer.texts, ", " if array else " ")
     start, end = ("array([", "])") if array else ("[", "]")
     gap = ("," if array else "") + "\n" + " " * len(start)
     return start + gap.join(f"[{line}]" for line in lines) + end
 
 
-def torch_prints(answer: Answer) -> str:
+def torch_prints(answer):
     rows = ",\n        ".join(f"[{', '.join(row)}]" for row in answer.texts)
     return f"tensor([{rows}])"
 
 
-def pipes(rows: Iterable[Iterable[str]]) -> list[str]:
+def pipes(rows):
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def ruled(rows: Sequence[Sequence[str]]) -> list[str]:
+def ruled(rows):
     head, *below = pipes(rows)
     return [head, f"|{'---|' * len(rows[0])}", *below]
 
 
-def below_names(work: Work, lines: Callable[[Answer], Iterable[str]], name: str = "{sign} =") -> str:
+def below_names(work, lines, name="{sign} ="):
     return "\n\n".join("\n".join((name.format(sign=a.sign, word=a.word), *lines(a))) for a in work) + "\n"
 
 
-def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[str]) -> Texts:
+def numbered(texts, corner, columns, rows):
     """With a head for every column and every row."""
     heads = [[corner, *columns[: len(texts[0])]]]
     return heads + [[label, *row] for label, row in zip(rows, texts, strict=False)]
@@ -110,18 +102,18 @@ def numbered(texts: Texts, corner: str, columns: Sequence[str], rows: Sequence[s
 # ------------------------------------------------------------------------------------ layouts by their table
 
 
-def from_table(about: dict[str, Any]) -> Callable[[Work], str]:
+def from_table(about):
     """A layout by what `layouts.toml` says of it."""
 
-    def counted(pattern: str, count: int) -> list[str]:
+    def counted(pattern, count):
         return [pattern.format(j=j + 1, z=j) for j in range(count)]
 
-    def cell(x: str) -> str:
+    def cell(x):
         for old, new in about.get("swap", {}).items():
             x = x.replace(old, new)
         return about["cell"].format(x=x)
 
-    def of(k: int, a: Answer) -> str:
+    def of(k, a):
         rows = texts = [[cell(x) for x in row] for row in a.texts]
         told = {"sign": a.sign, "word": a.word, "lower": a.word.lower(), "name": a.name, "k": k}
         height, width = len(texts), len(texts[0])
@@ -141,7 +133,7 @@ def from_table(about: dict[str, Any]) -> Callable[[Work], str]:
             height=height, width=width, columns="c" * width,
         )  # fmt: skip
 
-    def write(work: Work) -> str:
+    def write(work):
         body = about["before"] + about["join"].join(of(k, a) for k, a in enumerate(work, 1)) + about["after"]
         return document(body, about["document"]) if "document" in about else body
 
@@ -155,16 +147,16 @@ ONE_TO = [str(k) for k in range(1, 20)]
 
 
 @layout("txt")
-def pasted_with_name_beside(work: Work) -> str:
+def pasted_with_name_beside(work):
     """Seen in pasted from a spreadsheet."""
     return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
 
 
 @layout("txt")
-def grid_table(work: Work) -> str:
+def grid_table(work):
     """Seen in pandoc's grid tables."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rule = "+" + "+".join("-" * 10 for _ in a.texts[0]) + "+"
         rows = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in a.texts]
         return [rule, *(line for row in rows for line in (row, rule))]
@@ -173,10 +165,10 @@ def grid_table(work: Work) -> str:
 
 
 @layout("txt")
-def simple_table(work: Work) -> str:
+def simple_table(work):
     """Seen in pandoc's simple tables."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rule = "  ".join("-" * 8 for _ in a.texts[0])
         return [rule, *("  ".join(f"{x:<8}" for x in row) for row in a.texts), rule]
 
@@ -184,10 +176,10 @@ def simple_table(work: Work) -> str:
 
 
 @layout("txt")
-def box_of_lines(work: Work) -> str:
+def box_of_lines(work):
     """Seen in rich and SQLite draw such boxes."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         count = len(a.texts[0])
         top, middle, end = (left + between.join("─" * 9 for _ in range(count)) + right
                             for left, between, right in ("┌┬┐", "├┼┤", "└┴┘"))  # fmt: skip
@@ -198,10 +190,10 @@ def box_of_lines(work: Work) -> str:
 
 
 @layout("txt")
-def box_with_heads(work: Work) -> str:
+def box_with_heads(work):
     """Seen in tabulate, in its psql form."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         rows = numbered(a.texts, "", ONE_TO, ONE_TO)
         rule = "+" + "+".join("-" * 10 for _ in rows[0]) + "+"
         head, *below = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in rows]
@@ -211,8 +203,8 @@ def box_with_heads(work: Work) -> str:
 
 
 @layout("txt")
-def first_try_and_corrected(work: Work) -> str:
-    def wrong(a: Answer) -> Texts:
+def first_try_and_corrected(work):
+    def wrong(a):
         return [[written(-x if np.isfinite(x) else x, a.places) for x in row] for row in a.values + 1]
 
     return "\n".join(
@@ -221,7 +213,7 @@ def first_try_and_corrected(work: Work) -> str:
 
 
 @layout("txt")
-def dashes_of_unicode(work: Work) -> str:
+def dashes_of_unicode(work):
     dashes = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
     done = iter(range(10**6))
     text = "\n".join(f"{a.sign} = {listed(a.texts)}" for a in work)
@@ -229,13 +221,13 @@ def dashes_of_unicode(work: Work) -> str:
 
 
 @layout("txt")
-def minus_in_words(work: Work) -> str:
+def minus_in_words(work):
     return "\n".join(f"{a.sign} = {re.sub(r'-(?=[0-9])', 'minus ', listed(a.texts))}" for a in work)
 
 
 @layout("txt")
-def powers_of_ten(work: Work) -> str:
-    def entry(x: float, places: int) -> str:
+def powers_of_ten(work):
+    def entry(x, places):
         if places and 0 < abs(x) < 1:
             return f"{x * 100:.{places - 2}f} x 10^-2"
         return written(x, places)
@@ -244,14 +236,14 @@ def powers_of_ten(work: Work) -> str:
 
 
 @layout("txt")
-def full_width_digits(work: Work) -> str:
+def full_width_digits(work):
     wide = str.maketrans("0123456789.-", "０１２３４５６７８９．－")
     return "\n".join(f"{a.sign} = {listed(a.texts).translate(wide)}" for a in work)
 
 
 @layout("txt")
-def printed_by_sympy(work: Work) -> str:
-    def drawn(a: Answer) -> list[str]:
+def printed_by_sympy(work):
+    def drawn(a):
         lines = aligned(a.texts)
         spaced = [line for row in lines for line in (row, " " * len(row))][:-1]
         left = ["⎡", *["⎢"] * (len(spaced) - 2), "⎣"] if len(spaced) > 1 else ["["]
@@ -262,7 +254,7 @@ def printed_by_sympy(work: Work) -> str:
 
 
 @layout("txt")
-def entries_one_by_one(work: Work) -> str:
+def entries_one_by_one(work):
     return (
         "\n".join(
             f"{a.sign}_{i}{j} = {x}" for a in work for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)
@@ -276,23 +268,23 @@ def entries_one_by_one(work: Work) -> str:
 
 
 @layout("md")
-def markdown_column_of_remarks(work: Work) -> str:
-    def rows(a: Answer) -> Texts:
+def markdown_column_of_remarks(work):
+    def rows(a):
         head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
         return [[*head, "remark"], *([*row, "done" if k else "checked twice"] for k, row in enumerate(below))]
 
     return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
 
 
-def html_table(rows: Iterable[Iterable[str]], cell: str = "td") -> str:
+def html_table(rows, cell="td"):
     return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{x}</{cell}>' for x in row)}</tr>" for row in rows) + "</table>"
 
 
 @layout("html")
-def html_of_pandas(work: Work) -> str:
+def html_of_pandas(work):
     """Seen in DataFrame.to_html of pandas."""
 
-    def table(a: Answer) -> str:
+    def table(a):
         head = "".join(f"<th>{j}</th>" for j in range(len(a.texts[0])))
         body = "".join(f"<tr><th>{i}</th>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for i, row in enumerate(a.texts))
         first = f'<tr style="text-align: right;"><th></th>{head}</tr>'
@@ -304,19 +296,19 @@ def html_of_pandas(work: Work) -> str:
 # ------------------------------------------------------------------------------------ LaTeX
 
 
-def tex_rows(a: Answer, end: str = r" \\ ", comma: str = ".") -> str:
+def tex_rows(a, end=r" \\ ", comma="."):
     return end.join(" & ".join(x.replace("-inf", r"-\infty").replace(".", comma) for x in row) for row in a.texts)
 
 
-def document(body: str, head: str = "") -> str:
+def document(body, head=""):
     return (
         f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{head}\\begin{{document}}\n{body}\n\\end{{document}}\n"
     )
 
 
 @layout("tex")
-def tex_names_in_bold(work: Work) -> str:
-    def display(a: Answer) -> str:
+def tex_names_in_bold(work):
+    def display(a):
         letter, *rest = re.split(r"(?=['_])", a.sign, maxsplit=1)
         return rf"\[ \mathbf{{{letter}}}{''.join(rest)} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}} \]"
 
@@ -327,12 +319,12 @@ def tex_names_in_bold(work: Work) -> str:
 
 
 @layout("csv")
-def csv_names_beside(work: Work) -> str:
+def csv_names_beside(work):
     return "\n".join(",".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
 
 
 @layout("csv")
-def csv_column_of_remarks(work: Work) -> str:
+def csv_column_of_remarks(work):
     rows = [[a.sign, str(i), *row, "ok"] for a in work for i, row in enumerate(a.texts, 1)]
     return (
         "matrix,row,1,2,3,4,5,6,7,8"[: 11 + 2 * max(len(a.texts[0]) for a in work)].rstrip(",")
@@ -346,7 +338,7 @@ def csv_column_of_remarks(work: Work) -> str:
     )
 
 
-def workbook(sheets: dict[str, Texts]) -> bytes:
+def workbook(sheets):
     from openpyxl import Workbook
 
     book = Workbook()
@@ -361,22 +353,22 @@ def workbook(sheets: dict[str, Texts]) -> bytes:
 
 
 @layout("xlsx")
-def workbook_a_sheet_each(work: Work) -> bytes:
+def workbook_a_sheet_each(work):
     return workbook({a.sign.replace("'", "′"): a.texts for a in work})
 
 
 @layout("xlsx")
-def workbook_words_a_sheet_each(work: Work) -> bytes:
+def workbook_words_a_sheet_each(work):
     return workbook({a.word if "_" not in a.sign else f"{a.word} {a.sign[-1]}": a.texts for a in work})
 
 
 @layout("xlsx")
-def workbook_one_sheet(work: Work) -> bytes:
+def workbook_one_sheet(work):
     return workbook({"Sheet1": [row for a in work for row in ([a.sign], *a.texts, [])]})
 
 
 @layout("xlsx")
-def workbook_side_by_side(work: Work) -> bytes:
+def workbook_side_by_side(work):
     high = max(len(a.texts) for a in work)
     heads = [x for a in work for x in (a.sign, *[""] * len(a.texts[0]))]
     rows = [
@@ -387,12 +379,12 @@ def workbook_side_by_side(work: Work) -> bytes:
 
 
 @layout("xlsx")
-def workbook_with_heads(work: Work) -> bytes:
+def workbook_with_heads(work):
     return workbook({"Sheet1": [row for a in work for row in (*numbered(a.texts, a.sign, ONE_TO, ONE_TO), [])]})
 
 
 @layout("json")
-def data_of_json(work: Work) -> str:
+def data_of_json(work):
     rows = {a.sign: [[float(x) if "i" not in x else x for x in row] for row in a.texts] for a in work}
     return json.dumps({"answers": rows})
 
@@ -400,16 +392,16 @@ def data_of_json(work: Work) -> str:
 # ------------------------------------------------------------------------------------ documents of word processors
 
 
-def paragraph(text: str) -> str:
+def paragraph(text):
     return f'<w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
-def word_table(rows: Texts) -> str:
+def word_table(rows):
     cells = ("".join(f"<w:tc>{paragraph(x)}</w:tc>" for x in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def docx(body: str) -> bytes:
+def docx(body):
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -422,83 +414,83 @@ def docx(body: str) -> bytes:
 
 
 @layout("docx")
-def word_tables(work: Work) -> bytes:
+def word_tables(work):
     return docx("".join(paragraph(f"{a.sign} =") + word_table(a.texts) for a in work))
 
 
 @layout("docx")
-def word_lines(work: Work) -> bytes:
+def word_lines(work):
     return docx("".join(paragraph(f"{a.word}: {listed(a.texts)}") for a in work))
 
 
 # ------------------------------------------------------------------------------------ notebooks
 
 
-def code(source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
+def code(source, *outputs):
     return {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": list(outputs)}
 
 
-def text(source: str) -> dict[str, Any]:
+def text(source):
     return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
-def stream(said: str) -> dict[str, Any]:
+def stream(said):
     return {"output_type": "stream", "name": "stdout", "text": said + "\n"}
 
 
-def shown(said: str, kind: str = "execute_result", **others: str) -> dict[str, Any]:
+def shown(said, kind="execute_result", **others):
     data = {"text/plain": said, **others}
     return {"output_type": kind, "metadata": {}, "execution_count": 1, "data": data}
 
 
-def cells(*found: dict[str, Any]) -> str:
+def cells(*found):
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(found)})
 
 
-def source_of(work: Work) -> dict[str, Any]:
+def source_of(work):
     return code("import numpy as np\n" + "\n".join(f"{a.name} = compute('{a.name}')" for a in work))
 
 
 @layout("ipynb")
-def notebook_prints_with_names(work: Work) -> str:
+def notebook_prints_with_names(work):
     source = "\n".join(rf"print('{a.name} =\n', {a.name})" for a in work)
     printed = "\n".join(f"{a.sign} =\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}" for a in work)
     return cells(source_of(work), code(source, stream(printed)))
 
 
 @layout("ipynb")
-def notebook_prints_with_words(work: Work) -> str:
+def notebook_prints_with_words(work):
     source = "\n".join(f'print("{a.word}:", {a.name})' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.word}: {torch_prints(a)}" for a in work))))
 
 
 @layout("ipynb")
-def notebook_print_in_cells(work: Work) -> str:
+def notebook_print_in_cells(work):
     return cells(source_of(work), *(code(f"print({a.name})", stream(numpy_prints(a))) for a in work))
 
 
 @layout("ipynb")
-def notebook_prints_without_names(work: Work) -> str:
+def notebook_prints_without_names(work):
     source = "\n".join(f"print({a.name})" for a in work)
     return cells(source_of(work), code(source, stream("\n".join(map(numpy_prints, work)))))
 
 
 @layout("ipynb")
-def notebook_display(work: Work) -> str:
+def notebook_display(work):
     backwards = work[::-1]
     shows = [shown(numpy_prints(a, array=True), "display_data") for a in backwards]
     return cells(source_of(work), code("\n".join(f"display({a.name})" for a in backwards), *shows))
 
 
 @layout("ipynb")
-def notebook_last_lines(work: Work) -> str:
+def notebook_last_lines(work):
     return cells(*(
         code(f"{a.name} = compute('{a.name}')\n{a.name}", shown(numpy_prints(a, array=True))) for a in work
     ))  # fmt: skip
 
 
 @layout("ipynb")
-def notebook_last_lines_without_names(work: Work) -> str:
+def notebook_last_lines_without_names(work):
     found = (
         cell
         for a in work
@@ -508,7 +500,7 @@ def notebook_last_lines_without_names(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_headings_above_prints(work: Work) -> str:
+def notebook_headings_above_prints(work):
     found = (
         cell
         for a in work
@@ -518,13 +510,13 @@ def notebook_headings_above_prints(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_rounded(work: Work) -> str:
+def notebook_rounded(work):
     return cells(source_of(work), *(code(f"np.round({a.name}, 4)", shown(numpy_prints(a, array=True))) for a in work))
 
 
 @layout("ipynb")
-def notebook_of_sympy(work: Work) -> str:
-    def result(a: Answer) -> dict[str, Any]:
+def notebook_of_sympy(work):
+    def result(a):
         tex = r"$\displaystyle \left[\begin{matrix}" + tex_rows(a, r"\\") + r"\end{matrix}\right]$"
         return shown(f"Matrix({listed(a.texts)})", **{"text/latex": tex})
 
@@ -532,7 +524,7 @@ def notebook_of_sympy(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_of_pandas(work: Work) -> str:
+def notebook_of_pandas(work):
     counted = [str(k) for k in range(20)]
     frames = (aligned(numbered(a.texts, "", counted, counted)) for a in work)
     found = (code(f"pd.DataFrame({a.name})", shown("\n".join(frame))) for a, frame in zip(work, frames, strict=True))
@@ -540,14 +532,14 @@ def notebook_of_pandas(work: Work) -> str:
 
 
 @layout("ipynb")
-def notebook_formulas_in_text(work: Work) -> str:
+def notebook_formulas_in_text(work):
     return cells(*(
         text(rf"$${a.sign} = \begin{{bmatrix}}{tex_rows(a)}\end{{bmatrix}}$$") for a in work
     ))  # fmt: skip
 
 
 @layout("ipynb")
-def notebook_prints_f_strings(work: Work) -> str:
+def notebook_prints_f_strings(work):
     source = "\n".join(f'print(f"{a.sign}:\\n{{{a.name}}}")' for a in work)
     return cells(source_of(work), code(source, stream("\n".join(f"{a.sign}:\n{numpy_prints(a)}" for a in work))))
 
@@ -562,7 +554,7 @@ VECTORS = {"Q": "Query vectors", "K": "Key vectors", "V": "Value vectors", "S": 
 TOKENS = ("please", "study", "man", "now", "here")
 
 
-def called(a: Answer, names: dict[str, str]) -> str:
+def called(a, names):
     """A name in somebody else's words, with the number of the head where there is one."""
     stem, _, head = a.sign.partition("_")
     said = names.get(stem, a.word if not head else a.sign)
@@ -570,16 +562,16 @@ def called(a: Answer, names: dict[str, str]) -> str:
 
 
 @layout("ipynb")
-def prints_with_words_and_brackets(work: Work) -> str:
+def prints_with_words_and_brackets(work):
     """Seen in a notebook in KawsarAhmad43/Learnify."""
     shows = [stream(f"\n{called(a, PRINTED)}:\n {numpy_prints(a).replace(chr(10), chr(10) + ' ')}") for a in work]
     return cells(source_of(work), *(code(f"print({a.name!r})", one) for a, one in zip(work, shows, strict=True)))
 
 
 @layout("ipynb")
-def variables_at_the_end_of_cells(work: Work) -> str:
+def variables_at_the_end_of_cells(work):
     """Seen in notebooks in UnfoldDataScience/YouTube-Videos-files and VikramTaviti/tuts."""
-    found: list[dict[str, Any]] = []
+    found = []
     for k, a in enumerate(work, 1):
         stem, _, head = a.sign.partition("_")
         name = f"{VARIABLES.get(stem, stem)}{'_' + head if head else ''}"
@@ -589,23 +581,23 @@ def variables_at_the_end_of_cells(work: Work) -> str:
 
 
 @layout("txt")
-def words_and_equals_signs(work: Work) -> str:
+def words_and_equals_signs(work):
     """Seen in the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch."""
     return "\n\n".join(f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}" for a in work)
 
 
 @layout("txt")
-def tokens_with_arrows(work: Work) -> str:
+def tokens_with_arrows(work):
     """Seen in a walkthrough of self-attention by omkarchebale: please → [1, 0]."""
 
-    def lines(a: Answer) -> list[str]:
+    def lines(a):
         return [f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False)]
 
     return "\n\n".join("\n".join((f"{called(a, VECTORS)}:", *lines(a))) for a in work)
 
 
 @layout("md")
-def shapes_beside_names(work: Work) -> str:
+def shapes_beside_names(work):
     """Seen in README of ardbytes/llm_from_scratch: the formula and the shape beside the name."""
     return "\n\n".join(
         f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
@@ -619,17 +611,17 @@ FORMULAS = {"Q": "Q = XW^Q", "K": "K = XW^K", "V": "V = XW^V", "S": "QK^T", "S'"
             "A": r"\text{softmax}\left(\frac{QK^T}{\sqrt{d_k}}\right)", "Z": r"\text{Attention}(Q, K, V)"}  # fmt: skip
 
 
-def formula(a: Answer) -> str:
+def formula(a):
     """What somebody works out, in the formulas of Vaswani et al.; by its sign where it is a head's, or has none."""
     return FORMULAS.get(a.sign, a.sign)
 
 
-def bmatrix(texts: Texts) -> str:
+def bmatrix(texts):
     rows = r" \\ ".join(" & ".join(row) for row in texts)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
 
 
-def summed(texts: Texts) -> str:
+def summed(texts):
     """The same numbers as sums, as far as they are finite: 0 + 2."""
     return bmatrix([[x if "inf" in x else f"0 + {x}" for x in row] for row in texts])
 
@@ -638,7 +630,7 @@ FACTOR = bmatrix([["1.0", "0.2"], ["0.0", "1.0"]])
 
 
 @layout("md")
-def tex_product_written_out(work: Work) -> str:
+def tex_product_written_out(work):
     """Seen in a Polish exercise, "Obliczenie $QK^T$": the factors stand there as matrices, too."""
     return "\n\n".join(
         rf"**Obliczenie ${a.sign}$:**" + "\n\n" + rf"$${formula(a)} = {FACTOR} \cdot {FACTOR} = {bmatrix(a.texts)}$$"
@@ -647,7 +639,7 @@ def tex_product_written_out(work: Work) -> str:
 
 
 @layout("md")
-def tex_working_of_every_entry(work: Work) -> str:
+def tex_working_of_every_entry(work):
     """Seen in a Chinese solution, "计算注意力分数", and in one of "计算查询向量和键向量的内积"."""
     return "\n\n".join(
         f"{k}. **{a.word}**:\n   - ${formula(a)} = {FACTOR}{FACTOR} = {summed(a.texts)} = {bmatrix(a.texts)}$"
@@ -656,7 +648,7 @@ def tex_working_of_every_entry(work: Work) -> str:
 
 
 @layout("md")
-def tex_below_numbered_words(work: Work) -> str:
+def tex_below_numbered_words(work):
     """Seen in "1. **计算相似度**：" with a display below it."""
     return "\n\n".join(
         f"{k}. **{a.word}**:\n\n$$\n{formula(a)} = {bmatrix(a.texts)}\n$$" for k, a in enumerate(work, 1)
@@ -664,17 +656,17 @@ def tex_below_numbered_words(work: Work) -> str:
 
 
 @layout("md")
-def tex_displays_in_items(work: Work) -> str:
+def tex_displays_in_items(work):
     """Seen in "计算Query和Key之间的点积", with indented displays in the items of a list."""
     shows = (f"   \\[\n   {formula(a)} = {bmatrix(a.texts)}\n   \\]" for a in work)
     return "\n\n".join(f"{k}. {a.word}:\n\n{show}" for k, (a, show) in enumerate(zip(work, shows, strict=True), 1))
 
 
 @layout("md")
-def tex_entries_before_the_matrix(work: Work) -> str:
+def tex_entries_before_the_matrix(work):
     """Seen in lecture notes, "it is $n \\times n$, independent of $d_k$": dot products one by one, then the matrix."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         places = [(i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)]
         items = [rf"- $s_{{{i}{j}}} = [1, 0] \cdot [{x}, 1] = {x}$" for i, j, x in places if a.sign == "S"]
         return "\n".join((*items, "", rf"$${formula(a)} = {bmatrix(a.texts)}$$"))
@@ -683,7 +675,7 @@ def tex_entries_before_the_matrix(work: Work) -> str:
 
 
 @layout("md")
-def tex_in_a_fence(work: Work) -> str:
+def tex_in_a_fence(work):
     """Seen in "Cálculo de Atención Paso a Paso": ```math, and a name before the formula."""
     return "\n\n".join(
         f"### {a.word}\n\n```math\n\\text{{{a.word}}} = {formula(a)} = {bmatrix(a.texts)}\n```" for a in work
@@ -691,10 +683,10 @@ def tex_in_a_fence(work: Work) -> str:
 
 
 @layout("md")
-def tex_softmax_of_a_matrix(work: Work) -> str:
+def tex_softmax_of_a_matrix(work):
     """Seen in "Apply softmax to get attention weights", and in "TotalAttention(Q, K, V)"."""
 
-    def of(a: Answer, before: Answer | None) -> str:
+    def of(a, before):
         inside = bmatrix(before.texts) if before else a.sign
         left = rf"\text{{softmax}}\left({inside}\right)" if a.sign.startswith("A") else formula(a)
         return f"{left} = {bmatrix(a.texts)}"
@@ -706,10 +698,10 @@ def tex_softmax_of_a_matrix(work: Work) -> str:
 
 
 @layout("md")
-def tex_chain_of_displays(work: Work) -> str:
+def tex_chain_of_displays(work):
     """Seen in a tutorial, "Attention(Q, K, V)" = softmax(…)V: every display says it anew with more worked out."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         if not a.sign.startswith("Z"):
             return f"$$\n{formula(a)} = {bmatrix(a.texts)}\n$$"
         half = rf"\text{{softmax}}\left({FACTOR}\right) {FACTOR}"
@@ -719,7 +711,7 @@ def tex_chain_of_displays(work: Work) -> str:
 
 
 @layout("md")
-def tex_aligned(work: Work) -> str:
+def tex_aligned(work):
     """Seen in "计算过程如下", where an align* has a line for every step."""
     return "\n\n".join(
         f"{a.word}:\n$$\n\\begin{{align*}}\n{a.sign} &= {formula(a)} \\\\\n&= {bmatrix(a.texts)}\n\\end{{align*}}\n$$"
@@ -728,7 +720,7 @@ def tex_aligned(work: Work) -> str:
 
 
 @layout("md")
-def tex_with_entities(work: Work) -> str:
+def tex_with_entities(work):
     """Seen in a summary on transformers, "3. Similarity scores:", pasted from a page of HTML."""
     return "\n".join(
         f"{k}. {a.word}: ${formula(a)} = {bmatrix(a.texts).replace('&', '&amp;')}$." for k, a in enumerate(work, 1)
@@ -736,7 +728,7 @@ def tex_with_entities(work: Work) -> str:
 
 
 @layout("rst")
-def tex_of_sphinx(work: Work) -> str:
+def tex_of_sphinx(work):
     """Seen in an introduction in reStructuredText, "softmax(XX^T)X": .. math::"""
     return "\n\n".join(f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n" for a in work)
 
@@ -750,24 +742,24 @@ CODED = {
 
 
 @layout("md")
-def code_that_goes_on_to_its_value(work: Work) -> str:
+def code_that_goes_on_to_its_value(work):
     """Seen in "weights = softmax(scores) = [0.15, 0.27, 0.58]", and in an explanation of microgpt."""
     lines = (f"{CODED.get(a.sign, a.sign)} = {listed(a.texts)}" for a in work)
     return "\n\n".join(f"{a.word}:\n\n```\n{line}\n```" for a, line in zip(work, lines, strict=True))
 
 
 @layout("md")
-def code_with_comments_behind(work: Work) -> str:
+def code_with_comments_behind(work):
     """Seen in "softmax(scores) = […]  # Reasonable distribution"."""
     lines = (f"{CODED.get(a.sign, a.sign).partition(' = ')[0]} = {listed(a.texts)}  # {a.word.lower()}" for a in work)
     return "\n".join(("```python", *lines, "```"))
 
 
 @layout("md")
-def code_with_working_below(work: Work) -> str:
+def code_with_working_below(work):
     """Seen in "数值计算完整示例": output = weights @ V, and below it lines that begin with =."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         sums = [[x if "inf" in x else f"0+{x}" for x in row] for row in a.texts]
         return f"{CODED.get(a.sign, a.sign)}\n        = {listed(sums)}\n        = {listed(a.texts)}"
 
@@ -777,7 +769,7 @@ def code_with_working_below(work: Work) -> str:
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def dot_products(a: Answer, first: int, join: str) -> list[str]:
+def dot_products(a, first, join):
     """The scores one by one, as products of queries and keys that count from `first`; nothing of other answers."""
     rows = list(enumerate(a.texts, first)) if a.sign == "S" else []
     low = [[(f"q{i}·k{j}".translate(LOW), x) for j, x in enumerate(row, first)] for i, row in rows]
@@ -785,7 +777,7 @@ def dot_products(a: Answer, first: int, join: str) -> list[str]:
 
 
 @layout("md")
-def products_from_zero_before_the_matrix(work: Work) -> str:
+def products_from_zero_before_the_matrix(work):
     """Seen in "token 0 作为 query": Q₀·K₀ = 1.0×1.0 + 0.0×0.0 = 1.0, and then the matrix of all."""
     return "\n\n".join(
         "\n".join(
@@ -795,7 +787,7 @@ def products_from_zero_before_the_matrix(work: Work) -> str:
     )
 
 
-def aligned_in_brackets(a: Answer, gap: str = ", ") -> list[str]:
+def aligned_in_brackets(a, gap=", "):
     """[[1, 2],
     [3, 4]]"""
     rows = [f"[{line}]" for line in aligned(a.texts, gap)]
@@ -803,17 +795,17 @@ def aligned_in_brackets(a: Answer, gap: str = ", ") -> list[str]:
 
 
 @layout("md")
-def products_side_by_side(work: Work) -> str:
+def products_side_by_side(work):
     """Seen in "计算注意力分数：Q × Kᵀ": q₁·k₁ = 1+0+1+0 = 2      q₁·k₂ = 0, a line for each query."""
     lines = (dot_products(a, 1, "      ") or [f"{a.sign} = {listed(a.texts)}"] for a in work)
     return "\n\n".join("\n".join((f"### {a.word}", "```", *said, "```")) for a, said in zip(work, lines, strict=True))
 
 
 @layout("md")
-def products_in_the_cells_of_a_table(work: Work) -> str:
+def products_in_the_cells_of_a_table(work):
     """Seen in "| Qᵢ ↓ / Kⱼ → | The (K₁) | dog (K₂) |", where a cell is Q₁·K₁ = 0.33."""
 
-    def of(a: Answer) -> list[str]:
+    def of(a):
         rows = [
             [f"{f'Q{i}·K{j}'.translate(LOW)} = {x}" if a.sign == "S" else x for j, x in enumerate(row, 1)]
             for i, row in enumerate(a.texts, 1)
@@ -830,10 +822,10 @@ def products_in_the_cells_of_a_table(work: Work) -> str:
 
 
 @layout("txt")
-def rows_round_the_name(work: Work) -> str:
+def rows_round_the_name(work):
     """Seen in "S_bruto  =  [3  6  3]": the rows in brackets of their own, the name beside the middle one."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         rows = [f"[{line}]" for line in aligned(a.texts)]
         head = f"{a.sign}  =  "
         middle = len(rows) // 2
@@ -843,10 +835,10 @@ def rows_round_the_name(work: Work) -> str:
 
 
 @layout("txt")
-def rows_from_the_name_on(work: Work) -> str:
+def rows_from_the_name_on(work):
     """Seen in "Attention Weights = [0.33  0.67]", with the next row right below the first."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         rows = [f"[{line}]" for line in aligned(a.texts)]
         head = f"{a.word} = "
         return "\n".join((head if k == 0 else " " * len(head)) + row for k, row in enumerate(rows))
@@ -855,10 +847,10 @@ def rows_from_the_name_on(work: Work) -> str:
 
 
 @layout("md")
-def rows_with_low_numbers(work: Work) -> str:
+def rows_with_low_numbers(work):
     """Seen in "weights `A₁ = [0.506479, 0.186323, 0.307197]`": a matrix by its rows, each in backticks."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         if "_" in a.sign:
             return f"- {a.word}: `{a.sign} = {listed(a.texts)}`"
         rows = ((str(i).translate(LOW), ", ".join(row)) for i, row in enumerate(a.texts, 1))
@@ -868,10 +860,10 @@ def rows_with_low_numbers(work: Work) -> str:
 
 
 @layout("md")
-def softmax_row_by_row(work: Work) -> str:
+def softmax_row_by_row(work):
     """Seen in "softmax(row 0) = softmax([0.71, 0]) ≈ [0.67, 0.33]", and as "Softmax(Row 1)" in LaTeX."""
 
-    def of(a: Answer) -> list[str]:
+    def of(a):
         if a.sign != "A":
             return [f"{a.sign} = {listed(a.texts)}"]
         rows = (f"softmax(row {i}) = [{', '.join(row)}]" for i, row in enumerate(a.texts, 1))
@@ -881,13 +873,13 @@ def softmax_row_by_row(work: Work) -> str:
 
 
 @layout("md")
-def percent_behind_numbers(work: Work) -> str:
+def percent_behind_numbers(work):
     """Seen in "| 0 (oldest) | Home | 0.02 (2%) |": weights are said twice."""
 
-    def said(a: Answer, x: str) -> str:
+    def said(a, x):
         return f"{x} ({100 * float(x):.2f}%)" if a.sign.startswith("A") else x
 
-    def table(a: Answer) -> list[str]:
+    def table(a):
         rows = [[f"q{i}", *(said(a, x) for x in row)] for i, row in enumerate(a.texts, 1)]
         return [f"### {a.word}", "", *ruled([["", *(f"k{j + 1}" for j in range(len(a.texts[0])))], *rows])]
 
@@ -895,10 +887,10 @@ def percent_behind_numbers(work: Work) -> str:
 
 
 @layout("md")
-def rows_in_tex_brackets(work: Work) -> str:
+def rows_in_tex_brackets(work):
     """Seen in "$$\\text{Softmax(Row 1)} = \\left[ …, … \\right]$$", where no matrix is an environment."""
 
-    def of(a: Answer) -> str:
+    def of(a):
         if "_" in a.sign:
             return rf"$${a.sign} = \left[ {listed(a.texts)[1:-1]} \right]$$"
         rows = ((i, ", ".join(row)) for i, row in enumerate(a.texts, 1))
@@ -908,28 +900,28 @@ def rows_in_tex_brackets(work: Work) -> str:
 
 
 @layout("md")
-def values_in_backticks(work: Work) -> str:
+def values_in_backticks(work):
     """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
     return "\n".join(f"- **{a.sign}** → `{listed(a.texts)}`" for a in work)
 
 
 @layout("md")
-def details_that_open(work: Work) -> str:
+def details_that_open(work):
     return "\n".join(
         f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n" for a in work
     )
 
 
 @layout("adoc")
-def tables_of_asciidoc(work: Work) -> str:
-    def of(a: Answer) -> str:
+def tables_of_asciidoc(work):
+    def of(a):
         rows = "\n".join("|" + " |".join(row) for row in a.texts)
         return f"== {a.word}\n\n|===\n{rows}\n|==="
 
     return "\n\n".join(map(of, work)) + "\n"
 
 
-TABLE = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text("utf-8"))
+TABLE = tables_beside(__file__)
 for name, about in TABLE.items():
     if name != "defaults":
         whole = TABLE["defaults"] | about

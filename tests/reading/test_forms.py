@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables_beside
 from trials import tries
 
 from symattn.errors import InputError
@@ -32,28 +29,23 @@ from symattn.marking.attempt import (
     Grid,
     Grids,
     Ordered,
-    Said,
     Shaded,
     Shaped,
-    Submission,
     Text,
     Ticked,
     Unreadable,
 )
 from symattn.marking.marker import mark
-from symattn.marking.marker.report import Report
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.entries import noticed
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Question
 
-Form = dict[str, Any]
-TABLES = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
+TABLES = tables_beside(__file__)
 
 
-def rows_of(table: str) -> Iterator[Any]:
+def rows_of(table):
     """The rows of a table, every fourth of a kind in the fast suite; those that are not right yet say why."""
-    kinds = Counter[str]()
+    kinds = Counter()
     for row in sorted(TABLES[table], key=lambda row: row.get("sheet", "")):  # the marker keeps what it knows of a sheet
         name = row.get("what", row["typed"])
         kind = re.sub(r":.*|[ \d]+$", "", name) if "what" in row else name
@@ -65,18 +57,18 @@ def rows_of(table: str) -> Iterator[Any]:
 
 
 @cache
-def sheet(name: str) -> Question:
+def sheet(name):
     """A sheet as it was frozen: it is the same whatever seeds mean."""
     frozen = json.loads(TABLES["sheets"][name])
     kind = problem_type(frozen["type"])
     return kind.make(kind.thaw(frozen, name))
 
 
-def questions_of(form: Form) -> list[Question]:
+def questions_of(form):
     return [sheet(name) for name in form["sheet"].split(", ")]
 
 
-def read(form: Form, typed: str | bytes = "") -> Submission:
+def read(form, typed=""):
     content = typed or form["typed"]
     if form.get("bytes") and isinstance(content, str):
         content = content.encode("latin-1")
@@ -87,7 +79,7 @@ def read(form: Form, typed: str | bytes = "") -> Submission:
 # ------------------------------------------------------------------------------------------------ what is read
 
 
-def shown(said: Said) -> object:
+def shown(said):
     """What was read, as forms.toml has it: a number by its value, and as it was typed where that is no fraction."""
     match said:
         case Grid(rows):
@@ -110,7 +102,7 @@ def shown(said: Said) -> object:
             return f"{text}?"
 
 
-def number(entry: Entry) -> str:
+def number(entry):
     if isinstance(entry.value, int | Fraction):
         return str(entry.value)
     if entry.value is NEGATIVE_INFINITY:
@@ -118,7 +110,7 @@ def number(entry: Entry) -> str:
     return (entry.text.replace(" ", "") or "·") + "?" * bool(entry.complaint)
 
 
-def is_right(report: Report, part: str) -> bool:
+def is_right(report, part):
     """Whether every entry is accepted and every mark is given."""
     marks = [given for given in report.marks if part in given.parts]
     return all(v.accepted for v in report.verdicts if v.part == part) and all(
@@ -126,11 +118,11 @@ def is_right(report: Report, part: str) -> bool:
     )
 
 
-def heard(form: Form, found: Submission) -> Form:
+def heard(form, found):
     """What a form was read as, in the words of forms.toml."""
     questions = questions_of(form)
-    right, whole = list[str](), form.get("right") is True
-    heard: Form = {key: {} for key in ("reads", "more", "shapes")} | {"unread": [], "waits": []}
+    right, whole = [], form.get("right") is True
+    heard = {key: {} for key in ("reads", "more", "shapes")} | {"unread": [], "waits": []}
     for k, (question, attempt) in enumerate(zip(questions, found.attempts, strict=True), 1):
         of = f"{k} " if questions[1:] else ""
         report = mark(question, attempt) if form.keys() & {"right", "waits"} else None

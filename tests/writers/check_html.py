@@ -12,15 +12,8 @@ from pathlib import Path
 
 from browser import chromium
 
-from symattn.page.writers import html
-
 PACKAGES = ("playwright-core", "axe-core", "html-validate")
 RUNNER = Path(__file__).with_name("browser.cjs")
-
-
-def complaints(documents):
-    """Everything that is wrong with the documents, each complaint with the number of its document, from 0."""
-    return [f"{i}: {words}" for i, said in enumerate(complaints_about(map(html.write, documents))) for words in said]
 
 
 def complaints_about(sources):

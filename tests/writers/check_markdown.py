@@ -14,8 +14,6 @@ from writer_markdown_rules import lint
 
 from symattn.page.writers import FORMATS
 
-Rows = list[list[str]]
-
 
 def complaints(document):
     """Everything wrong with the document as Markdown."""

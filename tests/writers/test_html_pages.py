@@ -33,6 +33,7 @@ from writer_samples import (
     times,
 )
 
+import symattn
 from symattn.formula.nodes import NOTHING, Annotated, Blank, Shape
 from symattn.page.document import (
     AnswerGrid,
@@ -272,4 +273,4 @@ def test_the_font_goes_by_its_own_name_and_keeps_its_licence():
     names = shipped_font()["name"]
     assert names.getDebugName(1) == "Symattn Math"
     assert "GUST" in str(names.getDebugName(13))
-    assert (Path(check_html.html.__file__).parent.parent / "fonts" / "GUST-FONT-LICENSE.txt").is_file()
+    assert (Path(symattn.__file__).parent / "page" / "fonts" / "GUST-FONT-LICENSE.txt").is_file()

@@ -25,7 +25,6 @@ from symattn.page.document import (
     Math,
     Paragraph,
     Solved,
-    Together,
     Total,
     Words,
     WorkingSpace,
@@ -52,22 +51,7 @@ def words_of(data):
     return " ".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
-def words_shown(source):
-    words = words_of(pdf.latex_pdf(source)[0])
-    return {name for name in ("asked", "partly", "worked", "key") if f"{name} words" in words}
-
-
 # --- the switch ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("tex")
-@pytest.mark.parametrize("solutions", ["partly", "key"])
-def test_the_switch_says_what_is_printed(solutions):
-    source = latex.write(sheet(SOLVED, Together((SOLVED,)), solutions="key"))
-    source = source.replace("\n\\solutions{key}", f"\n\\solutions{{{solutions}}}")
-    assert words_shown(source) == SHOWN[solutions]
-    assert list(trouble(source, pdf.latex_engine())) == []
 
 
 def test_the_switch_stands_as_the_document_says():

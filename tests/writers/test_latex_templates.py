@@ -13,7 +13,6 @@ from symattn.errors import InputError
 from symattn.page.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
 from symattn.page.writers import FORMATS, latex, pdf
 from symattn.page.writers.page import typesetting
-from symattn.teaching.question import total
 from symattn.teaching.sheets import sheets
 
 PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
@@ -102,17 +101,6 @@ def made(**options):
 def for_exam(document):
     with typesetting(latex_class="exam"):
         return latex.write(document)
-
-
-@pytest.mark.slow
-def test_questions_are_counted_by_the_class():
-    one = made()
-    source = for_exam(one.worksheet)
-    assert source.count("\\question[") == len(one.question.parts)
-    assert sum(map(int, re.findall(r"\\question\[(\d+)\]", source))) == sum(total(p.marks) for p in one.question.parts)
-    assert "\\section*{1." not in source
-    assert "\\begin{solution}" not in source
-    assert "\n\\printanswers" not in source
 
 
 def heading(label, title, level, marks):

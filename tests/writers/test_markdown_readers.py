@@ -1,10 +1,7 @@
 """Portable Markdown: the rules find what they are there to find, and three readers show all that was written."""
 
-from dataclasses import replace
-
 import pytest
 from catalogue_sheets import ROWS
-from catalogue_sheets import sheet as sheet_of
 from check_markdown import displayed, lost, readers, tables
 from tables import tables_beside
 from writer_exam_samples import EVERYTHING
@@ -184,14 +181,6 @@ def test_columns_that_do_not_fit_stand_one_after_another():
 
 
 [CAUSAL] = [row for row in ROWS if row.name == "causal_self_attention"]
-
-
-@pytest.mark.parametrize(("layout", "solutions"), [("falk", "blank"), ("columns", "key")])
-def test_layouts_of_a_worksheet(layout, solutions, reader):
-    document = sheet_of(CAUSAL).document(solutions, layout=layout)
-    assert lint(markdown(document)) == []
-    assert lost(markdown(document), reader) == []
-    drawn(replace(document, recipe=""))
 
 
 def test_a_heading_has_its_formulas_as_formulas():

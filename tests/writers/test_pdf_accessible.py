@@ -103,15 +103,6 @@ def test_compact_pages_are_fewer():
     assert compact < roomy
 
 
-@pytest.mark.parametrize(
-    ("solutions", "shown"), [("blank", "asked"), ("worked", "solution"), ("key", "solution marks"), ("partly", "")]
-)
-def test_only_the_solutions_that_are_wanted_are_there(solutions, shown):
-    solved = LAYOUTS.blocks[-1]
-    words = words_on(pages(write_pdf(sheet(solved, solutions=solutions)))[0])
-    assert [word for word in words.split() if word in ("asked", "solution", "marks")] == shown.split()
-
-
 def test_a_matrix_that_is_much_too_wide_is_set_row_by_row():
     numbers = [[10**8 + 100 * i + j for j in range(15)] for i in range(3)]
     data = write_pdf(sheet(Display((equal("A", matrix(*numbers)),))))

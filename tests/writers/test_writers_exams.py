@@ -131,16 +131,6 @@ def test_text_is_as_large_as_asked_for(size, engine):
     assert sizes
 
 
-@pytest.mark.slow
-def test_large_print_has_the_same_words_and_numbers():
-    def read(size):
-        text = " ".join(words_on(page) for page in pages(pdf.write_pdf(replace(EXAM, look=Look(text_size=size)))))
-        return re.findall(r"\[\d+\]|M1 A2|Question \d|\([a-z]\) Queries|END", text)
-
-    assert read(11) == read(24)
-    assert read(11)[-1] == "END"
-
-
 @pytest.mark.parametrize("format", ["markdown", "text"])
 def test_text_without_pages_knows_no_sizes(format):
     assert len({FORMATS[format].write(replace(EXAM, look=Look(text_size=size))) for size in SIZES}) == 1

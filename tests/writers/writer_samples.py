@@ -3,7 +3,6 @@
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
-    BigSum,
     Blank,
     Bracketed,
     Call,
@@ -84,11 +83,11 @@ def plus(*terms):
     return Sum(tuple(map(n, terms)))
 
 
-W_Q = Name("W", sup="Q")
-ROOT_D = Root(indexed("d", "k"))
-WEIGHT = over(exp(over(3, Root(n(2)))), plus(exp(over(3, Root(n(2)))), times(2, exp(Negative(over(1, 2))))))
-X = matrix([1, 0, 1, 0, 2], [0, 2, 0, 2, -1], [1, 1, 1, 1, 3])
-W = matrix([1, 0, 1, 2], [1, 0, 0, -1], [0, 0, 1, 3], [0, 1, 1, -2], [2, 1, 0, 1])
+W_Q = read_formula("W^Q")
+ROOT_D = read_formula("sqrt(d_k)")
+WEIGHT = read_formula("frac(e^{frac(3, sqrt(2))}, e^{frac(3, sqrt(2))} + 2 e^{-frac(1, 2)})")
+X = read_formula("[1, 0, 1, 0, 2; 0, 2, 0, 2, -1; 1, 1, 1, 1, 3]")
+W = read_formula("[1, 0, 1, 2; 1, 0, 0, -1; 0, 0, 1, 3; 0, 1, 1, -2; 2, 1, 0, 1]")
 
 READ = """
 integer                  | 17
@@ -126,6 +125,12 @@ big sum                  | Σ_{i=1}^n a_i v_i
 chain                    | S = Q K^T = [2, 4; 4, 16]
 row                      | Q = X W^Q || K = X W^K
 continued                | = 1 ≥ 2
+hat                      | hat(s)_{1,2}
+list with commas         | ⟨1, 0, -1⟩
+matrix of lists          | [[1, 2]; [3, 4]]
+matrix of weights        | [frac(e^{frac(3, sqrt(2))}, e^{frac(3, sqrt(2))} + 2 e^{-frac(1, 2)}), 1; 0, frac(1, 2)]
+sum without bounds       | Σ_{j} e^{s_j}
+relation signs           | 0 ≈ 1 → 2 := 3 ≠ 4 < 5 > 6 ≤ 7
 """
 """As authors of notations write them."""
 
@@ -133,7 +138,6 @@ FORMULAS = {
     **{name.strip(): read_formula(text) for name, text in (line.split("|", 1) for line in READ.strip().splitlines())},
     "decimal comma": Number("0,50"),
     "minus a sum": Negative(plus(1, 2)),
-    "hat": Name("s", (n(1), n(2)), hat=True),
     "dots": Row((Dots(), Dots("vertical"), Dots("diagonal"), Dots("cell"))),
     "blanks": Row(tuple(map(Blank, ("integer", "decimal", "fraction", "exponential", "word")))),
     "sum": plus("a", Negative(n("b")), "c", Negative(plus("d", 1))),
@@ -149,16 +153,13 @@ FORMULAS = {
     "root of a sum": Root(plus(times("x"), 1)),
     "call of two": Call(Name("f"), (n("x"), n("y"))),
     "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),
-    "list with commas": ListOf((n(1), n(0), n(-1)), "⟨", ","),
     "list with semicolons": ListOf((n(1), over(1, 2)), "(", ";"),
     "matrix of fractions": matrix([1, over(1, 2)], [-3, Negative(over(1, 3))], bracket="("),
-    "matrix of weights": matrix([WEIGHT, 1], [0, over(1, 2)]),
     "matrix with commas": matrix([1, 0, 1], [1, 0, 0], separator=",", row_end=","),
     "nested matrix": matrix([1, 0, 2], [-2, 2, 2], nested=True),
     "matrix in angles": matrix(["a", "b"], ["c", "d"], bracket="⟨"),
     "determinant": matrix(["a", "b"], ["c", "d"], bracket="|"),
     "bare matrix": matrix(["a", "b"], ["c", "d"], bracket=""),
-    "matrix of lists": matrix([ListOf((n(1), n(2)))], [ListOf((n(3), n(4)))]),
     "labelled matrix": matrix(
         [0, Negative(Infinity())], [5, 7],
         row_labels=(indexed("q", 1), indexed("q", 2)), column_labels=(indexed("k", 1), indexed("k", 2)),
@@ -178,8 +179,6 @@ FORMULAS = {
         [Marked(WEIGHT, "✗₁", "wrong"), Marked(NOTHING, "–", "nothing written")],
     ),
     "marked sum": Marked(plus("a", -2), "✗", "wrong"),
-    "big sum without bounds": BigSum(n("j"), NOTHING, NOTHING, exp(indexed("s", "j"))),
-    "relation signs": Relation(tuple(map(n, range(8))), ("≈", "→", ":=", "≠", "<", ">", "≤")),
     "wide product": equal("Q", times("X", W_Q), times(X, W), matrix([3, 1, 2, 4], [0, 1, 2, 3], [9, 8, 7, 6])),
 }  # fmt: skip
 
@@ -239,8 +238,7 @@ ALL = sheet(
     FIGURE,
     PageBreak(),
     Heading((Words("Key"),)),
-    Display((equal("Q", times("X", W_Q), times(X, W), matrix([3, 1, 2, 4], [0, 1, 2, 3], [9, 8, 7, 6])),),
-            (Words("Queries:"),)),
+    Display((FORMULAS["wide product"],), (Words("Queries:"),)),
     Display((equal("S", times("Q", Transposed(n("K")))), equal(NOTHING, matrix([2, 4], [4, 16])), n("S"))),
     Entries(tuple(equal(indexed("q", i, j), plus(times(i, j, sign="·"), times(2, -1, sign="·")), 2 * i - j)
                   for i in (1, 2, 3) for j in (1, 2, 3)), 3),
