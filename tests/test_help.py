@@ -62,6 +62,13 @@ def test_every_option_has_one_line_of_help_and_settings_are_named(name):
     assert all(re.match(r"  -", line) for line in inside), "a line that goes on in the next"
 
 
+def test_no_command_is_described_by_half_a_sentence():
+    lines = output("--help")
+    said = lines[lines.index("Commands:") + 1 :]
+    assert len(said) == len(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in said)
+
+
 def test_settings_have_words_and_values():
     assert list(ABOUT) == ALL
     for name, choices in CHOICES.items():

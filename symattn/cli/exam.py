@@ -49,7 +49,7 @@ def exam(
     ctx: click.Context, /, file: Path, new: bool, check: bool, seed: int | None, secret: Path | None, forms: str,
     folder: Path, jobs: int, cluster: str | None, quiet: bool,
 ) -> None:  # fmt: skip
-    """A whole exam from one file: a paper for every student, keys, an overview.
+    """Make a whole exam from one file: a paper for every student, keys, an overview.
 
     Every key of the file is explained in docs/exams.md.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -47,6 +48,11 @@ class Command(click.Command):
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self.context_settings["help_option_names"] = HELP  # its own, since click keeps the first help option it makes
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence up to its first comma, whole where click would cut it at the margin."""
+        sentence = super().get_short_help_str(1000)
+        return re.split(r"[,:;]", sentence)[0].rstrip(".") + "."
 
     def groups(self, ctx: click.Context) -> dict[str, list[click.Option]]:
         """The options by their group, in the order of `GROUPS`; options of click's own are in the last."""
