@@ -158,10 +158,10 @@ class _Judge:
         outcome = self._called(run, given, case, dimensions=2 + self.batch)
         if outcome.failure:
             _demand_right(self._judged(case, outcome), f"{case.name}, {count} in a batch", outcome, given)
-        found = {step: _one_by_one(result, self.batch) for step, result in outcome.results.items()}
+        per_case = {step: _one_by_one(result, self.batch) for step, result in outcome.results.items()}
         for number, one in enumerate(cases[:count]):
             name = f"{case.name}, sequence {number + 1} of {count} in a batch"
-            own = {step: results[number] for step, results in found.items()}
+            own = {step: results[number] for step, results in per_case.items()}
             _demand_right(self._judged(one, Outcome(own)), name, outcome, given)
 
     def _judged(self, case: Case, outcome: Outcome) -> Comparison:
@@ -196,10 +196,10 @@ class _Judge:
         return {"mask": [[bool(one) == (self.mask == "keep") for one in row] for row in keep]}
 
 
-def _demand_right(found: Comparison, name: str, outcome: Outcome, given: Mapping[str, Any]) -> None:
+def _demand_right(comparison: Comparison, name: str, outcome: Outcome, given: Mapping[str, Any]) -> None:
     if outcome.failure is not None:
         name = f"{name} ({_shapes(given)})"
-    _demand(found.right, f"With {name}:\n\n{found}")
+    _demand(comparison.right, f"With {name}:\n\n{comparison}")
 
 
 def _shapes(given: Mapping[str, Any]) -> str:

@@ -117,12 +117,12 @@ OPS = {"powers": Powers}
 """Weights counted twice."""
 
 from symattn.exact import Matrix
-from symattn.derivation.misconceptions.base import ReplacementOp, Misconception, found
+from symattn.derivation.misconceptions.base import ReplacementOp, Misconception, step_of_kind
 from symattn.derivation.ops import Softmax
 
 
 def doubled(d):
-    place = found(d, "A", Softmax)
+    place = step_of_kind(d, "A", Softmax)
     return {"A": place[0].with_op(ReplacementOp(place[1], _twice))} if place else None
 
 

@@ -18,6 +18,6 @@ def completion(ctx: click.Context, /, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(ctx.find_root().command, {}, "symattn", "_SYMATTN_COMPLETE").source())
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    click.echo(shell_class(ctx.find_root().command, {}, "symattn", "_SYMATTN_COMPLETE").source())

@@ -72,9 +72,9 @@ def exam(
     from symattn.teaching.exam.preview import preview
 
     refuse_what_is_no_exam(file)
-    found, refused = preview(file)
-    if found is not None:
-        click.echo("\n".join(_described(found, file)))
+    shown, refused = preview(file)
+    if shown is not None:
+        click.echo("\n".join(_described(shown, file)))
         return
     for error in refused[:-1]:
         click.echo(f"{click.style('Error: ', fg='red', bold=True)}{error}", err=True)
@@ -95,17 +95,17 @@ def _start(file: Path) -> None:
     click.echo(f"{file}: edit it; symattn exam {file} --check says what will come of it.")
 
 
-def _described(found: Preview, file: Path) -> list[str]:
+def _described(shown: Preview, file: Path) -> list[str]:
     """Line by line: questions, what a paper takes, how many are printed, and what may not be meant."""
-    spec = found.spec
-    rows = [_row(number, one) for number, one in enumerate(found.questions, 1)]
+    spec = shown.spec
+    rows = [_row(number, one) for number, one in enumerate(shown.questions, 1)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"{spec.title} ({file.name})", ""]
     lines += ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows]
     allowed = f" The paper allows {spec.time}." if spec.time else ""
-    lines += ["", f"Total: {_several(found.marks, 'mark')}, about {_several(found.minutes, 'minute')}.{allowed}"]
-    lines += _printed(found)
-    for number, one in enumerate(found.questions, 1):
+    lines += ["", f"Total: {_several(shown.marks, 'mark')}, about {_several(shown.minutes, 'minute')}.{allowed}"]
+    lines += _printed(shown)
+    for number, one in enumerate(shown.questions, 1):
         if (marks := one.question.marks) < one.joined:
             lines.append(
                 f"Question {number} has {_several(marks, 'point')} for {one.joined} lines: neighbouring lines share a "
@@ -126,12 +126,12 @@ def _row(number: int, one: Foreseen) -> tuple[str, ...]:
     )
 
 
-def _printed(found: Preview) -> list[str]:
+def _printed(shown: Preview) -> list[str]:
     """How many papers of how many pages, and what paper that takes."""
-    spec, lines = found.spec, []
+    spec, lines = shown.spec, []
     who = f"{_several(len(spec.students), 'student')} in the class list" if spec.students else "no class list"
-    lines.append(f"Papers: {_several(found.papers, 'different one')}; {who}.")
-    for pages, copies in found.pages:
+    lines.append(f"Papers: {_several(shown.papers, 'different one')}; {who}.")
+    for pages, copies in shown.pages:
         sheets = -(-pages // 2)
         with_separators = ", separators included" * spec.separators
         lines.append(

@@ -56,11 +56,11 @@ class Command(click.Command):
 
     def groups(self, ctx: click.Context) -> dict[str, list[click.Option]]:
         """The options by their group, in the order of `GROUPS`; options of click's own are in the last."""
-        found: dict[str, list[click.Option]] = {group: [] for group in GROUPS}
+        grouped: dict[str, list[click.Option]] = {group: [] for group in GROUPS}
         for parameter in self.get_params(ctx):
             if isinstance(parameter, click.Option):
-                found[getattr(parameter, "group", OTHER)].append(parameter)
-        return {group: options for group, options in found.items() if options}
+                grouped[getattr(parameter, "group", OTHER)].append(parameter)
+        return {group: options for group, options in grouped.items() if options}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = self.groups(ctx)

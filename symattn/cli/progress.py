@@ -83,5 +83,5 @@ def executor(jobs: int, address: str | None) -> Iterator[Executor | None]:
         raise InputError("--jobs is for the processes of this machine; with --cluster, its workers do the work.")
     from symattn.foundation.cluster import cluster
 
-    with cluster(address) as found:
-        yield found
+    with cluster(address) as executor:
+        yield executor

@@ -37,21 +37,21 @@ def read_options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
     """NAME=VALUE as the problem type wants it: a number, true or false, a text, a list with commas."""
     from symattn.teaching.problems import problem_type
 
-    known, found = problem_type(problem).options, dict[str, object]()
+    known, options = problem_type(problem).options, dict[str, object]()
     for text in stated:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--option is {text!r}; NAME=VALUE was expected.")
         kind = type(known[name][0]) if name in known else str
         if kind is bool and value in ("true", "false"):
-            found[name] = value == "true"
+            options[name] = value == "true"
         elif kind is int and value.removeprefix("-").isdecimal() and len(value) < 10:
-            found[name] = int(value)
+            options[name] = int(value)
         elif kind is list:
-            found[name] = _listed(value)
+            options[name] = _listed(value)
         else:
-            found[name] = value
-    return found
+            options[name] = value
+    return options
 
 
 def _listed(value: str) -> list[str]:

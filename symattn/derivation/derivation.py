@@ -328,10 +328,10 @@ class StepName:
     @staticmethod
     @lru_cache(maxsize=4096)  # the same names come again in every entry
     def of(name: str) -> StepName:
-        found = _NAME.fullmatch(name)
-        assert found is not None  # the stem takes whatever is left
-        head, token = found["head"], found["token"]
-        return StepName(found["stem"], int(head) if head else None, found["place"] or "", int(token) if token else None)
+        match = _NAME.fullmatch(name)
+        assert match is not None  # the stem takes whatever is left
+        head, token = match["head"], match["token"]
+        return StepName(match["stem"], int(head) if head else None, match["place"] or "", int(token) if token else None)
 
     @property
     def scope(self) -> str:
@@ -495,11 +495,11 @@ class Derivation:
 
     @cached_property
     def _before(self) -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
+        sources: dict[str, frozenset[str]] = {}
         for step in self.steps:
-            direct = {operand.name for operand in step.operands if operand.name in found}
-            found[step.name] = frozenset(direct.union(*(found[name] for name in direct)))
-        return found
+            direct = {operand.name for operand in step.operands if operand.name in sources}
+            sources[step.name] = frozenset(direct.union(*(sources[name] for name in direct)))
+        return sources
 
     # -- making longer and other ones
 

@@ -261,10 +261,10 @@ def _in_symbols(name: str, given: AnyMatrix) -> AnyMatrix:
 def entry_symbols(d: Derivation) -> dict[str, Any]:
     """The symbols of all entries that have one, called as they are typed: q_11 for q_{11}, w^Q_1,12 for w^Q_{1,12}."""
     matrices = [given for given in d.givens.values() if isinstance(given, Matrix)]
-    found = [s for m in matrices for x in m for s in sorted(to_sympy(x).free_symbols, key=str)]
+    all_symbols = [s for m in matrices for x in m for s in sorted(to_sympy(x).free_symbols, key=str)]
     if d.staged:
-        found += [s for step in d if isinstance(step.result, Matrix) for s in _named_entries(d, step)]
-    return {plain_name(s): s for s in found}
+        all_symbols += [s for step in d if isinstance(step.result, Matrix) for s in _named_entries(d, step)]
+    return {plain_name(s): s for s in all_symbols}
 
 
 def parameters(d: Derivation) -> dict[str, Any]:
@@ -395,8 +395,8 @@ def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
             raise InputError(f"{name} is {given_shape}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
         values |= zip(_symbols(d, name), map(to_sympy, _entries_of(put)), strict=True)
     steps = []
-    for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
-        result = found.xreplace(values)
+    for step, expression in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
+        result = expression.xreplace(values)
         if d.arithmetic != "exact":
             result = result.evalf(DIGITS)
         steps.append(replace(step, result=Matrix.of([from_sympy(x) for x in row] for row in result.tolist())))
@@ -412,11 +412,11 @@ def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
     _refuse_letters(d)
     d = in_symbols(d)
     program: list[tuple[str, tuple[Any, ...], Any, list[Any]]] = []
-    for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
-        needed = tuple(sorted(found.free_symbols, key=str))
+    for step, expression in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
+        needed = tuple(sorted(expression.free_symbols, key=str))
         named = _named_entries(d, step)
         try:
-            function = sympy.lambdify(needed, found.tolist(), module)
+            function = sympy.lambdify(needed, expression.tolist(), module)
         except (NameError, ImportError) as error:
             raise InputError(
                 f"SymPy has no module {module!r} to compile for; numpy, math or mpmath was expected."

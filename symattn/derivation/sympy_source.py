@@ -98,12 +98,12 @@ def letters_in(expressions: Iterable[Any]) -> list[Any]:
     """Every symbol in some expressions, bound or free, in the order in which they come."""
     import sympy
 
-    found: dict[Any, None] = {}
+    ordered: dict[Any, None] = {}
     for expression in expressions:
         for x in sympy.preorder_traversal(expression):
             if isinstance(x, sympy.Symbol):
-                found.setdefault(x)
-    return list(found)
+                ordered.setdefault(x)
+    return list(ordered)
 
 
 _ASSUMED = ("integer", "positive", "nonnegative", "real")

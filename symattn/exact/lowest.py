@@ -86,13 +86,13 @@ def _lowest(numerator: Terms, denominator: Terms) -> Finite:
     groups = [_by_roots(above), _by_roots(below)]
     parts = _parts([sums for group in groups for sums in group.values()])
     if parts is not None and len(groups[1]) == 1:
-        found, step = parts
-        common = reduce(polynomial_gcd, (part.polynomial for part in found))
+        polynomials, step = parts
+        common = reduce(polynomial_gcd, (part.polynomial for part in polynomials))
         if len(common) > 1:
             keys = [roots for group in groups for roots in group]
             terms = [
                 {(a, *roots): c for a, c in _terms(part, _quotient(part.polynomial, common) or [], step)}
-                for roots, part in zip(keys, found, strict=True)
+                for roots, part in zip(keys, polynomials, strict=True)
             ]
             above, below = {key: c for sums in terms[:-1] for key, c in sums.items()}, terms[-1]
     return Quotient.of(*_without_content(above, below))
@@ -296,13 +296,13 @@ def _at(f: Polynomial, x: int) -> int:
 
 def _digits(n: int, x: int) -> Polynomial:
     """The polynomial with coefficients between −x/2 and x/2 that is n at x."""
-    found = []
+    coefficients = []
     while n:
         c = n % x
         c -= x if 2 * c > x else 0
-        found.append(c)
+        coefficients.append(c)
         n = (n - c) // x
-    return found
+    return coefficients
 
 
 def _quotient(f: Polynomial, g: Polynomial) -> Polynomial | None:

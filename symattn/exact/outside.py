@@ -21,8 +21,8 @@ def listed(given: object) -> object:
     tolist = getattr(given, "tolist", None)
     if callable(tolist):
         kind = str(getattr(given, "dtype", "")).rpartition(".")[2]  # torch.float32
-        found = tolist()
-        return _mapped(lambda x: shortest(x, kind), found) if kind in SHORT else found
+        rows = tolist()
+        return _mapped(lambda x: shortest(x, kind), rows) if kind in SHORT else rows
     if isinstance(given, list | tuple):
         return [listed(x) for x in given]
     return given

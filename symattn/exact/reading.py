@@ -413,17 +413,17 @@ class _Parser:
         scientific = SCIENTIFIC.match(self.text, end)
         return (token, end) if scientific is None else self._scientific(token, end, scientific)
 
-    def _scientific(self, number: _Token, end: int, found: re.Match[str]) -> tuple[_Token, int]:
+    def _scientific(self, number: _Token, end: int, match: re.Match[str]) -> tuple[_Token, int]:
         """The number with the power of ten behind it, or alone if what is behind it is e and a number."""
-        form = _Scientific(number.text, *found.groups())
-        goes_on = GOES_ON.match(self.text, found.end())
+        form = _Scientific(number.text, *match.groups())
+        goes_on = GOES_ON.match(self.text, match.end())
         if form.sign and (form.letter == "e" or self.symbols):
             if goes_on:  # 2e-3e^2
                 return number, end
             self.doubtful.append(form)
             if not self.powers:
                 return number, end
-        typed = self.text[number.at : found.end()]
+        typed = self.text[number.at : match.end()]
         if goes_on:
             raise self.refusal(
                 message(
@@ -446,7 +446,7 @@ class _Parser:
                 number.at,
             )
         sign = "-" if form.sign in ("-", "−", "–") else ""
-        return number._replace(kind="scientific", text=f"{number.text}e{sign}{power}"), found.end()
+        return number._replace(kind="scientific", text=f"{number.text}e{sign}{power}"), match.end()
 
     def _without_dollars(self, tokens: list[_Token]) -> list[_Token]:
         """$…$ and $$…$$ around the whole are dropped."""

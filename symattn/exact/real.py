@@ -98,10 +98,10 @@ def real(function: Function, *operands: Any) -> Real:
     """function(operands), the same object for the same operands."""
     operands = tuple(map(_hashable, operands))
     key = (function, *operands)
-    found = _known.get(key)
-    if found is None:
-        found = _known[key] = Real(function, operands)
-    return found
+    number = _known.get(key)
+    if number is None:
+        number = _known[key] = Real(function, operands)
+    return number
 
 
 def as_real(value: Any) -> Real:

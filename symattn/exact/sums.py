@@ -88,15 +88,15 @@ def shares(parts: Sequence[Value]) -> list[Value]:
     """Each part over the sum of all; equal parts are the same object."""
     whole = total(parts)
     known: dict[Value, Value] = {}
-    found = []
+    quotients = []
     for x in parts:
         if type(x) is not ExpSum:  # a quotient has no hash
-            found.append(divide(x, whole))
+            quotients.append(divide(x, whole))
             continue
         if x not in known:
             known[x] = divide(x, whole)
-        found.append(known[x])
-    return found
+        quotients.append(known[x])
+    return quotients
 
 
 class Collected:
@@ -160,7 +160,7 @@ def _combinations(row: Sequence[Finite], columns: Sequence[Sequence[Rational]]) 
         return [dot(row, column) for column in columns]
     parts = [(k, key, c) for k, terms in above for key, c in terms.items()]
     different = len({key for _, key, _ in parts}) == len(parts)
-    found: list[Value] = []
+    values: list[Value] = []
     for column in columns:
         if different:
             collected = {key: c * y for k, key, c in parts if (y := column[k])}
@@ -173,8 +173,8 @@ def _combinations(row: Sequence[Finite], columns: Sequence[Sequence[Rational]]) 
                     _add_term(collected, key, c * y)
                     if len(collected) == 2:
                         collected = _unit_second(collected)
-        found.append(_value(collected, below))
-    return found
+        values.append(_value(collected, below))
+    return values
 
 
 def _unit_second(terms: Terms) -> Terms:

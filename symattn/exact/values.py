@@ -125,10 +125,10 @@ class ExpSum(_Irrational):
 
     def _first(self) -> ExpSum:
         """The one of all sums known to be equal to this one that stands for them."""
-        found = self
-        while found._twin is not None:
-            found = found._twin
-        return found
+        twin = self
+        while twin._twin is not None:
+            twin = twin._twin
+        return twin
 
     def __hash__(self) -> int:
         if self._hash is None:

@@ -108,8 +108,8 @@ class _Token:
 class _Reader:
     def __init__(self, source: str) -> None:
         self.source = source
-        found = (m for m in _TOKEN.finditer(source) if m.lastgroup)
-        tokens = (_Token(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in found)
+        matches = (m for m in _TOKEN.finditer(source) if m.lastgroup)
+        tokens = (_Token(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in matches)
         self.tokens = [token for token in tokens if token.text not in _SPACES]
         self.end = _Token("end", "", len(source))
         self.at = 0

@@ -38,10 +38,10 @@ def _node(kind: T) -> T:
 
     def hash_once(self: Any) -> int:
         try:
-            found: int = self._hash
+            value: int = self._hash
         except AttributeError:
-            object.__setattr__(self, "_hash", found := hash_of_fields(self))
-        return found
+            object.__setattr__(self, "_hash", value := hash_of_fields(self))
+        return value
 
     made.__hash__ = hash_once
     return made  # type: ignore[no-any-return]
@@ -347,11 +347,11 @@ def unsigned(node: Formula) -> Formula:
 
 def children(node: Formula) -> list[Formula]:
     """The formulas directly inside a node, in reading order."""
-    found: list[Formula] = []
+    formulas: list[Formula] = []
     kind: Any = node.__class__
     for name in _inner_fields(kind):
-        _add_formulas(getattr(node, name), found)
-    return found
+        _add_formulas(getattr(node, name), formulas)
+    return formulas
 
 
 def rebuilt(node: Formula, change: Callable[[Formula], Formula]) -> Formula:
@@ -383,12 +383,12 @@ def _inner_fields(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if "Formula" in field.type or field.type == "Name")
 
 
-def _add_formulas(value: Any, found: list[Formula]) -> None:
+def _add_formulas(value: Any, formulas: list[Formula]) -> None:
     if isinstance(value, tuple):
         for item in value:
-            _add_formulas(item, found)
+            _add_formulas(item, formulas)
     else:
-        found.append(value)
+        formulas.append(value)
 
 
 def contains(node: Formula, *kinds: type[Formula]) -> bool:

@@ -127,9 +127,9 @@ class _Reader:
             raise self.error(f"{text!r} was expected")
 
     def error(self, expected: str) -> ReadError:
-        found = f"{self.token.text!r} came" if self.token.text else "the formula ends"
+        came = f"{self.token.text!r} came" if self.token.text else "the formula ends"
         return ReadError(
-            f"In the formula {self.text!r}, at character {self.token.start + 1}, {expected}, but {found}.",
+            f"In the formula {self.text!r}, at character {self.token.start + 1}, {expected}, but {came}.",
             self.text,
             self.token.start,
         )
@@ -486,15 +486,15 @@ def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     at = 0
     while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if not found:
+        match = _TOKEN.match(text, at)
+        if not match:
             start = len(text) - len(text[at:].lstrip())
             raise ReadError(
                 f"In the formula {text!r}, character {start + 1}, {text[start]!r}, has no meaning here.", text, start
             )
-        kind = str(found.lastgroup)
-        word = found.group(kind)
-        tokens.append(_Token(kind, _SAME.get(word, word), found.start(kind), found.start(kind) == at))
-        at = found.end()
+        kind = str(match.lastgroup)
+        word = match.group(kind)
+        tokens.append(_Token(kind, _SAME.get(word, word), match.start(kind), match.start(kind) == at))
+        at = match.end()
     end = _Token("end", "", len(text), False)
     return [*tokens, end, end]

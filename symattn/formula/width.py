@@ -77,9 +77,9 @@ def width(formula: Formula) -> float:
     try:
         return formula._width
     except AttributeError:
-        found = _measured(formula, 1.0, 1.0)
-        object.__setattr__(formula, "_width", found)
-        return found
+        em = _measured(formula, 1.0, 1.0)
+        object.__setattr__(formula, "_width", em)
+        return em
 
 
 def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:

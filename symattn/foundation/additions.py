@@ -43,9 +43,9 @@ class Catalogue(Mapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self.known and not self.complete:
-            found = files(self.path)
-            if name in found:
-                self._take([module(self.package, name, found[name], self.path)])
+            listed = files(self.path)
+            if name in listed:
+                self._take([module(self.package, name, listed[name], self.path)])
             if name not in self.known:
                 self._all()
         return self.known[name]
@@ -62,8 +62,8 @@ class Catalogue(Mapping[str, T]):
             self.complete = True
         return self.known
 
-    def _take(self, found: Iterable[ModuleType]) -> None:
-        self.known.update(entry for one in found if (entry := self.entry(one)) is not None)
+    def _take(self, modules: Iterable[ModuleType]) -> None:
+        self.known.update(entry for one in modules if (entry := self.entry(one)) is not None)
 
 
 def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
@@ -75,14 +75,14 @@ def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
 
 def files(path: Iterable[str]) -> dict[str, Path]:
     """The files in the folders of a catalogue by the names of their modules."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in path:
         for info in pkgutil.iter_modules([folder]):
             file = Path(folder) / f"{info.name}.py"
-            if info.name in found:
-                raise InputError(f"{file} has the name of {found[info.name]}; another name is needed.")
-            found[info.name] = file
-    return found
+            if info.name in paths:
+                raise InputError(f"{file} has the name of {paths[info.name]}; another name is needed.")
+            paths[info.name] = file
+    return paths
 
 
 def module(package: str, name: str, file: Path, path: Sequence[str]) -> ModuleType:

@@ -31,12 +31,12 @@ def software() -> dict[str, str]:
 
 def _files(folder: Path) -> str:
     """A digest of the files of a folder and those below it; what Python compiles does not count."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         content = path.read_bytes()
-        found.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
-        found.update(content)
-    return found.hexdigest()[:12]
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:12]
 
 
 def _version(name: str) -> str:

@@ -685,14 +685,14 @@ def with_blocks_inside(block: Block, change: Callable[[Blocks], Blocks]) -> Bloc
 
 def blocks_inside(block: Block) -> Blocks:
     """The blocks directly inside a block, in reading order."""
-    found: list[Block] = []
+    shown: list[Block] = []
 
     def kept(blocks: Blocks) -> Blocks:
-        found.extend(blocks)
+        shown.extend(blocks)
         return blocks
 
     with_blocks_inside(block, kept)
-    return tuple(found)
+    return tuple(shown)
 
 
 def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -60,8 +60,8 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     `SelfCheckError` if a key does not stand up to its second route.
     """
     chosen = problem_type(spec.type)
-    for found in choose(spec, Drawn(spec, dice), tally or Tally(), overlap):
-        question = chosen.make(found.content)
+    for candidate in choose(spec, Drawn(spec, dice), tally or Tally(), overlap):
+        question = chosen.make(candidate.content)
         prove(question, chosen)
         yield question
 
@@ -82,23 +82,23 @@ def choose(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | None = 
 
     One whose key is too much like another's waits, and is taken only if after enough draws there is none better.
     """
-    found = _one_by_one(spec, candidates, tally, overlap)
-    first = [next(found) for _ in range(tally.ahead)]
+    chosen_ones = _one_by_one(spec, candidates, tally, overlap)
+    first = [next(chosen_ones) for _ in range(tally.ahead)]
     if first and tally.room is not None:
         tally.told(tally.room)
-    yield from chain(first, found)
+    yield from chain(first, chosen_ones)
 
 
 def room(spec: Spec, dice: Dice, most: int = AHEAD) -> int | None:
     """How many variants there are before the keys overlap more than is wanted, or end; None for at least `most`."""
-    tally, found, drawn = Tally(), 0, Drawn(spec, dice)
+    tally, count, drawn = Tally(), 0, Drawn(spec, dice)
     try:
         for _ in islice(choose(spec, drawn, tally), most):
             if tally.room is not None:
                 return tally.room
-            found += 1
+            count += 1
     except InputError:
-        return found
+        return count
     return None
 
 
@@ -192,7 +192,7 @@ def _most(key: Key, places: Sequence[Mapping[Hashable, int]]) -> int:
     two sets of one digit are added to the total of it, which leaves one of the next.
     """
     digits: list[int] = []
-    having = [found for place, entry in zip(places, key, strict=False) if (found := place.get(entry))]
+    having = [holders for place, entry in zip(places, key, strict=False) if (holders := place.get(entry))]
     while having:
         total = having.pop() if len(having) % 2 else 0
         pairs, having = iter(having), []

@@ -390,12 +390,12 @@ class Question:
 
     def _called(self, name: str, key: str) -> list[Part]:
         """The parts that are called so, or are of the step that is."""
-        found = [part for part in self.parts if part.name == name]
-        found = found or [part for part in self.parts if name in (_role(part), StepName.of(part.name).stem)]
-        if not found:
+        parts = [part for part in self.parts if part.name == name]
+        parts = parts or [part for part in self.parts if name in (_role(part), StepName.of(part.name).stem)]
+        if not parts:
             known = [part.name for part in self.parts]
             raise InputError(f"{key} names {name!r}; {offered(name, known, 'the parts of this question are {}')}")
-        return found
+        return parts
 
     def worth(self, points: int | None, stated: Mapping[str, int] = MappingProxyType({})) -> Question:
         """The same question for `points` marks, shared out as its own marks are; every line keeps one for accuracy.
@@ -408,18 +408,18 @@ class Question:
         fixed = {part.name: number for name, number in stated.items() for part in self._called(name, "marks")}
         own = {line[0].name: number for line in lines for part in line if (number := fixed.get(part.name))}
         others = [line for line in lines if line[0].name not in own]
-        found: dict[str, Marks] = {}
+        marks_of: dict[str, Marks] = {}
         for line in lines:
             if line[0].name in own:
-                found |= _scaled(line, own[line[0].name])
+                marks_of |= _scaled(line, own[line[0].name])
         if points is None:
-            found |= {part.name: part.marks for line in others for part in line}
+            marks_of |= {part.name: part.marks for line in others for part in line}
         else:
             left = points - sum(own.values())
             if left < (LEAST_POINTS if others else 0) or (left and not others):
                 raise InputError(_points_do_not_fit(points, sum(own.values())))
-            found |= _shared_out(others, left)
-        return replace(self, parts=tuple(replace(part, marks=found.get(part.name, ())) for part in self.parts))
+            marks_of |= _shared_out(others, left)
+        return replace(self, parts=tuple(replace(part, marks=marks_of.get(part.name, ())) for part in self.parts))
 
 
 LEAST_POINTS = 1
@@ -460,10 +460,10 @@ def _shared_out(lines: Sequence[Sequence[Part]], points: int) -> dict[str, Marks
     if points < len(lines):
         return _joined([part for line in lines for part in line], points)
     shares = _at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
-    found: dict[str, Marks] = {}
+    marks_of: dict[str, Marks] = {}
     for line, number in zip(lines, shares, strict=True):
-        found |= _scaled(line, number)
-    return found
+        marks_of |= _scaled(line, number)
+    return marks_of
 
 
 def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
@@ -475,14 +475,14 @@ def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
         later = marked[bisect_right(marked, starts[-1]) : len(marked) - (points - number) + 1]
         aim = Fraction(number * sum(weights), points)
         starts.append(min(later, key=lambda k: abs(sum(weights[:k]) - aim)))
-    found: dict[str, Marks] = {}
+    marks_of: dict[str, Marks] = {}
     for start, end in pairwise([*starts, len(parts)]):
         run = parts[start:end]
         code: Literal["A", "B"] = "B" if all(mark.code == "B" for part in run for mark in part.marks) else "A"
         says = counted("this answer and the next, all of it right", "this answer and the next {n}, all of it right",
                        n=len(run) - 1) if run[1:] else ALL_OF_IT  # fmt: skip
-        found[run[0].name] = (Mark(code, 1, says, "all", joined=tuple(part.name for part in run)),)
-    return found
+        marks_of[run[0].name] = (Mark(code, 1, says, "all", joined=tuple(part.name for part in run)),)
+    return marks_of
 
 
 def _scaled(line: Sequence[Part], points: int) -> dict[str, Marks]:
@@ -502,12 +502,12 @@ def _scaled(line: Sequence[Part], points: int) -> dict[str, Marks]:
             numbers[k] = whole if k == accurate[0] else 0
         name, first = places[accurate[0]]
         places[accurate[0]] = name, replace(first, number=0, what="", rule=None)
-    found: dict[str, Marks] = {}
+    marks_of: dict[str, Marks] = {}
     for (name, mark), number in zip(places, numbers, strict=True):
         if number:
             answers = [part.answer for part in line if len(line) > 1 or part.name == name]
-            found[name] = (*found.get(name, ()), _worth(mark, number, answers))
-    return found
+            marks_of[name] = (*marks_of.get(name, ()), _worth(mark, number, answers))
+    return marks_of
 
 
 def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:

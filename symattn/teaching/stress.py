@@ -160,18 +160,18 @@ class Stress:
         return lines
 
     def _misconceptions(self) -> list[str]:
-        found = [variant.apart for variant in self.variants if variant.apart]
-        if not found:
+        separations = [variant.apart for variant in self.variants if variant.apart]
+        if not separations:
             return []
-        nearest = min(apart.nearest for apart in found)
+        nearest = min(apart.nearest for apart in separations)
         lines = [
-            f"{found[0].core} core misconceptions of the {found[0].wrongs} that are possible here.",
+            f"{separations[0].core} core misconceptions of the {separations[0].wrongs} that are possible here.",
             "The nearest that two core misconceptions, or one and the truth, come to each other where they first show: "
             f"{nearest:.3f} (at least {LEAST} wanted).",
         ]
-        lines += _counted("Cannot be seen", [apart.invisible for apart in found])
-        lines += _counted("The same at their first step", [apart.collisions for apart in found])
-        return lines + _counted("Never told apart", [apart.never for apart in found])
+        lines += _counted("Cannot be seen", [apart.invisible for apart in separations])
+        lines += _counted("The same at their first step", [apart.collisions for apart in separations])
+        return lines + _counted("Never told apart", [apart.never for apart in separations])
 
 
 def _counted(what: str, lists: Sequence[Sequence[str]]) -> list[str]:

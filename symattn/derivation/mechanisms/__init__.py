@@ -21,8 +21,8 @@ def mechanisms() -> Mapping[str, Mechanism]:
 
 
 def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
-    found: Mechanism | None = getattr(module, "MECHANISM", None)
-    return None if found is None else (found.name, found)
+    own: Mechanism | None = getattr(module, "MECHANISM", None)
+    return None if own is None else (own.name, own)
 
 
 def mechanism(name: str) -> Mechanism:
@@ -31,14 +31,14 @@ def mechanism(name: str) -> Mechanism:
         from symattn.derivation.mechanisms.from_file import from_file
 
         return from_file(name)
-    found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
-    if found is None and name == "custom":
+    own = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
+    if own is None and name == "custom":
         raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
-    if found is None:
+    if own is None:
         raise InputError(
             f"There is no mechanism {name!r}; {offered(name, mechanisms(), see='symattn list mechanisms')}"
         )
-    return found
+    return own
 
 
 def _is_file(name: str) -> bool:
@@ -48,8 +48,8 @@ def _is_file(name: str) -> bool:
 
 def named_mechanism(name: str) -> str:
     """What a mechanism is called, for `mechanism`: its own name, or that of its file."""
-    found = mechanism(name)  # says what there is
-    return name if _is_file(name) else found.name
+    own = mechanism(name)  # says what there is
+    return name if _is_file(name) else own.name
 
 
 def kept_mechanism(name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NORM, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import found, number
+from symattn.derivation.mechanisms.drawing import first_success, number
 from symattn.derivation.mechanisms.encoder_block import after_attention, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
 from symattn.errors import InputError
@@ -47,7 +47,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         x = Matrix([r - y for r, y in zip(*rows, strict=True)] for rows in zip(sums, z, strict=True))
         return {"X": x, "Z": Matrix(z), **layers} if x.sympy().rank() == min(n, width) else None
 
-    return found(drawn, "sums whose norms come out")
+    return first_success(drawn, "sums whose norms come out")
 
 
 MECHANISM = Mechanism(

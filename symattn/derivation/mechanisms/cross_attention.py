@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
 from symattn.exact import Matrix, Size
 
@@ -30,7 +30,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             return None
         return {"X": Matrix(x), "E": Matrix(e), **{name: weights[name] for name in ("W_Q", "W_K", "W_V")}}
 
-    return found(drawn, "weights that are worth setting")
+    return first_success(drawn, "weights that are worth setting")
 
 
 MECHANISM = Mechanism(

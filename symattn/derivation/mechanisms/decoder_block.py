@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, started
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.derivation.mechanisms.encoder_block import residual, second_half
@@ -81,7 +81,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
                 return {"X": start[0], "E": Matrix(e), **own[0], **across[0], **layers[0]}
         return None
 
-    return found(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
+    return first_success(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
 
 
 AGAIN = 20
@@ -109,7 +109,7 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
         layers = second_half([list(row) for row in stream], settings, number(sizes, "d_ff"), rng)
         return layers and {**givens, **layers}
 
-    return found(drawn, "weights that are worth setting")
+    return first_success(drawn, "weights that are worth setting")
 
 
 _OUTPUT = output_and_biases("d_model")

@@ -57,7 +57,7 @@ def is_small(q: Rational) -> bool:
     return max(abs(q.numerator), q.denominator) <= LARGEST_SHOWN
 
 
-def found(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
+def first_success(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
     """The first that a draw gives; `InputError` says that there is none."""
     for _ in range(tries):
         try:
@@ -102,7 +102,7 @@ def small(rows: int, columns: int, largest: int, rng: random.Random) -> Rows:
         numbers = [[whole(rng, -largest, largest) for _ in range(columns)] for _ in range(rows)]
         return None if dull(numbers) else numbers
 
-    return found(drawn, f"{rows}×{columns} numbers that differ")
+    return first_success(drawn, f"{rows}×{columns} numbers that differ")
 
 
 def attention_weights(
@@ -125,8 +125,10 @@ def attention_weights(
             return None
         queries += group[0]
         keys.append(group[1])
-    values = [found(lambda: _values(memory, d_v, rng), "values that differ from token to token") for _ in range(g)]
-    outputs = found(lambda: output_weights(h, d_v, number(sizes, "d_out"), rng), "outputs that differ")
+    values = [
+        first_success(lambda: _values(memory, d_v, rng), "values that differ from token to token") for _ in range(g)
+    ]
+    outputs = first_success(lambda: output_weights(h, d_v, number(sizes, "d_out"), rng), "outputs that differ")
     drawn = {
         "Q": side_by_side(queries, settings),
         "K": side_by_side(keys, settings),
@@ -316,7 +318,7 @@ __all__ = [
     "attention_weights",
     "dull",
     "entries",
-    "found",
+    "first_success",
     "number",
     "output_weights",
     "product",

@@ -109,11 +109,11 @@ def started(n: int, width: int, settings: Settings, rng: random.Random) -> tuple
 def _whole_norms(n: int, width: int, settings: Settings, rng: random.Random) -> Rows | None:
     """Rows of small whole numbers whose norms are whole, and differ."""
     rows = [first(lambda: _whole_norm(width, settings, rng), TRIES) for _ in range(n)]
-    found = [row for row in rows if row]
-    if len(found) < n:
+    normed_rows = [row for row in rows if row]
+    if len(normed_rows) < n:
         raise InputError(f"Of {TRIES} rows of {width} whole numbers none has a norm of whole numbers.")
-    out = [normed(row, settings) for row in found]
-    return found if all(row not in out[:i] for i, row in enumerate(out)) else None
+    out = [normed(row, settings) for row in normed_rows]
+    return normed_rows if all(row not in out[:i] for i, row in enumerate(out)) else None
 
 
 def _whole_norm(width: int, settings: Settings, rng: random.Random) -> list[int] | None:
@@ -124,8 +124,8 @@ def _whole_norm(width: int, settings: Settings, rng: random.Random) -> list[int]
 
 def whole_rows(rows: Grid) -> Rows | None:
     """Rows of whole numbers; none for others."""
-    found = [[int(x) for x in row] for row in rows]
-    return found if found == rows else None
+    whole_rows = [[int(x) for x in row] for row in rows]
+    return whole_rows if whole_rows == rows else None
 
 
 @dataclass
@@ -188,8 +188,8 @@ def attended(
         )
     if exactly and lcm(*(x.denominator for row in outputs for x in row)) > LARGEST_COMMON:
         return None
-    found = _ended(stream, outputs, (0,), settings, rng, before_attention)
-    return found and ({**given, at("W_O"): found[0]}, found[2])
+    ended = _ended(stream, outputs, (0,), settings, rng, before_attention)
+    return ended and ({**given, at("W_O"): ended[0]}, ended[2])
 
 
 def fed_forward(
@@ -213,8 +213,8 @@ def fed_forward(
     given, hidden = layers
     is_last = settings.norm_place == "pre" and not before_attention
     judged = replace(settings, norm="none") if is_last else settings
-    found = _ended(stream, hidden, BIASES, judged, rng, before_attention)
-    return found and ({**given, "W_2": found[0], "b_2": found[1]}, found[2])
+    ended = _ended(stream, hidden, BIASES, judged, rng, before_attention)
+    return ended and ({**given, "W_2": ended[0], "b_2": ended[1]}, ended[2])
 
 
 def _ended(

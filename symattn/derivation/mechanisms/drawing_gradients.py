@@ -61,8 +61,8 @@ def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
     if count == 1:
         return ((denominator,),)
     cuts = combinations(range(1, denominator), count - 1)
-    found = (tuple(b - a for a, b in pairwise((0, *cut, denominator))) for cut in cuts)
-    return tuple(parts for parts in found if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
+    partitions = (tuple(b - a for a, b in pairwise((0, *cut, denominator))) for cut in cuts)
+    return tuple(parts for parts in partitions if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
 
 
 def upstream_row(columns: int, rng: random.Random) -> list[int]:
@@ -116,7 +116,7 @@ def upstream_of_heads(
     """
     gradients: Rows = []
     for i in range(len(heads[0])):
-        found: dict[int, Rows] = {}
+        by_denominator: dict[int, Rows] = {}
         for _ in range(ROWS):
             gradient = upstream_row(width, rng)
             back = gradient if outputs is None else [sum(map(mul, gradient, row)) for row in outputs]
@@ -124,10 +124,10 @@ def upstream_of_heads(
             if gradient in gradients or not all(map(_tells, own, (weights[i] for weights in heads))):
                 continue
             means = (sum(map(mul, weights[i], g)) for weights, g in zip(heads, own, strict=True))
-            found.setdefault(max(Fraction(mean).denominator for mean in means), []).append(gradient)
-        if not found:
+            by_denominator.setdefault(max(Fraction(mean).denominator for mean in means), []).append(gradient)
+        if not by_denominator:
             return None
-        gradients.append(found[min(found)][0])
+        gradients.append(by_denominator[min(by_denominator)][0])
     return gradients if all(map(any, zip(*gradients, strict=True))) else None
 
 
@@ -182,8 +182,8 @@ def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
         grid = [flat[i * columns : (i + 1) * columns] for i in range(rows)]
         if dull(grid) or (forms is not None and not all(_fits(form, flat) for form in forms)):
             continue
-        if not _is_idle(d, _back(d, found := Matrix(grid))):
-            return found
+        if not _is_idle(d, _back(d, gradient_matrix := Matrix(grid))):
+            return gradient_matrix
     return None
 
 
@@ -200,7 +200,7 @@ Form = tuple[int, tuple[int, ...]]
 
 def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
     """Every entry of every gradient, the largest divisors first; None if an entry is of another kind."""
-    found: dict[Form, None] = {}
+    forms: dict[Form, None] = {}
     for steps in zip(*units, strict=True):
         for entries in zip(*(step.result for step in steps if isinstance(step.result, Matrix)), strict=True):
             parts = [_parts(x) for x in entries]
@@ -210,8 +210,8 @@ def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
                     return None
                 below = lcm(*(x.denominator for x in factors))
                 if any(factors):
-                    found[below, tuple(int(x * below) for x in factors)] = None
-    return sorted(found, reverse=True)
+                    forms[below, tuple(int(x * below) for x in factors)] = None
+    return sorted(forms, reverse=True)
 
 
 def _parts(x: Value) -> tuple[Rational, Rational] | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.drawing_blocks import (
     Effort,
     Given,
@@ -75,7 +75,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             stream = made[1]
         return givens
 
-    return found(drawn, "blocks that are worth setting", SHEETS)
+    return first_success(drawn, "blocks that are worth setting", SHEETS)
 
 
 SHEETS, AGAIN, FEWER = 1000, 15, 2
@@ -99,7 +99,7 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
             source = whole_numbers(alone.last.result) or x
         return givens
 
-    return found(drawn, "blocks that are worth setting")
+    return first_success(drawn, "blocks that are worth setting")
 
 
 def _block(source: Rows, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix] | None:

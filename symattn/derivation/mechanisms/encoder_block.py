@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.derivation.mechanisms.layer_norm import (
@@ -90,7 +90,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         layers = second_half(sums, settings, number(sizes, "d_ff"), rng)
         return layers and {**givens, **layers}
 
-    return found(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
+    return first_success(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
 
 
 def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
@@ -103,7 +103,7 @@ def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Ran
         layers = own and fed_forward(own[1], settings, sizes, rng, effort)
         return {"X": start[0], **own[0], **layers[0]} if start and own and layers else None
 
-    return found(drawn, "a block that is worth setting")
+    return first_success(drawn, "a block that is worth setting")
 
 
 def _first_half(

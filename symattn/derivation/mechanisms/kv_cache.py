@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
 from symattn.errors import InputError, LetterError
@@ -90,7 +90,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         weights = attention_weights(x, x, own, wide, rng)
         return weights and {"X": Matrix(x), **{name: weights[name] for name in ("W_Q", "W_K", "W_V")}}
 
-    return found(givens, "weights that are neither uniform nor saturated")
+    return first_success(givens, "weights that are neither uniform nor saturated")
 
 
 MECHANISM = Mechanism(

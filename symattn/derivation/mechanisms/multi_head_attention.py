@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.ops import Add, HeadSlice, MatMul, Slice, Stack
 from symattn.derivation.sizes import share
 from symattn.errors import InputError
@@ -110,7 +110,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         weights = attention_weights(x, x, settings, sizes, rng)
         return weights and {"X": Matrix(x), **weights}
 
-    return found(drawn, "heads that are worth comparing")
+    return first_success(drawn, "heads that are worth comparing")
 
 
 def alike(d: Derivation) -> str:

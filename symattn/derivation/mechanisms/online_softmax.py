@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms.drawing import (
     TRIES,
     Rows,
     dull,
-    found,
+    first_success,
     neither_flat_nor_steep,
     number,
     projection,
@@ -136,7 +136,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         chosen = ([pick(rng, listed) for listed in fit] for _ in range(TRIES))
         return next(((q, keys) for q in chosen if not dull(q)), None)
 
-    q, k = found(queries, "scores with a maximum that grows")
+    q, k = first_success(queries, "scores with a maximum that grows")
     return {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(small(m, d_v, 3, rng))}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import POSITIONS, SCORES, Mechanism, Settings, attend, project
-from symattn.derivation.mechanisms.drawing import attention_weights, found
+from symattn.derivation.mechanisms.drawing import attention_weights, first_success
 from symattn.derivation.mechanisms.positional_encoding import embedded, embeddings, positioned
 from symattn.derivation.mechanisms.rotary_attention import ROTATIONS, rotated
 from symattn.errors import InputError
@@ -53,7 +53,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         weights = attention_weights(rows, rows, settings, {**sizes, "d_out": sizes["d_v"]}, rng)
         return weights and {**drawn, **{name: weights[name] for name in ("W_Q", "W_K", "W_V")}}
 
-    return found(givens, "weights that are neither uniform nor saturated")
+    return first_success(givens, "weights that are neither uniform nor saturated")
 
 
 MECHANISM = Mechanism(

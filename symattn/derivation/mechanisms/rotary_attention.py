@@ -16,7 +16,7 @@ from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     dull,
     entries,
-    found,
+    first_success,
     neither_flat_nor_steep,
     number,
     small,
@@ -92,7 +92,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             return None
         return {"Q": Matrix(q), "K": k, "V": Matrix(small(n, d_v, 3, rng))}
 
-    return found(drawn, "weights that are neither uniform nor saturated", DRAWS)
+    return first_success(drawn, "weights that are neither uniform nor saturated", DRAWS)
 
 
 MECHANISM = Mechanism(

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mix
-from symattn.derivation.mechanisms.drawing import Rows, dull, found, number, output_weights, side_by_side
+from symattn.derivation.mechanisms.drawing import Rows, dull, first_success, number, output_weights, side_by_side
 from symattn.derivation.mechanisms.multi_head_attention import combine, own_part
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -32,9 +32,9 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     """Weights in quarters, fifths or tenths, and values that differ by multiples of 4, 5 or 10: outputs are whole."""
     h, n, m, d_v = settings.heads, number(sizes, "n"), number(sizes, "m"), number(sizes, "d_v")
     denominators = [pick(rng, (4, 5) if m < 4 else (10,)) for _ in range(h)]
-    weights = [found(partial(_weights, n, m, of, rng), "rows of weights that differ") for of in denominators]
-    values = [found(partial(_values, m, d_v, of, rng), "values that differ") for of in denominators]
-    outputs = found(lambda: output_weights(h, d_v, number(sizes, "d_out"), rng), "outputs that differ")
+    weights = [first_success(partial(_weights, n, m, of, rng), "rows of weights that differ") for of in denominators]
+    values = [first_success(partial(_values, m, d_v, of, rng), "values that differ") for of in denominators]
+    outputs = first_success(lambda: output_weights(h, d_v, number(sizes, "d_out"), rng), "outputs that differ")
     return {
         **{f"A_{i}": w for i, w in enumerate(weights, 1)},
         "V": Matrix(side_by_side(values, settings)),

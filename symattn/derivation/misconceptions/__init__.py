@@ -35,8 +35,10 @@ FAMILIES = (
 @cache
 def misconceptions() -> Mapping[str, Misconception]:
     """Every misconception by its id, in the order of the catalogue."""
-    found = {module.__name__.rpartition(".")[2]: module for module in modules(__name__, __path__)}
-    families = (getattr(found[name], "MISCONCEPTIONS", ()) for name in dict.fromkeys((*FAMILIES, *found)))
+    modules_by_name = {module.__name__.rpartition(".")[2]: module for module in modules(__name__, __path__)}
+    families = (
+        getattr(modules_by_name[name], "MISCONCEPTIONS", ()) for name in dict.fromkeys((*FAMILIES, *modules_by_name))
+    )
     return MappingProxyType({m.id: m for family in families for m in family})
 
 

@@ -161,12 +161,12 @@ def rewritten_everywhere(d: Derivation, change: Change, parts: Sequence[Alone] |
     A head or a layer is laid out as if there were no other: S_2^self is S there, and what it takes from elsewhere is
     given.  Someone who divides by d_k does so in every head.  `parts` are they, if somebody has them.
     """
-    found: dict[str, Step] = dict(change(d) or {})
+    changes: dict[str, Step] = dict(change(d) or {})
     for alone in alone_in(d) if parts is None else parts:
         for step in (change(alone.d) or {}).values():
             operands = tuple(replace(o, name=alone.names[o.name]) for o in step.operands)
-            found[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
-    return found or None
+            changes[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
+    return changes or None
 
 
 def alone_in(d: Derivation) -> tuple[Alone, ...]:
@@ -176,8 +176,8 @@ def alone_in(d: Derivation) -> tuple[Alone, ...]:
 
 def scopes(d: Derivation) -> tuple[str, ...]:
     """The heads and layers of a derivation, as they stand at the end of names: _1, _2^self; without what has none."""
-    found = (StepName.of(step.name).scope for step in d if step.token is None)
-    return tuple(scope for scope in dict.fromkeys(found) if scope)
+    scopes = (StepName.of(step.name).scope for step in d if step.token is None)
+    return tuple(scope for scope in dict.fromkeys(scopes) if scope)
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ COPY = Activation("identity")
 """The line is written down again: no scale, no mask, no softmax."""
 
 
-def found(d: Derivation, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp] | None:
+def step_of_kind(d: Derivation, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp] | None:
     """The step of that name with its operation, if there is one and it is of this kind."""
     for step in d:
         if step.name == name:
@@ -380,7 +380,7 @@ def replaced(name: str, kind: type[SomeOp], op: Op | Callable[[SomeOp], Op]) -> 
     """The one step of that name with another operation, which may depend on its own."""
 
     def change(d: Derivation) -> Rewritten | None:
-        if (place := found(d, name, kind)) is None:
+        if (place := step_of_kind(d, name, kind)) is None:
             return None
         step, own = place
         return {name: step.with_op(op if isinstance(op, Op) else op(own))}
@@ -414,11 +414,11 @@ __all__ = [
     "first_row_repeated",
     "followed",
     "following",
-    "found",
     "is_short_enough",
     "replaced",
     "same",
     "sizes",
     "square",
+    "step_of_kind",
     "whole",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import Matrix, Value, divide, square_root
 
@@ -124,7 +124,7 @@ def other_norm_place(d: Derivation) -> Rewritten | None:
 
     The lines keep their names and their order: a norm that stands elsewhere is worked out within the line that uses it.
     """
-    second = found(d, "R2", Add)
+    second = step_of_kind(d, "R2", Add)
     listed = {norm.name: norm for norm in norms(d)}
     if second is None or "N2" not in listed or any(norm.after for norm in listed.values()):
         return None
@@ -169,7 +169,7 @@ class _ThenNormed:
 
 
 def activated_before_bias(d: Derivation) -> Rewritten | None:
-    linear, activated = found(d, "H_linear", Add), found(d, "H", Activation)
+    linear, activated = step_of_kind(d, "H_linear", Add), step_of_kind(d, "H", Activation)
     if linear is None or activated is None:
         return None
     product, bias = linear[0].operands
@@ -180,7 +180,7 @@ def activated_before_bias(d: Derivation) -> Rewritten | None:
 
 
 def not_activated(d: Derivation) -> Rewritten | None:
-    place = found(d, "H", Activation)
+    place = step_of_kind(d, "H", Activation)
     return {"H": place[0].with_op(COPY)} if place and "W_2" in d else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.softmax import without_empty_rows
 from symattn.derivation.ops import Mask, Scale, Softmax, causal, padding
 from symattn.derivation.ops.attention import Keep, both
@@ -21,7 +21,7 @@ Pattern = Callable[[Keep], "Keep | None"]
 
 def masking(d: Derivation) -> tuple[Step, Mask] | None:
     """The step that masks, where it is known what it hides."""
-    place = found(d, "M", Mask)
+    place = step_of_kind(d, "M", Mask)
     return place if place and place[1].keep else None
 
 
@@ -107,14 +107,14 @@ def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
     def change(d: Derivation) -> Rewritten | None:
         if (place := masking(d)) is None:
             return None
-        scale = found(d, "S'", Scale)
+        scale = step_of_kind(d, "S'", Scale)
         return {"M": place[0].with_op(ReplacementOp(place[1], _Hidden(value, scale[1].divisor if scale else 1)))}
 
     return change
 
 
 def masked_after_softmax(d: Derivation) -> Rewritten | None:
-    place, weights = masking(d), found(d, "A", Softmax)
+    place, weights = masking(d), step_of_kind(d, "A", Softmax)
     if place is None or weights is None:
         return None
     return {"M": place[0].with_op(COPY), "A": weights[0].with_op(ReplacementOp(weights[1], _Removed(place[1].keep)))}

@@ -14,8 +14,8 @@ from symattn.derivation.misconceptions.base import (
     ReplacementOp,
     Rewritten,
     first_row_repeated,
-    found,
     square,
+    step_of_kind,
 )
 from symattn.derivation.misconceptions.base import Rule as ShapeRule
 from symattn.derivation.ops import MatMul
@@ -27,7 +27,7 @@ from symattn.exact import Matrix, Value, divide
 
 def output(d: Derivation) -> Step | None:
     """Z = A V."""
-    place = found(d, "Z", MatMul)
+    place = step_of_kind(d, "Z", MatMul)
     return place[0] if place and place[0].operands[1] == Operand("V") else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
 from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians
@@ -22,7 +22,7 @@ Waves = TypeVar("Waves", Sinusoids, Rotate)
 
 def added(d: Derivation) -> Step | None:
     """X = E + P."""
-    place = found(d, "X", Add)
+    place = step_of_kind(d, "X", Add)
     return place[0] if place and place[0].operands[1].name == "P" else None
 
 
@@ -56,7 +56,7 @@ def counted_otherwise(d: Derivation) -> Rewritten | None:
 
 def encoded(d: Derivation) -> tuple[Step, Sinusoids] | None:
     """The step that works positions out, where each of them is known."""
-    place = found(d, "P", Sinusoids)
+    place = step_of_kind(d, "P", Sinusoids)
     return place if place and place[1].is_listed else None
 
 
@@ -84,7 +84,7 @@ def concatenated(d: Derivation) -> Rewritten | None:
 
 
 def not_multiplied(d: Derivation) -> Rewritten | None:
-    place = found(d, "E_scaled", Multiple)
+    place = step_of_kind(d, "E_scaled", Multiple)
     return {"E_scaled": place[0].with_op(COPY)} if place else None
 
 
@@ -93,7 +93,7 @@ def not_multiplied(d: Derivation) -> Rewritten | None:
 
 def turned(d: Derivation) -> tuple[tuple[Step, Rotate], tuple[Step, Rotate]] | None:
     """The steps that turn queries and keys, where each position is known."""
-    queries, keys = found(d, "R_Q", Rotate), found(d, "R_K", Rotate)
+    queries, keys = step_of_kind(d, "R_Q", Rotate), step_of_kind(d, "R_K", Rotate)
     return (queries, keys) if queries and keys and queries[1].is_listed else None
 
 
@@ -105,7 +105,7 @@ def forgotten(d: Derivation) -> Rewritten | None:
 
 def values_turned(d: Derivation) -> Rewritten | None:
     """The values turned as keys are, as far as they have angles: as wide as the keys, or one angle for all pairs."""
-    places, output = turned(d), found(d, "Z", MatMul)
+    places, output = turned(d), step_of_kind(d, "Z", MatMul)
     if places is None or output is None:
         return None
     (_, turn), width = places[1], d.value("V").shape[1]
@@ -160,7 +160,7 @@ def other_pairs(d: Derivation) -> Rewritten | None:
 
 def turned_after_scores(d: Derivation) -> Rewritten | None:
     """The scores of queries and keys as they were: the turning is written down and not used."""
-    scores = found(d, "S", MatMul)
+    scores = step_of_kind(d, "S", MatMul)
     return {"S": scores[0].with_operands("Q", transposed("K"))} if turned(d) and scores else None
 
 

@@ -13,7 +13,7 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
-    found,
+    step_of_kind,
 )
 from symattn.derivation.ops import Add, MatMul
 from symattn.errors import ShapeError
@@ -25,7 +25,7 @@ ROLES = ("Q", "K", "V")
 def product(d: Derivation, role: str) -> Step | None:
     """X W, before a bias and an activation; None if Q, K or V is given."""
     for name in (f"{role}_product", f"{role}_linear", role):
-        place = found(d, name, MatMul)
+        place = step_of_kind(d, name, MatMul)
         if place and place[0].operands == (Operand("X"), Operand(f"W_{role}")):
             return place[0]
     return None
@@ -99,8 +99,8 @@ def biased(op: Op) -> Change:
 
     def change(d: Derivation) -> Rewritten:
         sums = {f"b_{role}" for role in ROLES}
-        found = (step for step in d if isinstance(step.op, Add) and step.operands[-1].name in sums)
-        return {step.name: _without_bias(step) if op == COPY else step.with_op(op) for step in found}
+        bias_steps = (step for step in d if isinstance(step.op, Add) and step.operands[-1].name in sums)
+        return {step.name: _without_bias(step) if op == COPY else step.with_op(op) for step in bias_steps}
 
     return change
 

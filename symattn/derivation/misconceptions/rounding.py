@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions.base import Misconception, Rewritten, found
+from symattn.derivation.misconceptions.base import Misconception, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.scale import scaling
 from symattn.derivation.misconceptions.softmax import weights_rounded
 from symattn.derivation.ops import Round, Scale, Softmax
@@ -16,7 +16,7 @@ from symattn.exact.values import RATIONAL
 
 def rounded_early(d: Derivation) -> Rewritten | None:
     """No place where rounding the weights is what the question asks for."""
-    return None if found(d, "A_rounded", Round) else weights_rounded(Round(2))(d)
+    return None if step_of_kind(d, "A_rounded", Round) else weights_rounded(Round(2))(d)
 
 
 def divisor_to_one_place(d: Derivation) -> Rewritten | None:
@@ -27,7 +27,7 @@ def divisor_to_one_place(d: Derivation) -> Rewritten | None:
 
 
 def short_e(d: Derivation) -> Rewritten | None:
-    place = found(d, "A", Softmax)
+    place = step_of_kind(d, "A", Softmax)
     if place is None or place[1].base != "e":
         return None
     return {"A": place[0].with_op(replace(place[1], base=Fraction(27, 10)))}

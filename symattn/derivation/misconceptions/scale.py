@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found, sizes
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    sizes,
+    step_of_kind,
+)
 from symattn.derivation.ops import Scale, Softmax
 from symattn.exact import Matrix, Value, divide, exact, square_root
 
@@ -17,7 +25,7 @@ from symattn.exact import Matrix, Value, divide, exact, square_root
 
 def scaling(d: Derivation) -> tuple[Step, Scale] | None:
     """The step that scales; None if nothing is divided, or by 1."""
-    place = found(d, "S'", Scale)
+    place = step_of_kind(d, "S'", Scale)
     return place if place and place[1].divisor != 1 else None
 
 
@@ -51,7 +59,7 @@ def multiplied(d: Derivation) -> Rewritten | None:
 
 
 def scaled_after_softmax(d: Derivation) -> Rewritten | None:
-    place, weights = scaling(d), found(d, "A", Softmax)
+    place, weights = scaling(d), step_of_kind(d, "A", Softmax)
     if place is None or weights is None:
         return None
     divisor = place[1].divisor

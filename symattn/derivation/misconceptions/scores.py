@@ -12,8 +12,8 @@ from symattn.derivation.misconceptions.base import (
     ReplacementOp,
     Rewritten,
     first_row_repeated,
-    found,
     square,
+    step_of_kind,
 )
 from symattn.derivation.misconceptions.softmax import without_empty_rows
 from symattn.derivation.ops import MatMul
@@ -26,7 +26,7 @@ from symattn.exact.sums import total
 
 def scores(d: Derivation) -> Step | None:
     """S = Q Kᵀ."""
-    place = found(d, "S", MatMul)
+    place = step_of_kind(d, "S", MatMul)
     return place[0] if place and place[0].operands == (Operand("Q"), transposed("K")) else None
 
 

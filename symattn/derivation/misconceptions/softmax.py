@@ -13,9 +13,9 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
-    found,
     replaced,
     square,
+    step_of_kind,
 )
 from symattn.derivation.ops import Mask, MatMul, Round, Softmax
 from symattn.errors import UndefinedError
@@ -52,7 +52,7 @@ def with_base(wrong: Value) -> Change:
     """Another base than the one declared; e where the wrong one is what is declared."""
 
     def change(d: Derivation) -> Rewritten | None:
-        if (place := found(d, "A", Softmax)) is None:
+        if (place := step_of_kind(d, "A", Softmax)) is None:
             return None
         step, own = place
         other = wrong if own.base == "e" else "e" if own.base == wrong or wrong == 2 else wrong
@@ -63,12 +63,12 @@ def with_base(wrong: Value) -> Change:
 
 def twice(d: Derivation) -> Rewritten | None:
     """No place with another base than e: 10^(1000/1001) is no number that one could go on with."""
-    place = found(d, "A", Softmax)
+    place = step_of_kind(d, "A", Softmax)
     return {"A": place[0].with_op(ReplacementOp(place[1], _twice))} if place and place[1].base == "e" else None
 
 
 def without_self(d: Derivation) -> Rewritten | None:
-    if (place := found(d, "A", Softmax)) is None:
+    if (place := step_of_kind(d, "A", Softmax)) is None:
         return None
     rows, columns = d.value(place[0].operands[0].name).shape
     return {"A": place[0].with_op(ReplacementOp(place[1], _self_excluded))} if rows == columns else None
@@ -76,7 +76,7 @@ def without_self(d: Derivation) -> Rewritten | None:
 
 def without_empty_rows(d: Derivation) -> Rewritten:
     """The softmax of someone who has hidden too much: a row that sees nothing gets zeros."""
-    place = found(d, "A", Softmax)
+    place = step_of_kind(d, "A", Softmax)
     return {"A": place[0].with_op(replace(place[1], empty="zero"))} if place else {}
 
 
@@ -84,7 +84,7 @@ def weights_rounded(does: Round) -> Change:
     """Weights rounded so: where they are to be rounded, to as many places; else with no one asking for it."""
 
     def change(d: Derivation) -> Rewritten | None:
-        if place := found(d, "A_rounded", Round):
+        if place := step_of_kind(d, "A_rounded", Round):
             return {"A_rounded": place[0].with_op(replace(does, places=place[1].places))}
         return instead(_Rounded(does))(d)
 
@@ -93,7 +93,7 @@ def weights_rounded(does: Round) -> Change:
 
 def after_product(d: Derivation) -> Rewritten | None:
     """The scores multiplied by V, and the softmax of that; no place with a mask, for −∞ cannot be multiplied."""
-    place, output = found(d, "A", Softmax), found(d, "Z", MatMul)
+    place, output = step_of_kind(d, "A", Softmax), step_of_kind(d, "Z", MatMul)
     if place is None or output is None or "M" in d:
         return None
     late = ReplacementOp(output[1], _ThenSoftmax(place[1]))

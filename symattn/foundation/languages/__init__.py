@@ -228,11 +228,11 @@ TRIED = 1000
 
 def _plural(rule: str, where: str) -> tuple[int, Callable[[int], int]]:
     """How many plural forms there are, and which goes with a number."""
-    found = re.fullmatch(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
+    match = re.fullmatch(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
     try:
-        if not found:
+        if not match:
             raise ValueError
-        count, form = int(found[1]), gettext.c2py(found[2])
+        count, form = int(match[1]), gettext.c2py(match[2])
         if not all(0 <= form(n) < count for n in range(TRIED)):
             raise ValueError
         return count, form
@@ -251,9 +251,9 @@ def _trouble(entry: polib.POEntry, forms: tuple[str, ...]) -> str:
         return f"{len(forms)} plural forms were expected."
     expected = Counter(PLACES.findall(entry.msgid_plural or entry.msgid))
     for form in forms:
-        found = Counter(PLACES.findall(form))
-        if found != expected and not (entry.msgid_plural and found + Counter(["{n}"]) == expected):
-            return f"the translation has the places {_names(found)}; {_names(expected)} were expected."
+        places = Counter(PLACES.findall(form))
+        if places != expected and not (entry.msgid_plural and places + Counter(["{n}"]) == expected):
+            return f"the translation has the places {_names(places)}; {_names(expected)} were expected."
     return ""
 
 

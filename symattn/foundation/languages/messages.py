@@ -112,7 +112,7 @@ def filled(template: str, values: Mapping[str, object]) -> str:
     >>> filled("{width} or $4 d$", {"width": "d", "$4 d$": "4d"})
     'd or 4d'
     """
-    said = _NAME.sub(lambda found: str(values.get(found[1], found[0])), template) if "{" in template else template
+    said = _NAME.sub(lambda match: str(values.get(match[1], match[0])), template) if "{" in template else template
     for name, value in values.items():
         if name.startswith("$"):
             said = said.replace(name, str(value))

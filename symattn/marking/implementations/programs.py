@@ -9,7 +9,7 @@ from types import MappingProxyType
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, Style
 from symattn.derivation.misconceptions import Misconception, misconceptions
-from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, found
+from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.mask import hidden_as, masking
 from symattn.derivation.misconceptions.scale import divided_by
 from symattn.derivation.misconceptions.scores import rewritten
@@ -53,7 +53,7 @@ def _over_heads(d: Derivation) -> Rewritten | None:
 
 def _logarithms(d: Derivation) -> Rewritten | None:
     """The logarithms of the weights; none where a weight is 0."""
-    place = found(d, "A", Softmax)
+    place = step_of_kind(d, "A", Softmax)
     if place is None or (isinstance(place[0].result, Matrix) and 0 in place[0].result):
         return None
     return {"A": place[0].with_op(ReplacementOp(place[1], _logarithm_of))}
@@ -65,7 +65,7 @@ def _logarithm_of(of: Softmax, scores: Matrix) -> Matrix:
 
 def _wrong_way_round(d: Derivation) -> Rewritten | None:
     """What may be seen is hidden, with a large number: where that is everything, all weights are equal."""
-    place, weights = masking(d), found(d, "A", Softmax)
+    place, weights = masking(d), step_of_kind(d, "A", Softmax)
     if place is None or weights is None:
         return None
     step, mask = place

@@ -60,8 +60,8 @@ Pieces = list["bytes | re.Match[bytes]"]
 def _cut(body: bytes) -> Pieces:
     pieces: Pieces = []
     depth = begin = 0
-    for found in _TOKEN.finditer(body):
-        sign = found[0]
+    for match in _TOKEN.finditer(body):
+        sign = match[0]
         if sign in (b"(", b")"):
             depth += 1 if sign == b"(" else -1
         elif depth or sign[:1] == b"\\":  # words of a string
@@ -69,8 +69,8 @@ def _cut(body: bytes) -> Pieces:
         elif sign[:1] == b"s":  # a stream is what it is
             break
         else:
-            begin, before = found.end(), begin
-            pieces += (body[before : found.start()], found)
+            begin, before = match.end(), begin
+            pieces += (body[before : match.start()], match)
             depth += sign[-1:] == b"("
     return [*pieces, body[begin:]]
 
@@ -110,14 +110,14 @@ class _Part:
 
     def reached(self, values: Iterable[bytes]) -> Mapping[int, Pieces]:
         """The objects that values refer to, and those that these refer to, without those that have numbers already."""
-        found: dict[int, Pieces] = {}
+        bodies: dict[int, Pieces] = {}
         waiting = [_cut(value) for value in values]
         while waiting:
             for number in {int(piece[1]) for piece in waiting.pop()[1::2] if piece[1]}:
-                if number in self.spans and number not in found and number not in self.numbers:
-                    found[number] = _cut(self.body(number))
-                    waiting.append(found[number])
-        return dict(sorted(found.items()))
+                if number in self.spans and number not in bodies and number not in self.numbers:
+                    bodies[number] = _cut(self.body(number))
+                    waiting.append(bodies[number])
+        return dict(sorted(bodies.items()))
 
     def moved(self, value: Any) -> bytes:
         """Something of pypdf's with the numbers and names that it has in the book."""
@@ -126,8 +126,8 @@ class _Part:
     def put_together(self, pieces: Pieces) -> bytes:
         return b"".join(piece if isinstance(piece, bytes) else self._moved(piece) for piece in pieces)
 
-    def _moved(self, found: re.Match[bytes]) -> bytes:
-        reference, key, place, named = found.groups()
+    def _moved(self, match: re.Match[bytes]) -> bytes:
+        reference, key, place, named = match.groups()
         if reference:
             number = self.numbers.get(int(reference))
             return b"null" if number is None else _reference(number)
@@ -184,11 +184,11 @@ class _Book:
             self.first = part
             kept += [part.root.raw_get(key) for key in part.root if key not in _REMADE]
             kept += [part.reader.trailer.raw_get("/Info")] if "/Info" in part.reader.trailer else []
-        found = part.reached(map(_written, kept))
-        part.numbers.update(zip(found, range(len(self.bodies) + 1, len(self.bodies) + 1 + len(found)), strict=True))
+        numbers = part.reached(map(_written, kept))
+        part.numbers.update(zip(numbers, range(len(self.bodies) + 1, len(self.bodies) + 1 + len(numbers)), strict=True))
         own = {kept[0].idnum: (rb"<<", b"<</Parent %s" % _reference(_PAGES))}
         own |= {tag.idnum: (rb"/S ?/Document\b", b"/S/Part") for tag in tags}
-        for number, pieces in found.items():
+        for number, pieces in numbers.items():
             moved = part.put_together(pieces)
             self.bodies.append(re.sub(*own[number], moved, count=1) if number in own else moved)
         self._kids.append(part.moved(kept[0]))
@@ -316,5 +316,5 @@ def _pairs(tree: Any, leaves: str) -> Iterator[tuple[Any, Any]]:
     """The entries of a tree of numbers or of names."""
     for kid in tree.get("/Kids", ()):
         yield from _pairs(kid.get_object(), leaves)
-    found = tree.get(leaves, ())
-    yield from zip(found[::2], found[1::2], strict=True)
+    pairs = tree.get(leaves, ())
+    yield from zip(pairs[::2], pairs[1::2], strict=True)

@@ -435,13 +435,13 @@ def characters(words: str) -> list[str]:
     >>> characters("ne\u0301e")
     ['n', 'é', 'e']
     """
-    found: list[str] = []
+    characters: list[str] = []
     for character in composed(visible(words)):
-        if found and unicodedata.combining(character):
-            found[-1] += character
+        if characters and unicodedata.combining(character):
+            characters[-1] += character
         else:
-            found.append(character)
-    return found
+            characters.append(character)
+    return characters
 
 
 # --- options and pictures -----------------------------------------------------------------------------

@@ -110,10 +110,10 @@ class Compiler:
         return answer, content
 
     def _started(self) -> subprocess.Popen[bytes]:
-        found = importlib.util.find_spec("typst")
-        if found is None or found.origin is None:
+        spec = importlib.util.find_spec("typst")
+        if spec is None or spec.origin is None:
             raise InputError("PDF needs the package typst, which is not installed: `pip install typst`.")
-        folder = Path(found.origin).parent.parent
+        folder = Path(spec.origin).parent.parent
         command = [sys.executable, "-I", "-S", str(SCRIPT), "compile", str(fonts()), str(self._memory), str(folder)]
         # Typst fetches packages when source asks for them; ours never does, and this address does not answer.
         nowhere = dict.fromkeys(("ALL_PROXY", "HTTPS_PROXY", "all_proxy", "https_proxy"), "http://127.0.0.1:9")

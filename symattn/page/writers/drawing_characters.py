@@ -143,20 +143,20 @@ Bundles = Mapping[tuple[Node, ...], Sequence[Node]]  # what leads to the same no
 
 def _bundles(net: Network, row: Sequence[Node]) -> Bundles:
     """The lines that lead to a layer, those together that lead from the same nodes."""
-    found: dict[tuple[Node, ...], list[Node]] = {}
+    targets: dict[tuple[Node, ...], list[Node]] = {}
     for above in row:
         if sources := net.below.get(above):
-            found.setdefault(tuple(sorted(sources)), []).append(above)
-    return found
+            targets.setdefault(tuple(sorted(sources)), []).append(above)
+    return targets
 
 
 def _feet(bundles: Bundles) -> dict[Node, list[tuple[Node, ...]]]:
     """The bundles that each node below belongs to: a line of its own leads to each of them."""
-    found: dict[Node, list[tuple[Node, ...]]] = {}
+    bars: dict[Node, list[tuple[Node, ...]]] = {}
     for sources in bundles:
         for node in sources:
-            found.setdefault(node, []).append(sources)
-    return found
+            bars.setdefault(node, []).append(sources)
+    return bars
 
 
 @dataclass(frozen=True, slots=True)

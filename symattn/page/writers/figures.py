@@ -131,10 +131,10 @@ class Network:
 
 
 def _grouped(pairs: Iterable[tuple[Node, Node]]) -> Mapping[Node, Sequence[Node]]:
-    found: dict[Node, list[Node]] = {}
+    neighbours: dict[Node, list[Node]] = {}
     for node, other in pairs:
-        found.setdefault(node, []).append(other)
-    return found
+        neighbours.setdefault(node, []).append(other)
+    return neighbours
 
 
 def layer_of(node: Node) -> int:
@@ -349,13 +349,13 @@ def _lines_in(formula: Formula) -> float:
 
 def _framed(diagram: Diagram, net: Network) -> list[frozenset[Node]]:
     """The nodes in every frame: its boxes, and lines that lead from one of them to others of them only."""
-    found = []
+    groups = []
     for frame in diagram.frames:
         inside = frozenset(frame.boxes)
         targets = {source: {t for s, t in diagram.edges if s == source} for source in inside}
         lines = (node for row in net.rows for node in row if is_waypoint(node))
-        found.append(inside | {w for w in lines if w[:2] in inside and targets[w[0], w[1]] <= inside})
-    return found
+        groups.append(inside | {w for w in lines if w[:2] in inside and targets[w[0], w[1]] <= inside})
+    return groups
 
 
 Band = tuple[float, float]

@@ -63,10 +63,10 @@ class Spot:
     @classmethod
     def of(cls, name: str) -> Spot | None:
         """The spot of this name; None if it is no name of ours."""
-        if found := _HEAD.fullmatch(name):
-            return cls(found[1], 0, 0, "head", 1, label=found[2])
-        if found := _SPOT.fullmatch(name):
-            sheet, question, part, kind, number, at = found.groups()
+        if match := _HEAD.fullmatch(name):
+            return cls(match[1], 0, 0, "head", 1, label=match[2])
+        if match := _SPOT.fullmatch(name):
+            sheet, question, part, kind, number, at = match.groups()
             where = tuple(map(int, at.split("/")[1:]))
             return cls(sheet, int(question), _number(part), kind, int(number), where)  # type: ignore[arg-type]
         return None

@@ -38,7 +38,7 @@ _LISTED = re.compile(r"^\\(?:sheetcharacters|def\\studentletters)\{(.+)\}$", re.
 
 def formula(formula: Formula) -> str:
     """One formula for math mode, without any command that LaTeX and MathJax do not know."""
-    return tex.indented(_UNPRINTABLE.sub(lambda found: letter_of(found[1]), tex.write(formula, ALONE)))
+    return tex.indented(_UNPRINTABLE.sub(lambda match: letter_of(match[1]), tex.write(formula, ALONE)))
 
 
 def formulas(lines: Sequence[Formula]) -> str:
@@ -47,7 +47,7 @@ def formulas(lines: Sequence[Formula]) -> str:
         return formula(lines[0])
     rows = " \\\\\n".join(tex.aligned(line, ALONE) for line in lines)
     source = f"\\begin{{aligned}}\n{rows}\n\\end{{aligned}}"
-    return tex.indented(_UNPRINTABLE.sub(lambda found: letter_of(found[1]), source))
+    return tex.indented(_UNPRINTABLE.sub(lambda match: letter_of(match[1]), source))
 
 
 def write(document: Document) -> str:
@@ -84,8 +84,8 @@ def complete(document: Document) -> str:
 
 def in_place(source: str) -> dict[str, str]:
     """The characters of a source that pdfTeX has no letters for, and what it prints in their place."""
-    found = [entry.split("=") for entry in _letters_of(source)] + [[code] for code in _UNPRINTABLE.findall(source)]
-    return {letter_of(code): spelt[0] if spelt else codes(letter_of(code)) for code, *spelt in sorted(found)}
+    spellings = [entry.split("=") for entry in _letters_of(source)] + [[code] for code in _UNPRINTABLE.findall(source)]
+    return {letter_of(code): spelt[0] if spelt else codes(letter_of(code)) for code, *spelt in sorted(spellings)}
 
 
 def has_letters_for_others(source: str) -> bool:
@@ -158,9 +158,9 @@ def _letters(parts: Iterable[str]) -> str:
     r"""\sheetcharacters with the letters in these parts that pdfTeX has not, and what stands for them; else nothing."""
     others = (part for part in parts if not part.isascii())  # most have none
     lines = (line for part in others for line in part.split("\n") if not line.startswith("%"))
-    found = sorted(filter(is_foreign, set().union(*lines)))
-    entries = (f"{ord(c):04X}" + (f"={in_latin(c)}" if in_latin(c) else "") for c in found)
-    return f"\\sheetcharacters{{{','.join(entries)}}}" if found else ""
+    foreign = sorted(filter(is_foreign, set().union(*lines)))
+    entries = (f"{ord(c):04X}" + (f"={in_latin(c)}" if in_latin(c) else "") for c in foreign)
+    return f"\\sheetcharacters{{{','.join(entries)}}}" if foreign else ""
 
 
 def letter_of(code: str) -> str:
@@ -251,4 +251,4 @@ class _Master:
 
 def _letters_of(source: str) -> set[str]:
     """The letters that a source lists: their codes, and what stands for them."""
-    return {entry for found in _LISTED.findall(source) for entry in found.split(",")}
+    return {entry for listed in _LISTED.findall(source) for entry in listed.split(",")}

@@ -519,14 +519,14 @@ def questions_of(blocks: Sequence[Block]) -> dict[Heading, Question]:
     said = {words.text.of for block in every for words in words_of(block) if isinstance(words.text, Total)}
     if not said or any(isinstance(block, Flow) for block in every):
         return {}
-    found: dict[Heading, list[Heading]] = {}
+    questions: dict[Heading, list[Heading]] = {}
     for heading in (block for block in every if isinstance(block, Heading) and block.marks):
         if heading.of == "question" and heading.level == 1:
-            found[heading] = []
-        elif heading.of == "part" and found:
-            found[next(reversed(found))].append(heading)
+            questions[heading] = []
+        elif heading.of == "part" and questions:
+            questions[next(reversed(questions))].append(heading)
     listed = {}
-    for number, (heading, parts) in enumerate(found.items(), 1):
+    for number, (heading, parts) in enumerate(questions.items(), 1):
         adds_up = bool(parts) and sum(number_of_points(part.marks) for part in parts) == number_of_points(heading.marks)
         listed[heading] = Question(number, adds_up, frozenset(() if adds_up else parts))
     return listed

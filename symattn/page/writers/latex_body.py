@@ -83,9 +83,9 @@ def _head(document: Document, body: str) -> Iterable[str]:
     yield f"Made by symattn, to be read with \\input: the document needs {wanted}, and no other package."
 
 
-def _expanded(found: re.Match[str]) -> str:
+def _expanded(match: re.Match[str]) -> str:
     """What a command of symattn.sty stands for."""
-    return f"[U+{found[1]}]" if found[1] else _EXPANDED[found[0]]
+    return f"[U+{match[1]}]" if match[1] else _EXPANDED[match[0]]
 
 
 class BodyBlocks(Blocks):

@@ -126,7 +126,7 @@ def _inline(inline: Span, formulas: bool) -> str:
         case Words(words):
             return escaped(words)
         case Strong(words):
-            return re.sub(r"\S.*\S|\S", lambda found: f"**{escaped(found[0])}**", common.visible(words))
+            return re.sub(r"\S.*\S|\S", lambda match: f"**{escaped(match[0])}**", common.visible(words))
         case Code(words):
             return code(words)
         case Math(formula) if formulas:
@@ -206,8 +206,8 @@ def body(blocks: Iterable[Block]) -> str:
 def bodies(groups: Iterable[Iterable[Block]]) -> list[str]:
     """The same for several groups of blocks, whose grids have different ids all the same."""
     sources = [_together(blocks) for blocks in groups]
-    ids = unique(found[2] for source in sources for found in _GRID_ID.finditer(source))
-    return [_GRID_ID.sub(lambda found: found[1] + next(ids), source) for source in sources]
+    ids = unique(match[2] for source in sources for match in _GRID_ID.finditer(source))
+    return [_GRID_ID.sub(lambda match: match[1] + next(ids), source) for source in sources]
 
 
 def _together(blocks: Iterable[Block]) -> str:

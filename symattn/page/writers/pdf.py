@@ -78,8 +78,8 @@ before it; every page before it finds room for the third besides."""
 
 def _pages(pdf: bytes) -> list[int]:
     """How many bytes typst used for what stands on each page."""
-    found = (re.search(rb"\n%s 0 obj\s*<<\s*/Length (\d+)" % number, pdf) for number in _CONTENTS.findall(pdf))
-    return [int(length[1]) if length else 0 for length in found]
+    lengths = (re.search(rb"\n%s 0 obj\s*<<\s*/Length (\d+)" % number, pdf) for number in _CONTENTS.findall(pdf))
+    return [int(length[1]) if length else 0 for length in lengths]
 
 
 def _ends_within(pdf: bytes, share: float) -> bool:
@@ -106,8 +106,8 @@ def _attempts(document: Document) -> Iterator[tuple[Callable[..., tuple[str, Map
     """What writes the source, and whether that needs fonts of this machine: from the most letters to the fewest."""
     write = cache(partial(typst_writer.written, document, ends=document.solutions != "blank"))
     missing = "".join(sorted(set("".join(write()[1])) - {NO_CHARACTER}))
-    if found := COMPILER.printable(missing) if missing else "":
-        yield partial(write, found), True
+    if printable := COMPILER.printable(missing) if missing else "":
+        yield partial(write, printable), True
     yield write, False
     yield partial(write, careful=True), False
 
@@ -191,15 +191,15 @@ def latex_engine() -> Path:
 
 def latex_engines() -> list[Path]:
     """Every TeX of this machine, the one to use first; `InputError` if there is none."""
-    found = [Path(path) for name in _ENGINES if (path := shutil.which(name))]
+    engines = [Path(path) for name in _ENGINES if (path := shutil.which(name))]
     if embedded := embedded_engine():
-        found.append(embedded)
-    if not found:
+        engines.append(embedded)
+    if not engines:
         raise InputError(
             "No LaTeX was found on this machine.  Install TeX Live, or `pip install symattn[latex]`; "
             "or write the PDF without LaTeX, which needs nothing else."
         )
-    return found
+    return engines
 
 
 def embedded_engine() -> Path | None:

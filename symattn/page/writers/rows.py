@@ -225,19 +225,19 @@ def on_new_pages(questions: Sequence[Sequence[Block]], look: Look) -> list[bool]
     """
     page = Page(look)
     room = float(page.text_height)
-    ends, found = room, list[bool]()
+    ends, gaps = room, list[bool]()
     with speaking(look.language):
         for blocks in questions:
             if page.large or any(isinstance(block, _NOT_ESTIMATED) for block in all_blocks(blocks)):
-                found.append(True)
+                gaps.append(True)
                 ends = room
                 continue
             _, pieces = _arranged(_choices(blocks, page), page, MOST)
             likely = [replace(piece, high=piece.high * (1 if _has_room(piece) else _TEXT)) for piece in pieces]
             (apart, below), (after, there) = (_end(likely, used, room) for used in (0.0, ends))
-            found.append(after > apart)
-            ends = below if found[-1] else there
-    return found
+            gaps.append(after > apart)
+            ends = below if gaps[-1] else there
+    return gaps
 
 
 def _has_room(piece: _Piece) -> bool:
@@ -510,15 +510,15 @@ def worked_in_rows(
     """The blocks of a key, its questions in rows where these are lower; `height` is that of blocks in em."""
     if page.large or page.share < 1:
         return list(blocks)
-    found: list[Placed] = []
+    placed: list[Placed] = []
     run: list[_Worked] = []
     for part in _worked_parts(common.without_programs(blocks), page):
         if isinstance(part, tuple):
             run.append(_Worked.of(part, page, height))
         else:
-            found += [*_lowest(run), part]
+            placed += [*_lowest(run), part]
             run = []
-    return [*found, *_lowest(run)]
+    return [*placed, *_lowest(run)]
 
 
 def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, ...] | Block | Labelled]:

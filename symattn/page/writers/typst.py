@@ -1295,14 +1295,14 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
     """A call that draws the field of every blank in a table, by row and column, from 1, without the heads."""
     if page.form is None or not any(common.is_blank(cell) for row in table.rows for cell in row):
         return {}
-    spot, found = page.form.spot("table"), {}
+    spot, fields = page.form.spot("table"), {}
     for i, row in enumerate(table.rows, 1):
         for j, cell in enumerate(row[1:], 1):
             match cell:
                 case (Math(Blank(kind)),):
                     says = f"{text.plain(row[0])}, {text.plain(table.header[j])}"
-                    found[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
-    return found
+                    fields[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
+    return fields
 
 
 def _part_of_table(

@@ -64,13 +64,13 @@ def decimals_near(value: Fraction, tolerance: Fraction, places: int) -> tuple[st
     >>> decimals_near(Fraction(-1, 4), Fraction(1, 200), 2)
     ('-0.25', '−0.25', '-.25', '−.25')
     """
-    found: list[tuple[Fraction, str]] = []
+    decimals: list[tuple[Fraction, str]] = []
     for digits in range(places, -1, -1):
         unit = 10**digits
         for n in range(ceil((value - tolerance) * unit), floor((value + tolerance) * unit) + 1):
             near = Fraction(n, unit)
-            found.append((abs(near - value), decimal_text(near, digits)))
-    nearest = (form for _, form in sorted(found, key=lambda pair: pair[0]))
+            decimals.append((abs(near - value), decimal_text(near, digits)))
+    nearest = (form for _, form in sorted(decimals, key=lambda pair: pair[0]))
     return tuple(dict.fromkeys(chain.from_iterable(map(_with_minus, chain.from_iterable(map(_without_zero, nearest))))))
 
 

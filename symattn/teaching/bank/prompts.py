@@ -79,7 +79,7 @@ def styled(shown: str) -> str:
     >>> styled('<div class="symattn-wide">4</div>')
     '<div style="overflow-x:auto;padding:0.2em 0">4</div>'
     """
-    return _CLASS.sub(lambda found: f'style="{STYLES[found[1]]}"', shown)
+    return _CLASS.sub(lambda match: f'style="{STYLES[match[1]]}"', shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,18 +142,18 @@ def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) ->
     known = [name for names in _COLUMNS.values() for name in names if headings.count(name) > 1]
     if known:
         raise InputError(f"The class list {where} has two columns {known[0]}; leave one of them out.")
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for column, names in _COLUMNS.items():
         places = [headings.index(name) for name in names if name in headings]
         filled = (k for k in places if any(k < len(line) and line[k].strip() for line in lines))
         if places:
-            found[column] = next(filled, places[0])
-    named = found.keys() & {"name", "first", "last"}
-    for needed, is_there in (("name", named), ("id", "id" in found)):
+            columns[column] = next(filled, places[0])
+    named = columns.keys() & {"name", "first", "last"}
+    for needed, is_there in (("name", named), ("id", "id" in columns)):
         if not is_there:
             listed = ", ".join(cell.strip() or "(empty)" for cell in head)
             raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
-    return found
+    return columns
 
 
 def _about_students(head: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:

@@ -688,7 +688,7 @@ class _Pages:
         frozen, sums = _sha256((folder / FROZEN).read_bytes()), dict[str, str]()
         if (folder / SUMS).exists():
             lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
-            sums = {found[2]: found[1] for line in lines if (found := _SUM.fullmatch(line))}
+            sums = {match[2]: match[1] for line in lines if (match := _SUM.fullmatch(line))}
         pages = cls(folder, staging, sums if sums.get(FROZEN) == frozen else {FROZEN: frozen})
         pages._list()
         return pages

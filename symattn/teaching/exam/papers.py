@@ -438,11 +438,13 @@ def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) 
 
 def _looked_for(ids: Sequence[str], orientations: Sequence[Orientation]) -> Inlines:
     """X6 (not normalised) or X13 (softmax skipped): by code and by name, in every orientation that there is."""
-    found: list[Inlines] = []
+    names_of_codes: list[Inlines] = []
     for id in ids:
         names = dict.fromkeys(misconception(id).called(orientation) for orientation in orientations)
-        found.append(sentence("{code} ({name})", code=id, name=listing([in_signs(name) for name in names], "or")))
-    return listing(found, "or") if found else (Words("rounding, no misconception"),)
+        names_of_codes.append(
+            sentence("{code} ({name})", code=id, name=listing([in_signs(name) for name in names], "or"))
+        )
+    return listing(names_of_codes, "or") if names_of_codes else (Words("rounding, no misconception"),)
 
 
 def _told(questions: Sequence[Question]) -> list[tuple[int, Question]]:
@@ -585,8 +587,8 @@ def _overlap(questions: Sequence[Question]) -> float | None:
     key_of = problem_type(questions[0].type).key
     if key_of is None:
         return None
-    keys, found = Keys(), list[float]()
+    keys, overlaps = Keys(), list[float]()
     for question in questions:
-        found.append(keys.likeness(key := key_of(question.content)))
+        overlaps.append(keys.likeness(key := key_of(question.content)))
         keys.add(key)
-    return max(found[1:], default=None)
+    return max(overlaps[1:], default=None)

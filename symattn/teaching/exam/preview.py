@@ -66,11 +66,11 @@ def preview(path: Path) -> tuple[Preview | None, list[InputError]]:
 
     A file that is no TOML, or has no questions, raises its `InputError`.
     """
-    if found := exam_faults(read_toml(path), path):
-        return None, found
+    if faults := exam_faults(read_toml(path), path):
+        return None, faults
     spec, dice = read_exam_file(path), Dice.unpredictable()
     made = list(first_variants(spec, dice))
-    found = [one for one in made if isinstance(one, InputError)]
+    faults = [one for one in made if isinstance(one, InputError)]
     foreseen = tuple(
         Foreseen(asked, question, spec.variants if asked.varies else 1)
         for asked, question in zip(spec.questions, made, strict=True)
@@ -81,9 +81,9 @@ def preview(path: Path) -> tuple[Preview | None, list[InputError]]:
         if papers > 1:
             assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
     except InputError as error:
-        found.append(error)
-    if found:
-        return None, found
+        faults.append(error)
+    if faults:
+        return None, faults
     questions = [one.question for one in foreseen]
     sizes = [student.text_size or spec.look.text_size for student in spec.students] or [spec.look.text_size] * papers
     pages = []

@@ -232,53 +232,53 @@ def exam_spec(
 
 def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
     """Everything that is wrong with an exam file and its class list, where `exam_spec` says the first."""
-    place, found = Place(path.name), list[InputError]()
+    place, errors = Place(path.name), list[InputError]()
     data, placed = _beside(data, path), {}
     for key, value in data.items():
-        with _collected(found):
+        with _collected(errors):
             _refuse_misplaced(key, place)
             placed[key] = value
-    found += faults(ExamFile, placed, place, MEANT)
+    errors += faults(ExamFile, placed, place, MEANT)
     usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
-    with _collected(found), place.here():
+    with _collected(errors), place.here():
         make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
-    with _collected(found), place.here():
+    with _collected(errors), place.here():
         read_masthead(usable.get("header", ""), usable.get("logo", ""), path.parent)
-    with _collected(found):
+    with _collected(errors):
         if class_list := usable.get("class"):
             read_class(path.parent / class_list)
-    with _collected(found):
+    with _collected(errors):
         _refuse_empty(data.get("question", ()), place)
     shared = {key: value for key, value in usable.items() if key in keys(Shared)}
     for number, question in enumerate(usable.get("question", ()), 1):
-        found += _question_faults(question, shared, place.at("question", number))
-    return found
+        errors += _question_faults(question, shared, place.at("question", number))
+    return errors
 
 
 def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> list[InputError]:
-    found: list[InputError] = []
-    with _collected(found):
+    errors: list[InputError] = []
+    with _collected(errors):
         options = _type_of(data, place).options
         placed = {}
         for key in data:
-            with _collected(found):
+            with _collected(errors):
                 if key not in options:
                     _refuse_misplaced(key, place, QuestionTable)
                 placed[key] = data[key]
-        found += faults(QuestionTable, placed, place, MEANT, options)
-    if not found:
-        with _collected(found):
+        errors += faults(QuestionTable, placed, place, MEANT, options)
+    if not errors:
+        with _collected(errors):
             _question(data, shared, place, made=False)
-    return found
+    return errors
 
 
 @contextmanager
-def _collected(found: list[InputError]) -> Iterator[None]:
+def _collected(errors: list[InputError]) -> Iterator[None]:
     """Goes on after an error, and keeps it."""
     try:
         yield
     except InputError as error:
-        found.append(error)
+        errors.append(error)
 
 
 def _refuse_empty(questions: Sequence[object], place: Place) -> None:
@@ -310,13 +310,13 @@ _FILES: Mapping[str, Callable[[str], str]] = {"notation": kept_notation, "mechan
 def _beside(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     """What an exam file says, the files that it names being looked for beside it first."""
 
-    def found(key: str, value: Any) -> Any:
+    def with_folder(key: str, value: Any) -> Any:
         is_there = (
             key in _FILES and isinstance(value, str) and value.endswith(".toml") and (path.parent / value).is_file()
         )
         return str(path.parent / value) if is_there else value
 
-    return _changed(data, found)
+    return _changed(data, with_folder)
 
 
 def _with_files(data: Mapping[str, Any], masthead: Masthead) -> Mapping[str, Any]:

@@ -36,10 +36,10 @@ class Student:
     @property
     def place(self) -> tuple[int, int] | None:
         """The row and the column of the seat, where the list names it: 3-12 is (3, 12), and so is C12."""
-        if found := re.fullmatch(_NUMBERED, self.seat):
-            return int(found[1]), int(found[2])
-        if found := re.fullmatch(_LETTERED, self.seat):
-            return ord(found[1].upper()) - ord("A") + 1, int(found[2])
+        if match := re.fullmatch(_NUMBERED, self.seat):
+            return int(match[1]), int(match[2])
+        if match := re.fullmatch(_LETTERED, self.seat):
+            return ord(match[1].upper()) - ord("A") + 1, int(match[2])
         return None
 
 

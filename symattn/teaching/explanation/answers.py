@@ -61,14 +61,14 @@ def _counted(position: int) -> str:
 
 def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tuple[Block, ...]:
     """Every final answer, with the number of its part on the sheet, and the marks with their total."""
-    named = {part.name: found for part in question.parts if (found := _named(question, part))}
+    named = {part.name: listed for part in question.parts if (listed := _named(question, part))}
     apart = len({step for _, step, _ in named.values()}) < len(named)  # one name for several matrices
     blocks: list[Block] = []
     together: list[Formula] = []
     for k, part in enumerate(question.parts):
-        if found := named.get(part.name):
+        if listed := named.get(part.name):
             formulas = [
-                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, *found)
+                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, *listed)
             ]
             together += formulas
     if together:

@@ -119,10 +119,10 @@ def _meaning(gradients: Sequence[str], wording: Wording) -> Inlines:
 
 def _given(problem: Problem, wording: Wording) -> list[Inlines]:
     """Of results of the forward pass that are given, what they are beside what the other givens lead to."""
-    found: dict[Taken, list[str]] = {}
+    names_of: dict[Taken, list[str]] = {}
     for name, taken in problem.derivation.taken:
-        found.setdefault(taken, []).append(name)
-    return [_as_taken(taken, names, wording) for taken, names in found.items()]
+        names_of.setdefault(taken, []).append(name)
+    return [_as_taken(taken, names, wording) for taken, names in names_of.items()]
 
 
 def _as_taken(taken: Taken, names: Sequence[str], wording: Wording) -> Inlines:

@@ -246,10 +246,10 @@ def _parts(wording: Wording) -> Iterable[Sequence[Step]]:
 
 def _levels(steps: Sequence[Step]) -> dict[str, int]:
     """The longest path, in steps, from what these steps start from to each of them: 1 for the first ones."""
-    found: dict[str, int] = {}
+    heights: dict[str, int] = {}
     for step in steps:
-        found[step.name] = 1 + max((found.get(operand.name, 0) for operand in step.operands), default=0)
-    return found
+        heights[step.name] = 1 + max((heights.get(operand.name, 0) for operand in step.operands), default=0)
+    return heights
 
 
 def _layered(steps: Sequence[Step]) -> list[list[str]]:
@@ -418,11 +418,11 @@ def _contracted(wording: Wording, level: Mapping[str, int], without: Collection[
     for step in wording.derivation:
         if step.name in without:
             continue
-        found = {origin: None for operand in step.operands for origin in origins.get(operand.name, {})}
+        sources = {origin: None for operand in step.operands for origin in origins.get(operand.name, {})}
         if step.name in level:
-            yield from ((origin, step.name) for origin in found if level[origin] > level[step.name])
-            found = {step.name: None}
-        origins[step.name] = found
+            yield from ((origin, step.name) for origin in sources if level[origin] > level[step.name])
+            sources = {step.name: None}
+        origins[step.name] = sources
 
 
 # ------------------------------------------------------------------------------------------------ whole layers
@@ -475,7 +475,7 @@ def _residual(step: Step) -> bool:
 
 def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
     """Steps in a row that are of the same kind; what is only copied is left out, unless it is the whole result."""
-    found: list[_Sublayer] = []
+    sublayers: list[_Sublayer] = []
     for step in steps:
         if isinstance(step.op, Copy) and step.name != "Y":
             continue
@@ -489,11 +489,11 @@ def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
             own = _Sublayer("feed-forward", "", (step,))
         else:
             own = _Sublayer("attention", called.place, (step,))
-        if found and (found[-1].kind, found[-1].name) == (own.kind, own.name):
-            found[-1] = replace(found[-1], steps=(*found[-1].steps, step))
+        if sublayers and (sublayers[-1].kind, sublayers[-1].name) == (own.kind, own.name):
+            sublayers[-1] = replace(sublayers[-1], steps=(*sublayers[-1].steps, step))
         else:
-            found.append(own)
-    return found
+            sublayers.append(own)
+    return sublayers
 
 
 def _box(sublayer: _Sublayer, wording: Wording) -> Formula:

@@ -166,8 +166,8 @@ class Printed:
     def has(self, name: str, wording: Wording) -> bool:
         """Whether a matrix is printed: by its name with its shape, or without."""
         matrix, plain = wording.derivation.value(name), wording.name(name)
-        found = [x for left in (plain, wording.shaped(plain, matrix)) for x in self._right.get(left, ())]
-        return bool(found) and wording.values(matrix, name) in found
+        rights = [x for left in (plain, wording.shaped(plain, matrix)) for x in self._right.get(left, ())]
+        return bool(rights) and wording.values(matrix, name) in rights
 
 
 def formulas_among(blocks: Iterable[Block]) -> Iterator[Formula]:
@@ -309,11 +309,11 @@ def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:
 
 def joined(blocks: Iterable[Block]) -> list[Block]:
     """The blocks, columns that follow one another under the same heads as one."""
-    found: list[Block] = []
+    joined: list[Block] = []
     for block in blocks:
-        match found[-1:], block:
+        match joined[-1:], block:
             case [Columns(heads, rows)], Columns(same, more) if heads == same:
-                found[-1] = Columns(heads, (*rows, *more))
+                joined[-1] = Columns(heads, (*rows, *more))
             case _:
-                found.append(block)
-    return found
+                joined.append(block)
+    return joined

@@ -44,7 +44,7 @@ def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relatio
 
 def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
     """For each step asked: the lines that lead to it without being asked, its rule, space for working, its boxes."""
-    found: dict[str, tuple[Block, ...]] = {}
+    blocks: dict[str, tuple[Block, ...]] = {}
     on_the_way: list[Formula] = []  # what is not asked but used: S' = S/√d_k
     for step in problem.steps:
         if step not in problem.asked_steps:
@@ -53,8 +53,8 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
         way = [Display(tuple(rows_of(on_the_way)))] if on_the_way else []
         on_the_way = []
         form = decimals_wanted(problem) if problem.exact and begins_decimals(step, problem.derivation) else ()
-        found[step.name] = (*way, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
-    return found
+        blocks[step.name] = (*way, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+    return blocks
 
 
 def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
@@ -131,19 +131,19 @@ _SUM_TO_1: Mapping[Along, str] = {
 
 def checks(problem: Problem, wording: Wording) -> list[Inlines]:
     """Identities that a marker can check at a glance, each of them verified here."""
-    found: list[Inlines] = []
+    lines: list[Inlines] = []
     by_token = []
     for step in problem.steps:
         if isinstance(step.op, Softmax) and step.token is not None:
             by_token.append(_sums_to_1(step))
         elif isinstance(step.op, Softmax) and _sums_to_1(step):
-            found.append(sentence(_SUM_TO_1[step.op.along], weights=wording.name(step.name)))
+            lines.append(sentence(_SUM_TO_1[step.op.along], weights=wording.name(step.name)))
     if by_token and all(by_token):
-        found.append((Words("The weights of every token sum to 1."),))
+        lines.append((Words("The weights of every token sum to 1."),))
     for step in problem.steps:
         if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V"):
-            found += _column_sums(step, wording)
-    return [*found, *agreement(problem, wording)]
+            lines += _column_sums(step, wording)
+    return [*lines, *agreement(problem, wording)]
 
 
 def _column_sums(step: Step, wording: Wording) -> list[Inlines]:

@@ -113,12 +113,12 @@ class PartialSolution:
 
     def _knowing(self, boxes: _Boxes) -> _Knowing:
         """The words for a derivation of which the entries that stand on the paper are known."""
-        if (found := self._words.get(id(boxes.derivation))) is None:
+        if (knowing := self._words.get(id(boxes.derivation))) is None:
             shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
-            found = self._words[id(boxes.derivation)] = _Knowing(
+            knowing = self._words[id(boxes.derivation)] = _Knowing(
                 boxes.derivation, self.question.notation, shown, self.printed
             )
-        return found
+        return knowing
 
     @cached_property
     def _words(self) -> dict[int, _Knowing]:

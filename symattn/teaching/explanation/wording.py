@@ -457,10 +457,10 @@ class Wording:
 
     def spec(self, spec: str) -> AnyMatrix:
         """A matrix by name, perhaps what belongs to one token (Q[2]), perhaps transposed (K^T)."""
-        found = _SPEC.fullmatch(spec)
-        if not found:
+        match = _SPEC.fullmatch(spec)
+        if not match:
             raise InputError(f"{spec!r} is not a matrix; a name such as Q, Q[2] or K^T was expected.")
-        name, row, turn = found.groups()
+        name, row, turn = match.groups()
         matrix = self.token(name, int(row)) if row else self.derivation.value(name)
         return matrix.T if turn else matrix
 
@@ -481,8 +481,8 @@ class Wording:
 
     def first(self, name: str) -> Step:
         """The step of that name, or the first one of its kind where there are several heads or blocks."""
-        found = (step for step in self.derivation if step.stem == name)
-        return self.derivation[name] if name in self.derivation else next(found, None) or self.derivation[name]
+        steps = (step for step in self.derivation if step.stem == name)
+        return self.derivation[name] if name in self.derivation else next(steps, None) or self.derivation[name]
 
     def divisor(self, step: Step) -> Formula:
         """What a scaling step divides by, by name."""

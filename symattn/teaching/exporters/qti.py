@@ -67,7 +67,7 @@ def hyphened(name: str, *children: str, **attributes: object) -> str:
 
 
 def _hyphens(name: str) -> str:
-    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"-{found[1].lower()}", name)
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda match: f"-{match[1].lower()}", name)
 
 
 def package(bank: Bank, dialect: Dialect) -> bytes:

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import found
+from symattn.derivation.misconceptions.base import step_of_kind
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
@@ -61,7 +61,7 @@ class Numbers:
         return self._step("A", Softmax)[1]
 
     def _step(self, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp]:
-        if (place := found(self.d, name, kind)) is None:
+        if (place := step_of_kind(self.d, name, kind)) is None:
             raise MissingError(name)
         return place
 
