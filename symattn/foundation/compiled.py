@@ -34,9 +34,9 @@ class Compiled:
     @cached_property
     def codes(self) -> dict[str, CodeType]:
         """Read when the first class is made: help and lists make none."""
-        found = _read(self.file)
-        self.known = len(found)
-        return found
+        codes = _read(self.file)
+        self.known = len(codes)
+        return codes
 
     def execute(self, text: str, *names: dict[str, Any] | None) -> None:
         """What `exec` does."""

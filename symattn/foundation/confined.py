@@ -89,9 +89,9 @@ def limited(seconds: float) -> Iterator[None]:
 def _compiler(fonts: str, system_fonts: bool) -> Any:
     import typst
 
-    found = typst.Fonts(include_system_fonts=system_fonts, font_paths=[fonts])
+    fonts_found = typst.Fonts(include_system_fonts=system_fonts, font_paths=[fonts])
     # The root is a file: nothing lies below it that a document could read.
-    return typst.Compiler(root=__file__, font_paths=found, ignore_system_fonts=not system_fonts)
+    return typst.Compiler(root=__file__, font_paths=fonts_found, ignore_system_fonts=not system_fonts)
 
 
 def compiled(source: bytes, fonts: str, system_fonts: bool) -> bytes:

@@ -264,7 +264,7 @@ def faults(
 
     `meant` has other words for keys, and `others` are keys that are read elsewhere.
     """
-    table, found = Table(kind), list[InputError]()
+    table, errors = Table(kind), list[InputError]()
     kinds = {key: kind for fields in (table.fields, *table.rest.values()) for key, (_, kind) in fields.items()}
     known = [*kinds, *others]
     for key, value in data.items():
@@ -273,9 +273,9 @@ def faults(
             if key in kinds:
                 kinds[key].read(value, place.at(key))
         except InputError as error:
-            found.append(error)
+            errors.append(error)
     needed = [(key, kind) for key, (f, kind) in table.fields.items() if _usual(f) is MISSING]
-    return found + [place.lacks(key, kind.expected) for key, kind in needed if key not in data]
+    return errors + [place.lacks(key, kind.expected) for key, kind in needed if key not in data]
 
 
 def plain(value: Any) -> Any:
@@ -575,12 +575,12 @@ class Table(Kind):
     @cached_property
     def hints(self) -> Mapping[str, Any]:
         """The types of the fields; what these refer to in quotes is not looked at."""
-        found: dict[str, Any] = {}
+        hints: dict[str, Any] = {}
         for base in reversed(self.of.__mro__):
             known, own = vars(sys.modules[base.__module__]), dict(vars(base))
             for name, hint in own.get("__annotations__", {}).items():
-                found[name] = eval(hint, known, own) if isinstance(hint, str) else hint
-        return found
+                hints[name] = eval(hint, known, own) if isinstance(hint, str) else hint
+        return hints
 
     @cached_property
     def notes(self) -> Mapping[str, tuple[Any, ...]]:
@@ -590,13 +590,13 @@ class Table(Kind):
     @cached_property
     def fields(self) -> Mapping[str, tuple[Field[Any], Kind]]:
         """The fields by their keys."""
-        found = {}
+        keys_of = {}
         for f in fields(self.of):
             notes = self.notes[f.name]
             if f.init and not any(isinstance(note, Absent | Rest) for note in notes):
                 key = next((note.name for note in notes if isinstance(note, Key)), f.name)
-                found[key] = f, kind_of(self.hints[f.name])
-        return found
+                keys_of[key] = f, kind_of(self.hints[f.name])
+        return keys_of
 
     @cached_property
     def rest(self) -> Mapping[str, Mapping[str, tuple[Field[Any], Kind]]]:
@@ -642,14 +642,14 @@ class Table(Kind):
 
     def plain(self, value: Any) -> dict[str, Any]:
         """Without what equals its default."""
-        found: dict[str, Any] = {}
+        data: dict[str, Any] = {}
         for key, (f, kind) in self.fields.items():
             item, usual = getattr(value, f.name), _usual(f)
             if item != usual or type(item) is not type(usual):
-                found[key] = kind.plain(item)
+                data[key] = kind.plain(item)
         for name in self.rest:
-            found |= plain(getattr(value, name))
-        return found
+            data |= plain(getattr(value, name))
+        return data
 
 
 def _usual(f: Field[Any]) -> Any:

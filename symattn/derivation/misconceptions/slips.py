@@ -169,11 +169,11 @@ def slips(d: Derivation, step: str, i: int, j: int) -> Iterator[Slipped]:
     """
     result = _matrix(d, step, i, j)
     made: dict[str, list[Value]] = {}
-    for found in sorted(_planted(d, step, i, j, result), key=lambda s: ORDER[s.slip.id]):
-        known = made.setdefault(found.slip.id, [])
-        if not any(_equal(found.value, other) for other in (result[i, j], *known)):
-            known.append(found.value)
-            yield found
+    for planted in sorted(_planted(d, step, i, j, result), key=lambda s: ORDER[s.slip.id]):
+        known = made.setdefault(planted.slip.id, [])
+        if not any(_equal(planted.value, other) for other in (result[i, j], *known)):
+            known.append(planted.value)
+            yield planted
 
 
 class PossibleSlips:

@@ -437,8 +437,8 @@ def range_of_weights(
         seen = [x for x in row if x != HIDDEN]
         if not seen and empty == "undefined":
             raise UndefinedError("Nothing but −∞ has no weights.")
-        found = iter(weights(seen) if seen else ())
-        return tuple(NOTHING if x == HIDDEN else next(found) for x in row)
+        weights_seen = iter(weights(seen) if seen else ())
+        return tuple(NOTHING if x == HIDDEN else next(weights_seen) for x in row)
 
     return by_rows(along, lambda a: tuple(map(line, a)), scores)
 
@@ -451,12 +451,12 @@ def _shares_of_powers(scores: Sequence[Window], rate: Window) -> list[Window]:
     exponents = [RING.multiply(rate, s) for s in scores]
     shift = point(max(x.high for x in exponents).copy_negate())
     powers = [RING.exp(RING.add(x, shift)) for x in exponents]
-    found = []
+    windows = []
     for i, p in enumerate(powers):
         others = [q for k, q in enumerate(powers) if k != i]
         low = _share(p.low, [q.high for q in others]).low
-        found.append(Window(low, _share(p.high, [q.low for q in others]).high))
-    return found
+        windows.append(Window(low, _share(p.high, [q.low for q in others]).high))
+    return windows
 
 
 def _share(p: Decimal, others: Sequence[Decimal]) -> Window:
@@ -616,12 +616,12 @@ class SoftmaxGradient(RuleOp):
 def _back(rate: Window, weights: Sequence[Window], gradient: Sequence[Window]) -> tuple[Window, ...]:
     """a_i·((1 − a_i)·g_i − Σ_k≠i a_k·g_k), the weights in their windows and not negative; every other number once."""
     a = list(map(at_least_0, weights))
-    found = []
+    row_slopes = []
     for i, (own, g) in enumerate(zip(a, gradient, strict=True)):
         others = [times(x, y) for k, (x, y) in enumerate(zip(a, gradient, strict=True)) if k != i]
         bracket = minus(times(minus(UNIT, own), g), reduce(RING.add, others, NOTHING))
-        found.append(times(rate, times(own, bracket)))
-    return tuple(found)
+        row_slopes.append(times(rate, times(own, bracket)))
+    return tuple(row_slopes)
 
 
 OPS = {

@@ -127,17 +127,17 @@ class MaximumGradient(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         gradient, maxima, *matrices = operands
-        found = [f"np.isclose({x}, {maxima})" for x in matrices]
-        ties = " + ".join(f"{one}.sum({by_line(self.along)})" for one in found)
-        return f"{gradient} * {found[0]} / ({ties})"
+        largest_here = [f"np.isclose({x}, {maxima})" for x in matrices]
+        ties = " + ".join(f"{one}.sum({by_line(self.along)})" for one in largest_here)
+        return f"{gradient} * {largest_here[0]} / ({ties})"
 
     def range(self, *boxes: Box) -> Box:
         def rows(gradient: Box, maxima: Box, *matrices: Box) -> Box:
-            found = []
+            rows = []
             for (g,), *lines in zip(gradient, *matrices, strict=True):
                 (weights,) = range_of_weights((sum(lines, ()),), "rows", "zero", hardmax)
-                found.append(tuple(times(g, weight) for weight in weights[: len(lines[0])]))
-            return tuple(found)
+                rows.append(tuple(times(g, weight) for weight in weights[: len(lines[0])]))
+            return tuple(rows)
 
         return by_rows(self.along, rows, *boxes)
 

@@ -130,10 +130,10 @@ class LookUpGradient(RuleOp):
     def witness(self, *operands: Floats) -> Floats:
         if self.along == "columns":
             return across(self, *operands)
-        found = [[0.0] * len(operands[0][0]) for _ in range(self.size)]
+        rows = [[0.0] * len(operands[0][0]) for _ in range(self.size)]
         for row, line in zip(self.rows, operands[0], strict=True):
-            found[row] = [x + y for x, y in zip(found[row], line, strict=True)]
-        return found
+            rows[row] = [x + y for x, y in zip(rows[row], line, strict=True)]
+        return rows
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("spread"), operands)
@@ -296,14 +296,14 @@ class ArgMax(Op):
 
     def range(self, *boxes: Box) -> Box | None:
         """The numbers of those that may be the largest, where they stand side by side."""
-        found: list[tuple[Window, ...]] = []
+        windows: list[tuple[Window, ...]] = []
         for row in boxes[0] if self.along == "rows" else zip(*boxes[0], strict=True):
             highest = max(x.low for x in row)
             may_be = [j for j, x in enumerate(row, 1) if x.high >= highest]
             if may_be[-1] - may_be[0] >= len(may_be):
                 return None
-            found.append((Window(RING.number(may_be[0]).low, RING.number(may_be[-1]).high),))
-        return tuple(found) if self.along == "rows" else (tuple(x for (x,) in found),)
+            windows.append((Window(RING.number(may_be[0]).low, RING.number(may_be[-1]).high),))
+        return tuple(windows) if self.along == "rows" else (tuple(x for (x,) in windows),)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.words:

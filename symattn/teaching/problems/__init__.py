@@ -22,8 +22,8 @@ def problem_types() -> Mapping[str, ProblemType[Any, Any]]:
 
 
 def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
-    found: ProblemType[Any, Any] | None = getattr(module, "TYPE", None)
-    return None if found is None else (found.name, found)
+    own: ProblemType[Any, Any] | None = getattr(module, "TYPE", None)
+    return None if own is None else (own.name, own)
 
 
 def drawn_types() -> tuple[str, ...]:

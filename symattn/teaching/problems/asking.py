@@ -174,18 +174,18 @@ class Prose:
 
     def _in_signs(self, node: Formula, shown: Mapping[str, Formula]) -> Formula:
         """The formula with every standard name replaced by the notation's, every word by what is shown for it."""
-        if isinstance(node, Name) and (found := shown.get(written(node)) or self._signs(written(node))):
-            return found
+        if isinstance(node, Name) and (shown_name := shown.get(written(node)) or self._signs(written(node))):
+            return shown_name
         return rebuilt(node, lambda part: self._in_signs(part, shown))
 
     def _signs(self, name: str) -> Formula | None:
         """What a standard name is in this notation: a matrix, a size, a row q_2, an entry s_{1,2}."""
         if name in MATRICES:
             return self._read(self.notation.named(name).matrix)
-        if found := _ROW.fullmatch(name):
-            return self._read(self.notation.named(found[1].upper()).row, found[2])
-        if found := _ENTRY.fullmatch(name):
-            return self._read(self.notation.named(found[1].upper()).entry, found[2], found[3])
+        if match := _ROW.fullmatch(name):
+            return self._read(self.notation.named(match[1].upper()).row, match[2])
+        if match := _ENTRY.fullmatch(name):
+            return self._read(self.notation.named(match[1].upper()).entry, match[2], match[3])
         return self.notation.letter_formulas.get(name)
 
     def _read(self, text: str, i: str = "", j: str = "") -> Formula:

@@ -99,17 +99,19 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> ChoiceC
     several = TYPE.option(spec, "several")
     for _ in range(REDRAWN):
         drawn = derived.content(spec, rng, number, family)
-        found = derived.made(drawn).separation
-        items = _several(found, spec, number, rng) if several else _items(found, spec, number, rng, family)
+        separated = derived.made(drawn).separation
+        items = _several(separated, spec, number, rng) if several else _items(separated, spec, number, rng, family)
         if items is not None:
             return ChoiceContent(**vars(drawn), several=several, items=tuple(items))
     raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[ChoiceItem] | None:
+def _items(
+    separated: Separation, spec: Spec, number: int, rng: random.Random, family: Family
+) -> list[ChoiceItem] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
     wrong = WRONG[spec.level]
-    there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
+    there = {step.name for step in separated.derivation if isinstance(step.result, Matrix)}
     slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
     if not slots:
         steps = ", ".join(slot for slot in ORDER if slot != "formula")
@@ -123,18 +125,18 @@ def _items(found: Separation, spec: Spec, number: int, rng: random.Random, famil
     for k, kind in enumerate(kinds):
         place = family.place(k, number)
         if kind == "formula":
-            item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
+            item = _formula_item(separated, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
         else:
             asked = [i.token for i in items if i.kind == "row" and i.step == kind]
-            item = _row_item(found, kind, number + k, asked, place, wrong, rng)
+            item = _row_item(separated, kind, number + k, asked, place, wrong, rng)
         if item is None:
             return None
         items.append(item)
     return items
 
 
-def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> ChoiceItem | None:
-    rules = [m.id for m, _ in rewritten(found.derivation, name)]
+def _formula_item(separated: Separation, name: str, place: int, wrong: int, rng: random.Random) -> ChoiceItem | None:
+    rules = [m.id for m, _ in rewritten(separated.derivation, name)]
     if len(rules) < wrong:
         return None
     options = sample(rng, rules, wrong)
@@ -158,24 +160,24 @@ def _formula(step: Step) -> Formula:
 
 
 def _row_item(
-    found: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: random.Random
+    separated: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: random.Random
 ) -> ChoiceItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
-    tokens = len(_by_token(found.derivation, values_of(found.derivation.value(name))))
+    tokens = len(_by_token(separated.derivation, values_of(separated.derivation.value(name))))
     for shift in range(tokens):
         token = (turn + shift) % tokens
-        if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
+        if token not in asked and (options := _options(separated, name, token, place, wrong, rng)) is not None:
             return ChoiceItem("row", name, token, options)
     return None
 
 
 def _options(
-    found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random
+    separated: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random
 ) -> tuple[str, ...] | None:
     """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
-    key = row_of(found.derivation, name, token)
+    key = row_of(separated.derivation, name, token)
     kept: list[tuple[str, Row]] = []
-    for id, row in _candidates(found, name, token, rng):
+    for id, row in _candidates(separated, name, token, rng):
         if all(_apart(row, other) for other in (key, *(r for _, r in kept))):
             kept.append((id, row))
     below = [c for c in kept if _size(c[1]) < _size(key)]
@@ -189,10 +191,10 @@ def _options(
     return put_in([id for id, _ in chosen], place, "")
 
 
-def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
+def _candidates(separated: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
-    right = values_of(found.derivation.value(name))
-    written = [(w, w.value(name)) for w in found.wrongs if w.first is not None]
+    right = values_of(separated.derivation.value(name))
+    written = [(w, w.value(name)) for w in separated.wrongs if w.first is not None]
     fitting = [
         w
         for w, value in written
@@ -205,9 +207,9 @@ def _candidates(found: Separation, name: str, token: int, rng: random.Random) ->
         [w for w in own if w.misconception.prior == "low"],
     ):
         yield from ((w.misconception.id, row_of(w.derivation, name, token)) for w in shuffled(rng, group))
-    step = found.derivation[name]
+    step = separated.derivation[name]
     if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in right):
-        yield from shuffled(rng, list(_slips(found.derivation, name, token)))
+        yield from shuffled(rng, list(_slips(separated.derivation, name, token)))
 
 
 def _hides(matrix: Matrix) -> bool:
@@ -260,12 +262,12 @@ def _as_rows(d: Derivation) -> Derivation:
     return d if d.orientation == "rows" else turned(d)
 
 
-def _several(found: Separation, spec: Spec, number: int, rng: random.Random) -> list[ChoiceItem] | None:
+def _several(separated: Separation, spec: Spec, number: int, rng: random.Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
     """
-    d = _as_rows(found.derivation)
+    d = _as_rows(separated.derivation)
     suiting = {name: [w for w in WAYS.values() if w.step == name and w.suits(d)] for name in WAYS_OF if name in d}
     steps = [name for name, ways in suiting.items() if any(w.right and _gives(w, d) for w in ways)]
     if not steps:
@@ -298,14 +300,14 @@ def _fails(way: Way, d: Derivation) -> bool:
 
 def make(content: ChoiceContent) -> Question:
     problem = derived.problem_of(content, TYPE.title)
-    found = derived.made(content).separation
-    wording = Wording(found.derivation, problem.notation)
+    separated = derived.made(content).separation
+    wording = Wording(separated.derivation, problem.notation)
     several = content.several
     marks = Mark("B", 2, "deduct one for every wrong tick", OneLess()) if several else Mark("B", 1)
     parts: list[Part] = []
     for item in content.items:
-        prompt, offers = ASKED[item.kind](item, found, wording, problem)
-        title = step_title(found.derivation[item.step], wording)
+        prompt, offers = ASKED[item.kind](item, separated, wording, problem)
+        title = step_title(separated.derivation[item.step], wording)
         parts.append(choice_part(title, [prompt], offers, marks, key=[prompt], several=several))
     return derived.question(TYPE, content, problem, lettered(parts), as_text(_SEVERAL if several else _ONE))
 
@@ -319,10 +321,10 @@ _SEVERAL = "Tick every option that gives the right result, by whatever method; e
 PromptAndOffers = tuple[Inlines, list[Offer]]
 
 
-def _row_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    name, token, d = item.step, item.token, found.derivation
+def _row_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    name, token, d = item.step, item.token, separated.derivation
     assert token is not None
-    wrongs = {w.misconception.id: w for w in found.wrongs}
+    wrongs = {w.misconception.id: w for w in separated.wrongs}
     known = dict(_slips(d, name, token)) if any(" " in id for id in item.options) else {}
     key = row_of(d, name, token)
     rows = [known.get(id) or (row_of(wrongs[id].derivation, name, token) if id else key) for id in item.options]
@@ -365,18 +367,18 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
-def _formula_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    name, d = item.step, found.derivation
+def _formula_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    name, d = item.step, separated.derivation
     steps = {m.id: step for m, step in rewritten(d, name)}
-    whys = {w.misconception.id: diagnosis(w, wording) for w in found.wrongs if w.misconception.id in item.options}
+    whys = {w.misconception.id: diagnosis(w, wording) for w in separated.wrongs if w.misconception.id in item.options}
     offers = [
         Offer(wording.rule(steps.get(id, d[name])), whys.get(id, message("right.")), not id, id) for id in item.options
     ]
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: ChoiceItem, found: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    d = found.derivation
+def _way_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    d = separated.derivation
     say, divisor = Prose(problem.notation, True, d.orientation), {}
     if item.step == "S'":
         divisor["divisor"] = wording.divisor(d["S'"])

@@ -207,16 +207,16 @@ def draw_variant(rng: random.Random, level: str, turn: int, sizes: Mapping[str, 
     if sizes:
         toy, model = as_stated(toy, sizes), ""
         scores = {"n": toy["n"], "h": toy["h"]}
-    found = {
+    formulas = {
         "toy": toy,
         "parameters": {"model": model, "bias": bias, "at": at},
         "polynomials": polynomials,
         "scores": scores,
     }
     if starter:
-        return found
+        return formulas
     whole = [pick(rng, choices) for choices in MINIATURES[level]]
-    return found | {
+    return formulas | {
         "whole": dict(zip(WHOLE, whole, strict=True)),
         "crossover": {"pair": pick(rng, list(CROSSOVERS)), "d": pick(rng, WIDTHS)},
         "cache": {"model": pick(rng, CACHED[level]), "n": pick(rng, LENGTHS), "bytes": pick(rng, [1, 2, 4])},

@@ -146,12 +146,12 @@ def _thawed(name: str, rows: Rows) -> Matrix:
 
 def frozen_settings(settings: Settings) -> dict[str, Json]:
     """Settings in the words of a problem file; those that are not the default."""
-    default, found = Settings(), dict[str, Json]()
+    default, stated = Settings(), dict[str, Json]()
     for f in fields(Settings):
         value = getattr(settings, f.name)
         if value != getattr(default, f.name):
-            found[f.name] = _json(value)
-    return found
+            stated[f.name] = _json(value)
+    return stated
 
 
 def _json(value: object) -> Json:
@@ -234,7 +234,7 @@ def _texts(problem: Problem) -> Texts:
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
     weights = values_of(d.value("A")).rows if "A" in d else ()
-    found: dict[str, list[list[str]]] = {}
+    entries_of: dict[str, list[list[str]]] = {}
     for step in d:
         if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
             continue
@@ -244,16 +244,16 @@ def _texts(problem: Problem) -> Texts:
                 alone = any(isinstance(w, int) and w == 1 for w in weight)
                 decided = [alone or (step.name == "A" and isinstance(x, int)) for x in values]
                 row[:] = ["" if no else x for x, no in zip(row, decided, strict=True)]
-        found[step.name] = rows
-    return found
+        entries_of[step.name] = rows
+    return entries_of
 
 
 def _entries(texts: Texts) -> tuple[str, ...]:
-    found = list[str]()
+    tokens = list[str]()
     for name, rows in texts.items():
         labels, entries = _labels(name, len(rows), len(rows[0])), tuple(chain.from_iterable(rows))
-        found += compress(map(add, labels, entries), entries)
-    return tuple(found)
+        tokens += compress(map(add, labels, entries), entries)
+    return tuple(tokens)
 
 
 @lru_cache(maxsize=256)
@@ -313,20 +313,22 @@ def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
     try:
         if not _is_attention(problem):
             return {"load": round(work(derivation).load, 1)}, {}
-        found = features(derivation)
+        counted_features = features(derivation)
     except InputError:
         return {}, {}
     counted = {
-        "load": round(found.load, 1),
-        "scores": round(found.load_scores, 1),
-        "output": round(found.load_output, 1),
-        "hard": found.counts.h,
-        "additions": found.counts.adds,
-        "negative": found.counts.neg,
-        "two digits": found.counts.two,
-        "ties": found.ties,
+        "load": round(counted_features.load, 1),
+        "scores": round(counted_features.load_scores, 1),
+        "output": round(counted_features.load_output, 1),
+        "hard": counted_features.counts.h,
+        "additions": counted_features.counts.adds,
+        "negative": counted_features.counts.neg,
+        "two digits": counted_features.counts.two,
+        "ties": counted_features.ties,
     }
-    return counted, {"largest weights": " ".join(str(j + 1) for j in found.argmax)} if found.argmax else {}
+    return counted, {
+        "largest weights": " ".join(str(j + 1) for j in counted_features.argmax)
+    } if counted_features.argmax else {}
 
 
 def _is_attention(problem: Problem) -> bool:

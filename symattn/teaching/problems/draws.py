@@ -48,9 +48,9 @@ class Draw:
     ) -> T:
         """Make a choice, again and again until it holds, or read it."""
         if self.rng is not None:
-            while not holds(found := choose(self.rng)):
+            while not holds(choice := choose(self.rng)):
                 pass
-            self.record[name] = plain(found)
+            self.record[name] = plain(choice)
         value: T = self[name]
         return value
 
@@ -63,9 +63,9 @@ class Draw:
         """Make several choices at once, or read them; `names` are separated by spaces."""
         listed = names.split()
         if self.rng is not None:
-            while not holds(*(found := choose(self.rng))):
+            while not holds(*(choice := choose(self.rng))):
                 pass
-            self.record |= dict(zip(listed, plain(found), strict=True))
+            self.record |= dict(zip(listed, plain(choice), strict=True))
         return tuple(self[name] for name in listed)
 
     def __getitem__(self, name: str) -> Any:
@@ -196,13 +196,13 @@ def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> Problem
 
     def made(content: Record) -> ProvedQuestion:
         nonlocal last
-        found = last
-        if found is None or found[0] is not content:
+        made = last
+        if made is None or made[0] is not content:
             try:
-                found = last = content, ask(Draw(chosen, content))
+                made = last = content, ask(Draw(chosen, content))
             except (LookupError, TypeError, AttributeError) as error:  # a frozen file was changed
                 raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
-        return found[1]
+        return made[1]
 
     def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Record:
         nonlocal last

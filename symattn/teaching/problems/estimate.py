@@ -333,12 +333,12 @@ def _effects(rng: random.Random, number: int, count: int) -> list[str]:
 
 def _different_rows(rng: random.Random, count: int) -> list[Whole]:
     """Rows of three different scores, a range of at most 4."""
-    found: list[Whole] = []
-    while len(found) < count:
+    rows: list[Whole] = []
+    while len(rows) < count:
         row = tuple(sample(rng, range(-2, 6), 3))
-        if max(row) - min(row) <= 4 and row not in found:
-            found.append(row)
-    return found
+        if max(row) - min(row) <= 4 and row not in rows:
+            rows.append(row)
+    return rows
 
 
 # ------------------------------------------------------------------------------------------------ limits

@@ -165,13 +165,13 @@ def value_at(d: Derivation, cell: Cell) -> Value:
 def _solved(equations: Iterable[Equation]) -> set[Cell]:
     """The unknowns that have one value only: alone in an equation, or in a row of the reduced echelon form."""
     listed = [e for e in equations if e]
-    found = {cell for e in listed if len(e) == 1 for cell in e}
+    known = {cell for e in listed if len(e) == 1 for cell in e}
     rows: list[tuple[Cell, dict[Cell, Fraction]]] = []
     for e in listed:
         rational = {cell: Fraction(c) for cell, c in e.items() if isinstance(c, int | Fraction)}
         if len(rational) == len(e):
             _reduce_by(rows, rational)
-    return found | {pivot for pivot, row in rows if len(row) == 1}
+    return known | {pivot for pivot, row in rows if len(row) == 1}
 
 
 def _reduce_by(rows: list[tuple[Cell, dict[Cell, Fraction]]], new: dict[Cell, Fraction]) -> None:
@@ -212,14 +212,14 @@ def _lines(derivation: Derivation, step: Step) -> Iterator[list[tuple[Cell, Cell
 def _by_softmax(line: list[tuple[Cell, Cell, bool]], unknown: set[Cell]) -> set[Cell]:
     weights = [weight for weight, _, _ in line]
     scores = [score for _, score, hidden in line if not hidden]
-    found = {weight for weight, score, hidden in line if hidden and score not in unknown}
+    determined = {weight for weight, score, hidden in line if hidden and score not in unknown}
     if all(score not in unknown for _, score, _ in line):
-        found |= set(weights)
+        determined |= set(weights)
     if len(missing := [weight for weight in weights if weight in unknown]) == 1:
-        found |= set(missing)  # they sum to 1
+        determined |= set(missing)  # they sum to 1
     if all(weight not in unknown for weight in weights) and any(score not in unknown for score in scores):
-        found |= set(scores)  # the ratio of two weights gives the difference of their scores
-    return found & unknown
+        determined |= set(scores)  # the ratio of two weights gives the difference of their scores
+    return determined & unknown
 
 
 def _forwards(step: Step, unknown: set[Cell]) -> set[Cell]:
@@ -297,11 +297,11 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
     if not factors or factors == ["V"]:
         raise InputError("Working backwards needs a product of two given matrices with whole entries.")
     names = dict.fromkeys(["Q", "K"] if "Q" in d.givens else factors)
-    found = {}
+    blanks_of = {}
     for name in names:
         rows, columns = values_of(d.value(name)).shape
-        found[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
-    return found
+        blanks_of[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
+    return blanks_of
 
 
 # ------------------------------------------------------------------------------------------------ making

@@ -112,36 +112,36 @@ def at_step(d: Derivation, step: str) -> Separation:
     return Separation(wrongs[0].right if wrongs else d, core, lambda: others)
 
 
-def plantable(found: Separation) -> dict[str, WrongDerivation]:
+def plantable(separated: Separation) -> dict[str, WrongDerivation]:
     """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
-    return {w.misconception.id: w for w in found.wrongs if _usual(w.misconception) and _is_plantable(w, found)}
+    return {w.misconception.id: w for w in separated.wrongs if _usual(w.misconception) and _is_plantable(w, separated)}
 
 
 def _usual(m: Misconception) -> bool:
     return m.core or m.prior != "low"
 
 
-def _is_plantable(w: WrongDerivation, found: Separation) -> bool:
+def _is_plantable(w: WrongDerivation, separated: Separation) -> bool:
     if w.first is None or w.stopped:
         return False
-    right, value = found.derivation.value(w.first), w.value(w.first)
+    right, value = separated.derivation.value(w.first), w.value(w.first)
     if not isinstance(right, Matrix) or not isinstance(value, Matrix) or value.shape != right.shape:
         return False
     differences = [abs(a - b) for a, b in zip(_floats(value), _floats(right), strict=True) if a != b]
     if len(differences) < 2 or not max(differences) >= LEAST:  # one entry alone would be taken for a slip
         return False
     try:
-        script = found.derivation.replay(pinned={**_pinned(found.derivation), w.first: value})
+        script = separated.derivation.replay(pinned={**_pinned(separated.derivation), w.first: value})
     except UndefinedError:
         return False
-    return explanations(found, w.first, script) == [w.misconception.id]
+    return explanations(separated, w.first, script) == [w.misconception.id]
 
 
-def explanations(found: Separation, step: str, script: Derivation) -> list[str]:
+def explanations(separated: Separation, step: str, script: Derivation) -> list[str]:
     """The misconceptions that write this very script: the same wrong line, and the same after it."""
     return [
         w.misconception.id
-        for w in found.wrongs
+        for w in separated.wrongs
         if w.first == step and w.value(step) == script.value(step) and all(w.value(s.name) == s.result for s in script)
     ]
 
@@ -155,12 +155,12 @@ def slip_steps(d: Derivation) -> list[str]:
     return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in values_of(s.result))]
 
 
-def plantable_slips(found: Separation, step: str) -> list[Slipped]:
+def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
     """Slips that spoil one entry, which no misconception explains."""
-    d = found.derivation
+    d = separated.derivation
     rows, columns = values_of(d.value(step)).shape
     listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
-    return [s for s in listed if not explanations(found, step, s.on(d))]
+    return [s for s in listed if not explanations(separated, step, s.on(d))]
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -215,14 +215,14 @@ def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Pla
     order = [step.name for step in script]
     for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):
         step = _step_of(plant)
-        found = at_step(script, step)
+        separated = at_step(script, step)
         if plant.startswith(SLIP):
-            if step not in slip_steps(script) or not (listed := plantable_slips(found, step)):
+            if step not in slip_steps(script) or not (listed := plantable_slips(separated, step)):
                 return None
             slip = pick(rng, listed)
             errors.append(Planted(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
         else:
-            wrong = plantable(found).get(plant)
+            wrong = plantable(separated).get(plant)
             if wrong is None or wrong.first != step:
                 return None
             errors.append(Planted(plant, step))
@@ -474,12 +474,12 @@ def prove(question: Question) -> None:
     script, content = question.problem.derivation, question.content
     assert isinstance(content, ErrorContent)
     for error in content.errors:
-        found = at_step(script, error.step)
+        separated = at_step(script, error.step)
         script = with_error(script, error)
-        if script.value(error.step) == found.derivation.value(error.step):
+        if script.value(error.step) == separated.derivation.value(error.step):
             raise SelfCheckError(f"The mistake {error.id} cannot be seen in {error.step}.")
         expected = [] if error.id == SLIP else [error.id]
-        if (fitting := explanations(found, error.step, script)) != expected:
+        if (fitting := explanations(separated, error.step, script)) != expected:
             raise SelfCheckError(f"The mistake {error.id} in {error.step} is explained by {fitting}.")
     for k, step in enumerate(script):
         above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}

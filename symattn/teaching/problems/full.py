@@ -43,7 +43,7 @@ def make(content: derived.Content) -> Question:
 
 
 def question(
-    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
+    problem: Problem, content: object, separated: Separation | None = None, detail: Detail | None = None
 ) -> Question:
     """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
@@ -72,14 +72,14 @@ def question(
         problem=problem,
         conventions=conventions(problem, wording),
         checks=partial(checked, problem, wording),
-        diagnoses=partial(_diagnoses, problem, found),
+        diagnoses=partial(_diagnoses, problem, separated),
         features=features,
         positions=positions,
     )
 
 
-def _diagnoses(problem: Problem, found: Separation | None) -> tuple[Block, ...]:
-    return diagnoses(problem, found or separation(problem.derivation))
+def _diagnoses(problem: Problem, separated: Separation | None) -> tuple[Block, ...]:
+    return diagnoses(problem, separated or separation(problem.derivation))
 
 
 def _shape_asked(step: Step, marks: Marks, wording: Wording) -> tuple[Block, ...]:
@@ -110,11 +110,11 @@ def _asked_once(problem: Problem) -> list[Step]:
 
     What is done is the same where the stem, the operation and the shape are.
     """
-    found: dict[object, Step] = {}
+    first_of_kind: dict[object, Step] = {}
     for step in problem.asked_steps:
         alike = isinstance(step.result, Outline) and not problem.asked
-        found.setdefault((step.stem, type(step.op), step.result.shape) if alike else step.name, step)
-    return list(found.values())
+        first_of_kind.setdefault((step.stem, type(step.op), step.result.shape) if alike else step.name, step)
+    return list(first_of_kind.values())
 
 
 # ------------------------------------------------------------------------------------------------ marks
@@ -257,16 +257,16 @@ def _is_mean(weights: Step, place: int, operand: Operand) -> bool:
 
 def _entry_by_entry(d: Derivation, operand: Operand) -> list[Step]:
     """The steps that an operand comes of entry by entry, the last first, back to a product, weights or a given."""
-    steps, found = {step.name: step for step in d}, list[Step]()
+    steps, path = {step.name: step for step in d}, list[Step]()
     while (step := steps.get(operand.name)) is not None:
-        found.append(step)
+        path.append(step)
         if _is_product(step) or step.op.weighs or step.op.moves or step.op.norms or not step.operands:
             break
         operand = step.operands[0]
         source = steps.get(operand.name)
         if operand.transposed or source is None or source.result.shape != step.result.shape:
             break
-    return found
+    return path
 
 
 def _shared(mark: Mark, weights: list[int]) -> list[Mark]:

@@ -58,16 +58,16 @@ def levels(weights: Matrix) -> Rows:
 
 def picture(weights: Matrix, say: Prose) -> HeatMap:
     """The weights, a row for each query, as they lie in the notation."""
-    found = levels(say.turned(weights))
+    level_rows = levels(say.turned(weights))
     queries, keys = (
         tuple(say.formula(f"{letter}_{i + 1}") for i in range(size))
         for letter, size in zip("qk", weights.shape, strict=True)
     )
     rows = series(
-        message("row {row}: {levels}", row=i, levels=", ".join(map(str, row))) for i, row in enumerate(found, 1)
+        message("row {row}: {levels}", row=i, levels=", ".join(map(str, row))) for i, row in enumerate(level_rows, 1)
     )
     return HeatMap(
-        found,
+        level_rows,
         message("Weights by level, from 0, white, to 4, black. {rows}.", rows=capitalised(rows)),
         row_labels=keys if say.columns else queries,
         column_labels=queries if say.columns else keys,

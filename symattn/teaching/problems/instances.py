@@ -67,9 +67,9 @@ def modest(scores: Sequence[Sequence[Any]]) -> bool:
 
 
 def distinct_values(rng: random.Random, rows: int) -> Rows:
-    while not different(found := grid(rng, rows, 2, -3, 6)):
+    while not different(rows_drawn := grid(rng, rows, 2, -3, 6)):
         pass
-    return found
+    return rows_drawn
 
 
 def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
@@ -195,8 +195,8 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
             point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
             return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
 
-        found = [coordinates(m) for m in (normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE))]
-        return places(draw, [min(c) > 0 for c in found]), Matrix([found[0]])
+        points = [coordinates(m) for m in (normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE))]
+        return places(draw, [min(c) > 0 for c in points]), Matrix([points[0]])
 
     return Instance(
         [say.equations(V=Matrix(V))],
@@ -252,8 +252,8 @@ def copies(draw: Draw, say: Prose) -> Instance:
 
     def direct() -> tuple[Matrix, Matrix]:
         """From scores ln a, as often as there are copies."""
-        found = Softmax().apply(Matrix([log_scores(parts) * times_written]))
-        return found, times(found, Matrix(values * times_written))
+        copied = Softmax().apply(Matrix([log_scores(parts) * times_written]))
+        return copied, times(copied, Matrix(values * times_written))
 
     texts = {
         2: "These are the weights of one query and the values. Now the whole list of keys and values is written twice, "
@@ -579,8 +579,8 @@ def variance(draw: Draw, say: Prose) -> Instance:
                     longer[total + sign] = longer.get(total + sign, 0) + ways
             counts = longer
         mean_square = Fraction(sum(ways * total**2 for total, ways in counts.items()), sum(counts.values()))
-        found = divide(mean_square * q * k, 1)
-        return found, square_root(found)
+        variance = divide(mean_square * q * k, 1)
+        return variance, square_root(variance)
 
     return Instance(
         [
@@ -723,9 +723,9 @@ def _pairs(W_Q: Matrix, W_K: Matrix, C: Matrix) -> list[tuple[Matrix, Matrix]]:
 
 
 def product_alone(draw: Draw, say: Prose) -> Instance:
-    def is_suitable(*found: Rows) -> bool:
-        first, *others = [times(a, b.T) for a, b in _pairs(*map(Matrix, found))]
-        return first not in others and different(found[0] + found[1])
+    def is_suitable(*matrices: Rows) -> bool:
+        first, *others = [times(a, b.T) for a, b in _pairs(*map(Matrix, matrices))]
+        return first not in others and different(matrices[0] + matrices[1])
 
     W_Q, W_K, C = map(
         Matrix,

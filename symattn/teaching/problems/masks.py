@@ -132,7 +132,7 @@ def _readings(keep: Keep, query: int, columns: bool = False) -> list[tuple[froze
             "Column {column} belongs to query {column}; it sees the keys that are not hidden there.", column=row
         )
         seen = message("That is row {row}: the queries that see key {row}.", row=row)
-    found = [
+    wrongs = [
         (right, "", sees),
         (frozenset(j for j in range(n) if keep[j][query]), "M9", seen),
         (frozenset(range(n)) - right, "M2", "Those are the hidden ones: 0 and 1 were taken the wrong way round."),
@@ -144,7 +144,7 @@ def _readings(keep: Keep, query: int, columns: bool = False) -> list[tuple[froze
         ),
     ]
     different: list[tuple[frozenset[int], str, str]] = []
-    for keys, diagnosis, why in found:
+    for keys, diagnosis, why in wrongs:
         if keys and max(keys) < n and all(keys != other for other, *_ in different):
             different.append((keys, diagnosis, why))
     return different

@@ -21,19 +21,21 @@ def checked(problem: Problem, wording: Wording) -> tuple[Block, ...]:
     return (Heading((Words("Checks"),), 1), ItemList(tuple(lines))) if lines else ()
 
 
-def diagnoses(problem: Problem, found: Separation) -> tuple[Block, ...]:
+def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
     """Common wrong answers with their diagnosis, a table for each line, and what this variant cannot tell apart.
 
     A mistake is left out where its results look right, and where it spoils a line but not the last one.
     """
     blocks: list[Block] = []
-    together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
-    shown = [w for w in found.wrongs if w.value(w.first or "") is not None and _usual(w)]
-    shown = [w for w in shown if _looks_wrong(w, together, problem.places) and w.misconception.id not in found.silent]
-    for step in found.derivation:
+    together = Wording(separated.derivation, problem.notation)  # token by token, misconceptions are told by matrix
+    shown = [w for w in separated.wrongs if w.value(w.first or "") is not None and _usual(w)]
+    shown = [
+        w for w in shown if _looks_wrong(w, together, problem.places) and w.misconception.id not in separated.silent
+    ]
+    for step in separated.derivation:
         if here := [w for w in shown if w.first == step.name]:
             blocks.append(wrong_answers(here, together, problem.places))
-    if lines := _hidden(found, together, {w.misconception.id for w in shown}):
+    if lines := _hidden(separated, together, {w.misconception.id for w in shown}):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
 
@@ -111,12 +113,12 @@ def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
     return wording.inlines(said.replace("W_Q", weights), {})
 
 
-def _hidden(found: Separation, wording: Wording, explained: set[str]) -> list[Inlines]:
+def _hidden(separated: Separation, wording: Wording, explained: set[str]) -> list[Inlines]:
     """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation.
 
     Codes that are not `explained` have their names beside them where they stand first.
     """
-    by_id = {w.misconception.id: w for w in found.wrongs}
+    by_id = {w.misconception.id: w for w in separated.wrongs}
     explained = set(explained)
 
     def called(step: str | None) -> Math:
@@ -138,18 +140,18 @@ def _hidden(found: Separation, wording: Wording, explained: set[str]) -> list[In
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
 
-    last = called(found.derivation.last.name)
-    lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in found.invisible if usual(id)]
-    for id in filter(usual, found.silent):
+    last = called(separated.derivation.last.name)
+    lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in separated.invisible if usual(id)]
+    for id in filter(usual, separated.silent):
         text = "{mistake} shows at {step}, but the last line, {last}, comes out right."
         lines.append(sentence(text, mistake=name(id), step=called(by_id[id].first), last=last))
-    for c in found.collisions:
+    for c in separated.collisions:
         if usual(c.one, c.other):
             same = "{one} and {other} give the same result at {step} and never differ."
             until = "{one} and {other} give the same result at {step}; they first differ at {later}."
             later, at = {"later": called(c.parts)} if c.parts else {}, called(c.at)
             lines.append(sentence(until if c.parts else same, one=code(c.one), other=code(c.other), step=at, **later))
-    for one, other in found.merged:
+    for one, other in separated.merged:
         if usual(one, other):
             lines.append(
                 sentence("{one} and {other} give the same {last}.", one=code(one), other=code(other), last=last)

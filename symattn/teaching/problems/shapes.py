@@ -358,12 +358,12 @@ def _proved(fault: Fault, sizes: Mapping[str, int]) -> None:
     known = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in GIVEN.items() if name[0] in "XW"}
     for k, line in enumerate(_lines(fault), 1):
         name, _, formula = line.partition(" = ")
-        found = by_ops(read_formula(formula), known)
-        if (found is None) != (k == fault.breaks):
+        shape = by_ops(read_formula(formula), known)
+        if (shape is None) != (k == fault.breaks):
             raise SelfCheckError(f"Line {k} of {fault.formula!r} breaks where the key says line {fault.breaks}.")
-        if found is None:
+        if shape is None:
             return
-        known[name] = found
+        known[name] = shape
 
 
 def _steps(formula: Formula) -> int:
@@ -416,9 +416,9 @@ SETTINGS = {
 
 
 def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
-    found = table_shapes(of, sizes)
+    shapes = table_shapes(of, sizes)
     asked, solved = list[list[TextLike]](), list[list[TextLike]]()
-    for entry, shape in zip(BANK.tables[of], found, strict=True):
+    for entry, shape in zip(BANK.tables[of], shapes, strict=True):
         named, blank = say(entry.text, entry.turned), Blank("integer")
         asked.append([named, blank, blank])
         letters = list(zip((entry.rows, entry.columns), shape, strict=True))[:: -1 if say.columns else 1]
@@ -430,7 +430,7 @@ def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
         "All the shapes",
         [say("{given} Fill in the table.", given=given), table(heads, asked)],
         [given, table(heads, solved)],
-        MatrixAnswer(Matrix([shape[::-1] if say.columns else shape for shape in found])),
+        MatrixAnswer(Matrix([shape[::-1] if say.columns else shape for shape in shapes])),
         Mark("B", 4, "deduct one for every two wrong numbers", OneLess(each=2)),
         name="table",
     )

@@ -35,16 +35,16 @@ def solution(rows: Sequence[Sequence[int | Fraction]], right: Sequence[int | Fra
         pivots.append(column)
     if any(row[-1] and not any(row[:-1]) for row in system):
         return None
-    found = [Fraction(0)] * unknowns
+    unknown_values = [Fraction(0)] * unknowns
     for r, column in enumerate(pivots):
-        found[column] = system[r][-1]
-    return found
+        unknown_values[column] = system[r][-1]
+    return unknown_values
 
 
 def query_for(K: Rows, scores: Sequence[int]) -> list[Fraction] | None:
     """A query with these scores up to a constant: K q + c = scores, the constant c the last unknown."""
-    found = solution([[*k, 1] for k in K], scores)
-    return found and found[:-1]
+    solved = solution([[*k, 1] for k in K], scores)
+    return solved and solved[:-1]
 
 
 def weights_for(x: Row, query: Sequence[Fraction]) -> Matrix | None:

@@ -105,11 +105,11 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Transla
 def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
     """Roles with their class, which the target writes in four ways; only those whose name changes, if there are any."""
     here, there = Wording(d, source), Wording(other, target)
-    found: list[tuple[str, tuple[str, ...]]] = []
+    named_roles: list[tuple[str, tuple[str, ...]]] = []
     for group in CLASSES:
         if all(name in d for name in group) and len({there.name(name) for name in group}) == len(group):
-            found += [(role, group) for role in group]
-    return [x for x in found if here.name(x[0]) != there.name(x[0])] or found
+            named_roles += [(role, group) for role in group]
+    return [x for x in named_roles if here.name(x[0]) != there.name(x[0])] or named_roles
 
 
 def translated(d: Derivation, target: Notation) -> Derivation:
