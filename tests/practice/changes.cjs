@@ -65,7 +65,9 @@ const server = createServer((request, response) => {
   await chosen('mask', '');
   for (const id of ['mechanism', 'problem']) {
     for (const value of await page.evaluate((one) => [...document.getElementById(one).options].map((o) => o.value), id)) {
-      if (value !== 'full' && value !== (await page.evaluate((one) => document.getElementById(one).value, id))) await chosen(id, value);
+      if (value === 'full' || value === (await page.evaluate((one) => document.getElementById(one).value, id))) continue;
+      await chosen(id, value);
+      await told('other numbers of it', () => page.click('#another'));
     }
   }
   await browser.close();
