@@ -3,6 +3,7 @@
 import { at } from "./teacher-parts.js";
 
 const PAUSE = 1500; // milliseconds after the last sheet
+const LONG = 3000; // what takes longer would be in the way of whoever goes on
 const FIELDS = { level: (value) => ({ level: value }), softmax: (value) => ({ softmax: value }), exact: (value) => ({ exact: value === "exact" }) };
 const OF_THE_PAGE = ["seed", "look", "layout", "conventions", "solutions", "printed", "ask", "marks", "places"];
 
@@ -32,9 +33,11 @@ export class Offered {
     this.#timer = setTimeout(async () => {
       for (const one of tried) {
         if (this.#known.has(this.#key(one))) continue;
+        const begun = performance.now();
         const said = await this.#ask("content", { choice: one }).catch((error) => (error.stopped ? null : { why: error.message }));
         if (!said || number !== this.#number) return;
         this.#known.set(this.#key(one), said);
+        if (performance.now() - begun > LONG) break;
       }
       this.#show(choice);
     }, PAUSE);
