@@ -423,6 +423,14 @@ def test_typst_of_another_version_or_none_is_refused(tmp_path):
 LACKING = missing(*browse.PACKAGES)
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Both pages, with everything."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site(read_course(), folder, browse.pyodide(), teacher=True, typst=browse.typst())
+    return folder
+
+
 LACKING_FIREFOX = missing_of_node(*browse.PACKAGES[2:], "puppeteer-core") or (
     not firefox() and "Firefox is not installed"
 )
@@ -431,11 +439,10 @@ LACKING_FIREFOX = missing_of_node(*browse.PACKAGES[2:], "puppeteer-core") or (
 @pytest.mark.skipif(bool(LACKING_FIREFOX), reason=str(LACKING_FIREFOX))
 @pytest.mark.players
 @pytest.mark.slow
-def test_both_pages_are_the_same_in_firefox(tmp_path):
-    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True, typst=browse.typst())
+def test_both_pages_are_the_same_in_firefox(site):
     [script] = browse.scripts(1)
     choice = {"recipe": "attention --level starter", "seed": 7, "without": "A"}
-    said = browse.in_firefox(script, choice, tmp_path / "site")
+    said = browse.in_firefox(script, choice, site)
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     here = script["session"].mark(script["sheet"], script["page"])
     assert {key: said["marked"][key] for key in here} == here
@@ -455,8 +462,7 @@ def test_both_pages_are_the_same_in_firefox(tmp_path):
 @pytest.mark.skipif(bool(LACKING), reason=LACKING)
 @pytest.mark.players
 @pytest.mark.slow
-def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_path):
-    write_site(read_course(), tmp_path / "site", browse.pyodide(), teacher=True, typst=browse.typst())
+def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(site, tmp_path):
     exam = midterm.made()
     frozen, handed = exam["exam/exam.json"], midterm.handed_in(exam)
     in_letters = {name: in_base64(data) for name, data in handed.items()}
@@ -465,7 +471,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(tmp_p
         *({"verb": "files", "choice": choice, "forms": browse.TEXTS} for choice in browse.SETS),
         *({"verb": "paper", "choice": choice, "solutions": "key", "form": "pdf"} for choice in browse.SETS[:6]),
     ]
-    said = browse.taught(asked, tmp_path / "site")
+    said = browse.taught(asked, site)
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
     assert len(said["axe"]) == 23
