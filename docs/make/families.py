@@ -46,7 +46,7 @@ LARGE = (7, 8)
 
 def wanted(name: str) -> Iterator[Spec]:
     """The usual sizes, other numbers of tokens and features, and all sizes alike; of attention, on every level, and the
-    usual sizes with all kinds of weights.
+    usual sizes with all kinds of weights; with projections, which leave room for keys that differ, under a causal mask.
     """
     full, chosen = problem_type("full"), mechanism(name)
     of_attention = chosen.is_attention and "A" not in chosen.givens
@@ -59,6 +59,8 @@ def wanted(name: str) -> Iterator[Spec]:
     if of_attention:
         stated += [{"level": level, "softmax": softmax} for level, softmax in product(LEVELS, SOFTMAX[1:])]
         stated += [{"level": level, "sizes": sizes} for level, sizes in product(LEVELS[1:], (*one_other, *alike))]
+        if "d_model" in chosen.letters and chosen.defaults.get("mask") != "causal":
+            stated += [{"settings": {"mask": "causal"}}]
     for each in stated:
         with suppress(InputError):  # heads that do not go into these widths, and the like
             yield full.spec({"mechanism": name, **each})
