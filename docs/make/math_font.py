@@ -8,6 +8,7 @@ whole font.
 from __future__ import annotations
 
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 from fontTools import subset
@@ -35,8 +36,11 @@ def make(source: Path = SOURCE, target: Path = FONTS / "symattn-math.woff2") -> 
     """Write the part of `source` that formulas need; the same source gives the same bytes."""
     font = TTFont(source, recalcTimestamp=False)
     _only_primes_change(font)
+    _in_every_script(font)
     names = [0, 1, 2, 4, 5, 6]  # with the copyright
-    options = subset.Options(flavor="woff2", layout_features=["ssty"], name_IDs=names, notdef_outline=True)
+    options = subset.Options(
+        flavor="woff2", layout_features=["ssty"], layout_scripts=["*"], name_IDs=names, notdef_outline=True
+    )
     options.drop_tables += ["FFTM"]
     chooser = subset.Subsetter(options)
     chooser.populate(unicodes=[code for first, last in RANGES for code in range(first, last + 1)], text=SIGNS)
@@ -58,6 +62,14 @@ def _only_primes_change(font: TTFont) -> None:
         for table in lookup.SubTable:
             if hasattr(table, "alternates"):
                 table.alternates = {glyph: forms for glyph, forms in table.alternates.items() if glyph in primes}
+
+
+def _in_every_script(font: TTFont) -> None:
+    """Chromium asks for the features of no script, where Firefox and WebKit ask for those of mathematics."""
+    scripts = font["GSUB"].table.ScriptList
+    plain = deepcopy(next(record for record in scripts.ScriptRecord if record.ScriptTag == "math"))
+    plain.ScriptTag = "DFLT"
+    scripts.ScriptRecord = [plain, *(record for record in scripts.ScriptRecord if record.ScriptTag != "DFLT")]
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import browser
 import check_html
 import pytest
+from fontTools.pens.boundsPen import BoundsPen
 from fontTools.ttLib import TTFont
 from pypdf import PdfReader
 from tables import tables_beside
@@ -267,6 +268,25 @@ def test_the_font_has_every_sign_of_the_formulas():
     italic = [0x1D44E + i if c != "h" else 0x210E for i, c in enumerate(latin)]  # what a browser shows letters as
     assert {*italic, *range(0x1D434, 0x1D44E), *range(0x1D6FC, 0x1D715)} <= known
     assert "MATH" in font
+
+
+def top(font, name):
+    """The height of a glyph."""
+    glyphs = font.getGlyphSet()
+    pen = BoundsPen(glyphs)
+    glyphs[name].draw(pen)
+    return pen.bounds[3]
+
+
+def test_primes_have_their_form_for_scripts_in_every_browser():
+    """Firefox and WebKit ask for the features of mathematics, Chromium for those of no script, if the style says so."""
+    font = shipped_font()
+    table, prime = font["GSUB"].table, font.getBestCmap()[ord("′")]
+    assert {"DFLT", "math"} <= {record.ScriptTag for record in table.ScriptList.ScriptRecord}
+    assert [record.FeatureTag for record in table.FeatureList.FeatureRecord] == ["ssty"]
+    [forms] = [one.alternates[prime] for lookup in table.LookupList.Lookup for one in lookup.SubTable]
+    assert top(font, forms[0]) < top(font, prime)  # it is raised as a script is
+    assert 'font-feature-settings: "ssty"' in write(ALL)
 
 
 def test_the_font_goes_by_its_own_name_and_keeps_its_licence():
