@@ -28,7 +28,9 @@ from symattn.marking.grading.source import language_of
 from symattn.marking.marker.policy import policy
 from symattn.page.presentation import make_look
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.exam.spec import ExamSpec, exam_spec
+from symattn.teaching.exam.deploy import first_variants
+from symattn.teaching.exam.spec import ExamSpec, exam_faults, exam_spec
+from symattn.teaching.exam.workload import minutes
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe, banks_apart, check_formats
@@ -54,6 +56,27 @@ def opened(text: str) -> tuple[dict[str, Json], str]:
         read_exam_file(folder / FILE)
     plain: dict[str, Json] = json.loads(json.dumps(data, default=str))
     return plain, students
+
+
+def foreseen(exam: Mapping[str, Any], students: Files) -> dict[str, Json]:
+    """What will come of an exam, from one variant of each question; or everything that is wrong with it."""
+    with _folder(students) as folder:
+        path = folder / FILE
+        path.write_text(written({**exam, **{"class": name for name in students}}), encoding="utf-8")  # noqa: B035
+        faults: list[Json] = [str(fault) for fault in exam_faults(toml(path.read_text(encoding="utf-8"), FILE), path)]
+        if faults:
+            return {"faults": faults}
+        spec = read_exam_file(path)
+        made = list(first_variants(spec, Dice.unpredictable()))
+        if refused := [one for one in made if isinstance(one, InputError)]:
+            return {"faults": [*map(str, refused)]}
+        questions = [one for one in made if not isinstance(one, InputError)]
+        return {
+            "marks": sum(question.marks for question in questions),
+            "minutes": round(sum(map(minutes, questions))),
+            "papers": max(spec.variants if asked.varies else 1 for asked in spec.questions),
+            "students": len(spec.students),
+        }
 
 
 def recipe(question: Mapping[str, Any], seed: int) -> Recipe:
@@ -224,4 +247,4 @@ def _source(exam: str) -> str:
     return str(folder / "exam.json")
 
 
-__all__ = ["done", "marked", "opened", "papers", "recipe", "row", "titles", "written"]
+__all__ = ["done", "foreseen", "marked", "opened", "papers", "recipe", "row", "titles", "written"]

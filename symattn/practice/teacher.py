@@ -278,6 +278,14 @@ class Teacher:
 
         return self.opened(_unnumbered(exams.recipe(question, seed)), seed)
 
+    def exam_foreseen(self, exam: dict[str, Json], students: Mapping[str, str]) -> Said:
+        """What will come of an exam, or everything that is wrong with it."""
+        from symattn.practice import exams
+
+        with _noted() as notes:
+            said = exams.foreseen(exam, students)
+        return {**said, "notes": [*dict.fromkeys(notes)]}
+
     def exam_opened(self, text: str) -> Said:
         """An exam file that somebody has."""
         from symattn.practice import exams
@@ -410,8 +418,8 @@ VERBS: Mapping[str, Callable[..., Said]] = {
     verb.__name__: verb
     for verb in (
         _TEACHER.draw, _TEACHER.content, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened,
-        _TEACHER.what_if, _TEACHER.entry, _TEACHER.question, _TEACHER.question_shown, _TEACHER.exam_opened,
-        _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks, _TEACHER.job,
+        _TEACHER.what_if, _TEACHER.entry, _TEACHER.question, _TEACHER.question_shown, _TEACHER.exam_foreseen,
+        _TEACHER.exam_opened, _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks, _TEACHER.job,
     )
 }  # fmt: skip
 LONG = frozenset({"files", "exam"})

@@ -204,6 +204,10 @@ TEACHER: Mapping[str, str] = {
     "show": message("Show"),
     "up": message("Move up"),
     "class_list": message("Class list (CSV or Excel, with name and id)"),
+    "foreseen": message("{marks} marks, about {minutes} minutes of work; {papers} different papers."),
+    "foreseen_class": message(
+        "{marks} marks, about {minutes} minutes of work; {papers} different papers for {students} students."
+    ),
     "class_of": message("This exam has the class list {file}: choose that file here as well."),
     "open_exam": message("Open an exam file (exam.toml)"),
     "save_exam": message("Save the exam file"),

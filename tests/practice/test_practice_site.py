@@ -215,6 +215,8 @@ for problem in drawn_types():
             assert "error" not in said, (problem, verb, said)
             what_if = said.get("what_if", what_if)
 exam = {"variants": 1, "question": [{"type": "full", "mechanism": "attention", "level": "starter"}]}
+seen = json.loads(answer(json.dumps({"verb": "exam_foreseen", "exam": exam, "students": {}})))
+assert seen["marks"], seen
 made = json.loads(answer(json.dumps(
     {"verb": "exam", "exam": exam, "students": {}, "secret": "secret " * 3, "forms": ["markdown"]})))
 files = zipfile.ZipFile(io.BytesIO(b64decode(made["data"])))

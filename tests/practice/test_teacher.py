@@ -326,6 +326,22 @@ def test_a_choice_becomes_the_question_that_asks_the_same():
     )
 
 
+def test_an_exam_is_foreseen_and_everything_wrong_with_it_is_said():
+    students = {"class.csv": in_base64(CLASS)}
+    said = ask("exam_foreseen", exam=EXAM, students=students)
+    assert (said["marks"], said["papers"], said["students"], said["notes"]) == (10, 2, 3, [])
+    assert 5 < said["minutes"] < 60
+    wrong = {**EXAM, "question": [*EXAM["question"], {"type": "ful"}, {"points": 0}]}
+    faults = ask("exam_foreseen", exam=wrong, students={"class.csv": in_base64(b"name\nAda\n")})["faults"]
+    assert [word for word in ("id", "full", "points") if any(word in fault for fault in faults)] == [
+        "id",
+        "full",
+        "points",
+    ]
+    [fault] = ask("exam_foreseen", exam={"question": [{"marks": {"S": 9}, "points": 5}]}, students={})["faults"]
+    assert "the marks that are stated come to 9" in fault
+
+
 @pytest.fixture(scope="module")
 def exam(tmp_path_factory):
     """An exam as the page gives it away, unpacked."""

@@ -6,6 +6,7 @@ const secret = () => [...crypto.getRandomValues(new Uint8Array(32))].map((x) => 
 export class Exam {
   #ask;
   #say;
+  #looked = 0;
   #called;
   #shown;
   #exam = { question: [] }; // as the file says it
@@ -20,6 +21,7 @@ export class Exam {
         const value = field.type === "number" ? Number(field.value) : field.value.trim();
         if (value) this.#exam[field.name] = value;
         else delete this.#exam[field.name];
+        this.foresee();
       };
     }
   }
@@ -54,15 +56,32 @@ export class Exam {
   }
 
   async papers(language, forms, told) {
+    return this.#ask("exam", { exam: this.stated(language), students: await this.#students(), secret: secret(), forms }, told);
+  }
+
+  async #students() {
     const [file] = at("students").files;
-    const students = file ? { [file.name]: await base64Of(file) } : {};
-    return this.#ask("exam", { exam: this.stated(language), students, secret: secret(), forms }, told);
+    return file ? { [file.name]: await base64Of(file) } : {};
+  }
+
+  // What will come of it, or all that is wrong with it, after every change.
+  async foresee() {
+    const number = (this.#looked += 1);
+    const said = this.questions.length || at("students").files.length
+      ? await this.#ask("exam_foreseen", { exam: this.#exam, students: await this.#students() }).catch((error) => ({ faults: [error.message] }))
+      : {};
+    if (number !== this.#looked) return;
+    const { faults = [], notes = [], marks } = said;
+    const seen = () => (said.students ? this.#say("foreseen_class", said) : this.#say("foreseen", said));
+    at("foreseen").textContent = marks === undefined ? "" : seen();
+    at("exam-faults").replaceChildren(...[...faults, ...notes].map((text) => made("li", {}, text)));
   }
 
   async show() {
     const { titles } = await this.#ask("exam_file", { exam: this.#exam, language: document.documentElement.lang });
     at("no-question").hidden = titles.length > 0;
     at("questions").replaceChildren(...titles.map((title, k) => this.#item(title, k)));
+    await this.foresee();
   }
 
   #item(title, k) {
@@ -71,6 +90,7 @@ export class Exam {
     points.onchange = () => {
       if (points.value) question.points = Number(points.value);
       else delete question.points;
+      this.foresee();
     };
     const { type, points: _, title: __, text = "", ...more } = question;
     const facts = Object.entries(more).map((fact) => this.#fact(...fact));

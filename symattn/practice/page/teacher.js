@@ -275,6 +275,7 @@ function progress() {
 }
 
 at("add").onclick = () => during(() => exam.add(choice()));
+at("students").onchange = () => during(() => exam.foresee());
 at("save-exam").onclick = () => during(() => exam.save(at("sheet-language").value));
 at("open-exam").onchange = ({ target }) => during(async () => {
   const students = await exam.open(await target.files[0].text());
