@@ -68,6 +68,7 @@ async function pictured(page, script) {
     await page.waitForFunction((l) => window.practice.hint?.level === l && !document.querySelector('[aria-busy]'), level, PATIENCE);
   }
   await page.evaluate(() => document.querySelector('.part[data-number="1"]').scrollIntoView({ behavior: 'instant' }));
+  await page.evaluate(() => window.scrollBy({ top: -16, behavior: 'instant' }));
   await page.screenshot({ path: join(pictures, 'practice-hint.png') });
   await page.setViewportSize({ width: 1000, height: 900 });
   await opened(page, new URL('./', page.url().split('#')[0]).href, script);
