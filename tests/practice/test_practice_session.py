@@ -60,6 +60,7 @@ SCRIPTS = {
 @pytest.mark.parametrize(
     ("recipe", "script"),
     [(STARTER, "right"), (STARTER, "one wrong"), ("self_attention", "begun"), (STARTER, "turned round row by row"),
+     ("attention --ask S,Z --marks Z=7", "one wrong"),
      pytest.param("multi_head_attention", "unreadable", marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, session):
@@ -150,9 +151,10 @@ def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers(s
     assert session.mark(fresh["sheet"], fresh["html"])["total"] == 0
 
 
-def test_a_line_is_told_alone_and_what_is_saved_is_marked_alike_by_check(tmp_path):
+@pytest.mark.parametrize("recipe", [STARTER, f"{STARTER} --ask S,Z --marks Z=7"])
+def test_a_line_is_told_alone_and_what_is_saved_is_marked_alike_by_check(recipe, tmp_path):
     session = Session()
-    shown, sheet = drawn(session, STARTER, 7, "de")
+    shown, sheet = drawn(session, recipe, 7, "de")
     right = lines_of(sheet)
     assert "Hier steht noch nichts." in session.check(shown["sheet"], shown["html"], 1)["html"]
     page = filled(shown["html"], cells_of(sheet, right))
