@@ -25,9 +25,17 @@ FOR_A_PERSON = ("human", "reading", "veto")
 """The kinds of notices that ask for somebody's judgement."""
 
 
+_PLAIN = ("correct", "missing", "implied")
+"""States of entries that need no further words."""
+
+
 @dataclass(frozen=True)
 class Result:
-    """One question marked: of which variant, and the whole report, as `report_json` gives it."""
+    """One question marked: of which variant, and the report, as `report_json` gives it.
+
+    Of the verdicts it has those that say more than that an entry is right, or is not there: the others are nine tenths of
+    a class, and the answers say them.
+    """
 
     variant: str
     report: Mapping[str, Any]
@@ -36,7 +44,9 @@ class Result:
     def of_report(cls, report: Report, variant: str) -> Result:
         from symattn.marking.reports import report_json
 
-        return cls(variant, report_json(report))
+        found: dict[str, Any] = report_json(report)
+        told = [v for v in found["verdicts"] if v["state"] not in _PLAIN or v["flags"] or v["mistake"] is not None]
+        return cls(variant, {**found, "verdicts": told})
 
     @property
     def title(self) -> str:
