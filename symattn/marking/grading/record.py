@@ -33,8 +33,8 @@ _PLAIN = ("correct", "missing", "implied")
 class Result:
     """One question marked: of which variant, and the report, as `report_json` gives it.
 
-    Of the verdicts it has those that say more than that an entry is right, or is not there: the others are nine tenths of
-    a class, and the answers say them.
+    Of the verdicts it has those that say more than that an entry is right, or is not there: the others are nine
+    tenths of a class, and the answers say them.
     """
 
     variant: str

@@ -439,7 +439,8 @@ _in_usual_signs = rewriting(
 )
 _without_words = rewriting(
     (
-        r"(?is)\A(.*?)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])",
+        r"(?is)\A(.*?)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])"
+        r"\s*(?=[-+−\d.,√(])",
         r"\1",
     ),
     (r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?\Z", ""),
