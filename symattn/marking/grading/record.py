@@ -25,16 +25,18 @@ FOR_A_PERSON = ("human", "reading", "veto")
 """The kinds of notices that ask for somebody's judgement."""
 
 
-_PLAIN = ("correct", "missing", "implied")
-"""States of entries that need no further words."""
+def _tells_more(verdict: Mapping[str, Any]) -> bool:
+    """Whether a verdict on an entry tells more than that it is right, follows, or was left out."""
+    flagged = "rounded" in verdict["flags"] or verdict["mistake"] is not None
+    return flagged or verdict["state"] in ("wrong", "unreadable")
 
 
 @dataclass(frozen=True)
 class Result:
     """One question marked: of which variant, and the report, as `report_json` gives it.
 
-    Of the verdicts it has those that say more than that an entry is right, or is not there: the others are nine
-    tenths of a class, and the answers say them.
+    Of the verdicts it has those on entries that are wrong, cannot be read, or were rounded too early: the others are
+    nine tenths of a class, and the answers and the mistakes say them.
     """
 
     variant: str
@@ -45,8 +47,7 @@ class Result:
         from symattn.marking.reports import report_json
 
         found: dict[str, Any] = report_json(report)
-        told = [v for v in found["verdicts"] if v["state"] not in _PLAIN or v["flags"] or v["mistake"] is not None]
-        return cls(variant, {**found, "verdicts": told})
+        return cls(variant, {**found, "verdicts": [*filter(_tells_more, found["verdicts"])]})
 
     @property
     def title(self) -> str:
