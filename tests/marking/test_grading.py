@@ -202,6 +202,19 @@ def test_totals_are_what_the_mistakes_must_cost_and_are_lost_at_their_step_alone
     assert (events["right"], events["blank"]) == ("", "")
 
 
+def test_the_table_has_a_line_for_each_student_and_no_verdict_that_the_answers_say(graded):
+    """Nothing is lost but what is right or was left out; a class of two thousand fits into ten million characters."""
+    text = (graded[0] / "marks.json").read_text("utf-8")
+    rows = dict(zip(KINDS, json.loads(text)["rows"], strict=False))
+    own = {kind: [verdict for result in row["results"] for verdict in result["report"]["verdicts"]]
+           for kind, row in rows.items()}  # fmt: skip
+    assert (own["right"], own["blank"]) == ([], [])
+    assert {(verdict["part"], verdict["state"]) for verdict in own["not scaled"]} == {("S'", "wrong")}
+    lines = [line for line in text.splitlines() if line.startswith('  {"number"')]
+    assert len(lines) == STUDENTS + len(NOBODYS)
+    assert len(lines[KINDS.index("right")]) < 5_000
+
+
 def test_the_file_is_csv_as_rfc_4180_wants_it_and_no_cell_is_a_formula(graded):
     data = (graded[0] / "gradebook.csv").read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n") == STUDENTS + 2

@@ -25,9 +25,19 @@ FOR_A_PERSON = ("human", "reading", "veto")
 """The kinds of notices that ask for somebody's judgement."""
 
 
+def _tells_more(verdict: Mapping[str, Any]) -> bool:
+    """Whether a verdict on an entry tells more than that it is right, follows, or was left out."""
+    flagged = "rounded" in verdict["flags"] or verdict["mistake"] is not None
+    return flagged or verdict["state"] in ("wrong", "unreadable")
+
+
 @dataclass(frozen=True)
 class Result:
-    """One question marked: of which variant, and the whole report, as `report_json` gives it."""
+    """One question marked: of which variant, and the report, as `report_json` gives it.
+
+    Of the verdicts it has those on entries that are wrong, cannot be read, or were rounded too early: the others are
+    nine tenths of a class, and the answers and the mistakes say them.
+    """
 
     variant: str
     report: Mapping[str, Any]
@@ -36,7 +46,8 @@ class Result:
     def of_report(cls, report: Report, variant: str) -> Result:
         from symattn.marking.reports import report_json
 
-        return cls(variant, report_json(report))
+        found: dict[str, Any] = report_json(report)
+        return cls(variant, {**found, "verdicts": [*filter(_tells_more, found["verdicts"])]})
 
     @property
     def title(self) -> str:

@@ -34,15 +34,22 @@ def mark(
     if scheme is not None:
         policy = scheme.over(policy)
     attempt, lines = with_words_read(question, attempt), lines_of(question, scheme)
+    as_it_stands = _marked(question, attempt, policy, lines)
+    if _is_right(as_it_stands):
+        return as_it_stands
     moved: list[Report] = []
     for other, says, is_explained in _with_misplaced_matrices_moved(question, attempt, policy):
         report = _marked(question, other, policy, lines)
         report = replace(report, notices=(Notice("", "reading", says), *report.notices))
-        if not report.events and report.total == report.available:
+        if _is_right(report):
             return report  # what comes after them shows that the matrices were used as what they are
         if not is_explained():
             moved.append(report)
-    return max([_marked(question, attempt, policy, lines), *moved], key=_earned)
+    return max([as_it_stands, *moved], key=_earned)
+
+
+def _is_right(report: Report) -> bool:
+    return not report.events and report.total == report.available
 
 
 def _earned(report: Report) -> tuple[int, int]:

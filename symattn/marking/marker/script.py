@@ -151,7 +151,7 @@ def with_precision(written: Mapping[str, Grid]) -> dict[str, Grid]:
     for step, grid in written.items():
         sizes = [abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)]
         common, largest = own.get(step, of_all.get(step.partition(".")[0])), max(sizes, default=Fraction(0))
-        noise = SINGLE if _in_float32(grid) else DOUBLE
+        noise = SINGLE if any(_by_machine(e) for _, _, e in grid.cells()) and _in_float32(grid) else DOUBLE
         claims[step] = Grid(tuple(tuple(claim(e, common, largest, noise) for e in row) for row in grid.rows))
     return claims
 

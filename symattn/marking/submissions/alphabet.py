@@ -39,7 +39,14 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
 )  # fmt: skip
 """What is written, as a pattern, and what is read in its place, in the order in which they are replaced."""
 
-_SIGNS = tuple((re.compile(pattern, re.MULTILINE), sign) for pattern, sign in SIGNS)
+
+def rewriting(*signs: tuple[str, Sign]) -> Callable[[str], str]:
+    """What replaces patterns by what is read in their place, one after the other."""
+    table = tuple((re.compile(pattern, re.MULTILINE), sign) for pattern, sign in signs)
+    return lambda text: reduce(lambda said, sign: sign[0].sub(sign[1], said), table, text)
+
+
+_in_plain_signs = rewriting(*SIGNS)
 
 
 def plain_signs(text: str) -> str:
@@ -52,9 +59,7 @@ def plain_signs(text: str) -> str:
     >>> plain_signs("3 minus 2, 1\u20132, the answer \u2014 as I said")
     '3 minus 2, 1\u20132, the answer \u2014 as I said'
     """
-    for pattern, sign in _SIGNS:
-        text = pattern.sub(sign, text)
-    return text
+    return _in_plain_signs(text)
 
 
 _PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}

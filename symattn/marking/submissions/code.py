@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import accumulate, islice
 
-from symattn.marking.submissions.alphabet import undrawn
+from symattn.marking.submissions.alphabet import rewriting, undrawn
 from symattn.marking.submissions.matrices import closed, read_matrix, without_kind
 from symattn.marking.submissions.written import Cells, RawText
 
@@ -228,14 +228,15 @@ _FRACTIONS = frozenset(["Fraction", "Rational"])
 _THEMSELVES = _FRACTIONS | {"Integer", "Float", "S", "sympify", "int", "float", "float64", "int64"}
 _FUNCTIONS = frozenset(["exp", "sqrt", "log", "ln", "sin", "cos"]) | _THEMSELVES
 _CONSTANTS = frozenset(["e", "E", "inf", "oo", "nan"])
-_IN_TEXT = (
-    (re.compile(r"\b\w+\.(?=[A-Za-z_])"), ""),  # np.
-    (re.compile(rf"\b(?:{'|'.join(_FRACTIONS)})\(([^(),]+),([^(),]+)\)"), r"((\1)/(\2))"),
-    (re.compile(rf"\b(?:{'|'.join(_THEMSELVES)})(?=\()|['\"]|(?<=\d)_(?=\d)"), ""),
-    (re.compile(r"\*\*"), "^"),
-    (re.compile(r"\blog\b"), "ln"),
-    (re.compile(r"\bE\b"), "e"),
-    (re.compile(r"\boo\b"), "inf"),
+_in_text = rewriting(
+    (r"\b\w+\.(?=[A-Za-z_])", ""),  # np.
+    (rf"\b(?:{'|'.join(_FRACTIONS)})\(([^(),]+),([^(),]+)\)", r"((\1)/(\2))"),
+    (rf"\b(?:{'|'.join(_THEMSELVES)})(?=\()|['\"]|(?<=\d)_(?=\d)", ""),
+    (r"\*\*", "^"),
+    (r"\blog\b", "ln"),
+    (r"\bE\b", "e"),
+    (r"\boo\b", "inf"),
+    (r"(?i)(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?(?![\w.])", lambda found: format(Decimal(found[0]), "f")),
 )
 """What stands otherwise in code than people write it."""
 
@@ -307,12 +308,7 @@ class _Values:
         assert node.end_lineno is not None and node.end_col_offset is not None
         start = self.starts[node.lineno - 1] + node.col_offset
         text = self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
-        for pattern, sign in _IN_TEXT:
-            text = pattern.sub(sign, text)
-        return _DIGITS.sub(lambda found: format(Decimal(found[0]), "f"), text)
-
-
-_DIGITS = re.compile(r"(?i)(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?(?![\w.])")
+        return _in_text(text)
 
 
 def _is_number(node: ast.expr, depth: int = 0) -> bool:

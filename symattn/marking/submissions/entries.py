@@ -26,7 +26,7 @@ from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
-from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.alphabet import plain_signs, rewriting
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
@@ -431,29 +431,43 @@ def quoted(text: str, most: int = 60) -> str:
 
 _QUOTED = re.compile(r"""(['"‘“«„])\s*(.*?)\s*['"’”»“]""")
 _BRACKETED = re.compile(r"(\()\s*([-+−]?[\d.,]+\s*%?)\s*\)")
-_ABOUT = re.compile(
-    r"(?i)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])\s*(?=[-+−\d.,√(])"
+_in_usual_signs = rewriting(
+    # a tick beside a number, and words in brackets behind it
+    (r"\A[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]\Z|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)\Z", ""),
+    (r"(?<=\d)\s?[x×·⋅*]\s?10\s?\^\s?[({]{0,2}\s?([-+−]?\d{1,3})\s?[)}]{0,2}", r"*10^(\1)"),
+    (r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)", "e"),  # SymPy's, where no matrix is written
 )
-_ROUNDED = re.compile(r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?$")
+_without_words = rewriting(
+    (
+        r"(?is)\A(.*?)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])"
+        r"\s*(?=[-+−\d.,√(])",
+        r"\1",
+    ),
+    (r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?\Z", ""),
+)
+
+
+def _fraction(found: re.Match[str]) -> str:
+    """0.1(6) as a fraction in brackets: (16 − 1)/90."""
+    sign, whole, before, bracket, overlined = found.groups()
+    period = bracket or re.sub(r"[\u0305\u0304]", "", overlined)
+    above = int(whole + before + period) - int(whole + before)
+    return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
+
+
+_in_numbers = rewriting(
+    (r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])", r"\1(\2)"),
+    (r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])", "inf"),
+    (r"(?<=\d)(?:…|\.\.\.)\Z", ""),
+    (r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))", _fraction),
+    (r"(?<=\d)\.(?=[\s()*·/+−eE-]|\Z)", ""),  # as NumPy prints whole numbers: 1. and 2.e+00
+)
 _USUAL = re.compile(r"[-+\d.,/ ()^*e√]*")
 """Signs that say the same in every way of writing."""
-_TICKED = re.compile(
-    r"^[✓✔✅☑]\s*(?=[-+−\d.,√(])|(?<=\S)\s*[✓✔✅☑]$|(?<=\S)\s+\((?=[^()]*[^\W\d_]{3})[^()\d=+*/^]{3,40}\)$"
-)
-"""A tick beside a number, and words in brackets behind it."""
-_TIMES_TEN = re.compile(r"(?<=\d)\s?[x×·⋅*]\s?10\s?\^\s?[({]{0,2}\s?([-+−]?\d{1,3})\s?[)}]{0,2}")
 _UNIT = re.compile(
     r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
     r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
 )
-_NAKED = re.compile(r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])")
-_EULER = re.compile(r"(?<![A-Za-z._\\])E(?![A-Za-z\d_(]|(?<=\dE)[-+−]?\d)")
-"""SymPy's E, where no matrix is written."""
-_INFINITE = re.compile(r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])")
-_RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))")
-_GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
-_NO_DECIMALS = re.compile(r"(?<=\d)\.(?=[\s()*·/+−eE-]|$)")
-"""The point of 1. and 2.e+00, as NumPy prints whole numbers."""
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
 _GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
 _NO_GROUPING = str.maketrans("", "", " '’")
@@ -529,20 +543,8 @@ def has_decimal(reading: Reading | None) -> bool:
 
 def _bare(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
-    if not _USUAL.fullmatch(text):
-        text = _EULER.sub("e", _TIMES_TEN.sub(r"*10^(\1)", _TICKED.sub("", plain_signs(text))))
-    text = text.strip()
+    text = (text if _USUAL.fullmatch(text) else _in_usual_signs(plain_signs(text))).strip()
     if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
-    text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
-    text = ungrouped(_UNIT.sub("", text)) if counted else text
-    text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
-    return _NO_DECIMALS.sub("", _RECURRING.sub(_fraction, _GOES_ON.sub("", text))).strip()
-
-
-def _fraction(found: re.Match[str]) -> str:
-    """0.1(6) as a fraction in brackets: (16 − 1)/90."""
-    sign, whole, before, bracket, overlined = found.groups()
-    period = bracket or re.sub(r"[\u0305\u0304]", "", overlined)
-    above = int(whole + before + period) - int(whole + before)
-    return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
+    text = _without_words(text)
+    return _in_numbers(ungrouped(_UNIT.sub("", text)) if counted else text).strip()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 
 from symattn.foundation.identity import is_identity
+from symattn.marking.submissions.alphabet import rewriting
 
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
 """Definitions that are used, rounds in which they are put in, and characters of what may come of it."""
@@ -202,27 +203,9 @@ _IDLE = re.compile(
     r"|(?<=\d)\\phantom\{(?:[^{}]|\{,\}){0,80}\}"  # places that a number lacks beside those in its column
 )
 _SIZED = r"(?:\\(?:left|right|[bB]igg?[lrm]?)\s?)"
-_BEFORE = re.compile(rf"(?:{_SIZED}(?:\\?[(\[{{|.]|\\lbrack)|(?<!\\)[(\[]|\\\{{|\\lbrack)\s*(?=\[\uE000)")
-_BEHIND = re.compile(rf"(?<=\uE001\])\s*(?:{_SIZED}(?:\\?[)\]}}|.]|\\rbrack)|[)\]]|\\\}}|\\rbrack)")
-"""Brackets that are drawn round a matrix."""
-_SPACE = re.compile(r"\\(?:q?quad(?![A-Za-z])|[,;:! ])|~")
 _NEXT = "\ue002"
 """Where a statement ends."""
-_FORMULA = re.compile(
-    r"(\$\$?)(?P<dollars>[^$]+)\1"
-    r"|\\\[(?P<display>(?:[^\\]|\\(?!\]))*+)\\\]"
-    r"|\\\((?P<inline>(?:[^\\]|\\(?!\)))*+)\\\)"
-)
-_DISPLAY = re.compile(
-    r"\\(?P<which>begin|end)\s*\{(?:align(?:ed|at)?|equation|gather(?:ed)?|multline|split|eqnarray|displaymath|math)\*?\}"
-    r"(?:\{\d\})?"
-)
 _GOES_ON = re.compile(r"\s*&?\s*(?:=|≈|\\(?:approx|simeq|cong|doteq)(?![A-Za-z]))")
-_EQUALS = re.compile(r"&\s?(?==|≈|\\approx|:)")
-_ABOUT = re.compile(r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅")
-_LIST = re.compile(r"(:[*_]{0,3}[ \t]*\n)(?=\s*[-*+•]\s)")
-"""Where a list begins below its heading."""
-_BELOW = re.compile(r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))")
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
@@ -247,10 +230,7 @@ def _in_brackets(text: str) -> str:
         if changed == text:
             break
         text = changed
-    text = _BEHIND.sub("", _BEFORE.sub("", text))
-    text = _FORMULA.sub(_formula, _DISPLAY.sub(_displayed, _LIST.sub(rf"\1{_NEXT}", text)))
-    text = _SPACE.sub(" ", _ABOUT.sub("≈", _EQUALS.sub("", text)))
-    return _ROW.sub(lambda found: "" if _GOES_ON.match(text, found.end()) else _NEXT, _BELOW.sub(rf"\1{_NEXT}", text))
+    return _in_statements(text)
 
 
 def _bracketed(found: re.Match[str]) -> str:
@@ -276,3 +256,27 @@ def _formula(found: re.Match[str]) -> str:
 
 def _displayed(found: re.Match[str]) -> str:
     return _NEXT if found["which"] == "end" else ""
+
+
+_in_statements = rewriting(
+    # brackets that are drawn round a matrix
+    (rf"(?:{_SIZED}(?:\\?[(\[{{|.]|\\lbrack)|(?<!\\)[(\[]|\\\{{|\\lbrack)\s*(?=\[\uE000)", ""),
+    (rf"(?<=\uE001\])\s*(?:{_SIZED}(?:\\?[)\]}}|.]|\\rbrack)|[)\]]|\\\}}|\\rbrack)", ""),
+    (r"(:[*_]{0,3}[ \t]*\n)(?=\s*[-*+•]\s)", rf"\1{_NEXT}"),  # a list that begins below its heading
+    (
+        r"\\(?P<which>begin|end)\s*\{(?:align(?:ed|at)?|equation|gather(?:ed)?|multline|split|eqnarray|displaymath|math)\*?\}"
+        r"(?:\{\d\})?",
+        _displayed,
+    ),
+    (
+        r"(\$\$?)(?P<dollars>[^$]+)\1"
+        r"|\\\[(?P<display>(?:[^\\]|\\(?!\]))*+)\\\]"
+        r"|\\\((?P<inline>(?:[^\\]|\\(?!\)))*+)\\\)",
+        _formula,
+    ),
+    (r"&\s?(?==|≈|\\approx|:)", ""),
+    (r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅", "≈"),
+    (r"\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
+    (r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))", rf"\1{_NEXT}"),
+    (_ROW.pattern, lambda found: "" if _GOES_ON.match(found.string, found.end()) else _NEXT),
+)

@@ -14,6 +14,7 @@ from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
 from symattn.exact import Matrix
 from symattn.marking.submissions import labels
+from symattn.marking.submissions.alphabet import rewriting
 from symattn.marking.submissions.entries import visible
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.notation import load_notation
@@ -63,16 +64,11 @@ _GRADIENT = re.compile(
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
-_NOT_OF_A_RULE = re.compile(r"[^\w/()'+]|_")
-_OVER = re.compile(r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
-_SIGNS_IN_TEX = re.compile(r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])")
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
-_ALONE_IN_BRACKETS = re.compile(r"(?<!\w)\(([^\W\d_]\w*['′’]*)\)")
-_DIVISOR = re.compile(r"/(?:[^()/]|\([^()]*\))*")
 _MOST_WAYS = 8
 LONGEST_SIGN = 3
 """Letters of a sign; what is longer is a word."""
@@ -121,12 +117,18 @@ def _as_rule(formula: str) -> str:
     """
     if len(formula) > _LONGEST_RULE:
         return ""
-    plain = _ALONE_IN_BRACKETS.sub(r"\1", visible(formula))
-    plain = _SIGNS_IN_TEX.sub("", transposed(_OVER.sub(r"\1/\2", plain)))
-    return _NOT_OF_A_RULE.sub("", _PRIMES.sub("'", unicodedata.normalize("NFKC", _DIVISOR.sub("/", plain))))
+    return _its_signs(unicodedata.normalize("NFKC", _without_tex(visible(formula))))
 
 
 _LONGEST_RULE = 120
+_without_tex = rewriting(
+    (r"(?<!\w)\(([^\W\d_]\w*['′’]*)\)", r"\1"),
+    (r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1/\2"),
+    (_TRANSPOSE.pattern, ""),
+    (r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])", ""),
+    (r"/(?:[^()/]|\([^()]*\))*", "/"),
+)
+_its_signs = rewriting((_PRIMES.pattern, "'"), (r"[^\w/()'+]|_", ""))
 
 
 def _spelt(character: str) -> str:

@@ -65,6 +65,8 @@ def is_remark(cell: str) -> bool:
     >>> [text for text in ("✓", "ok", "# row 1", "(sums to 1)", "✗", "0.5", "S = 2") if is_remark(text)]
     ['✓', 'ok', '# row 1', '(sums to 1)']
     """
+    if any(map(str.isdigit, cell)) and not _COMMENT.search(cell):
+        return False
     plain = undecorated(cell).strip()
     if not plain or plain in _CROSSES:
         return not plain
@@ -123,9 +125,9 @@ class _Cut(NamedTuple):
         behind = (row[self.right :] for row in self.table)
         above = [[row[j] for j in columns] for row in self.table[: self.top]]
         return (
-            all(map(are_labels, chain(beside, above)))
-            and all(map(str.strip, chain.from_iterable(above)))
+            all(map(str.strip, chain.from_iterable(above)))
             and all(map(is_remark, chain.from_iterable(behind)))
+            and all(map(are_labels, chain(beside, above)))
         )
 
 
