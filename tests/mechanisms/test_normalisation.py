@@ -9,13 +9,13 @@ import pytest
 from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import refused_saying
 from trials import tries
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.layer_norm import normed
 from symattn.derivation.ops import Mean, MeanSquare, Rescale, Standardise, Variance
-from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.exact.intervals import Interval
 from symattn.marking.marker.windows import window
@@ -83,7 +83,7 @@ def test_random_norms_come_out(name, stated):
 
 @pytest.mark.parametrize(("width", "why"), [(2, "so few"), (3, "never rational")])
 def test_too_few_features_are_not_drawn(width, why):
-    with pytest.raises(InputError, match=why):
+    with refused_saying(why):
         mechanism("layer_norm").draw(Settings(), {"n": 2, "d_model": width}, random.Random(1))
 
 
