@@ -207,6 +207,10 @@ def test_a_file_with_a_byte_order_mark(folder):
 # ------------------------------------------------------------------------------------------------ catalogues
 
 
+def test_a_title_of_ones_own_stands_above_the_page():
+    assert derive("attention", Q=[[1]], K=[[1]], V=[[1]], title="Our *example*").text().startswith("Our *example*\n═")
+
+
 def test_everything_in_the_catalogues_has_a_title():
     for name in examples():
         assert load_example(name).title != name

@@ -90,7 +90,7 @@ def test_every_look_can_be_said_in_options():
     assert choices_of(make_look(language="de")) == {"language": "de"}  # whose decimal sign is a comma anyway
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "options",
     TABLES["commands"],

@@ -125,8 +125,9 @@ def test_the_widest_table_that_typst_does_not_measure_has_room(cell):
 
 
 @pytest.mark.parametrize("cell", ["注意力", "\U0001f600", "\ud800", "__"])
-def test_a_table_in_letters_of_which_no_width_is_known_is_measured(cell):
+def test_what_has_letters_of_which_no_width_is_known_is_measured(cell):
     assert ("fits: true" in typst.write(_table_of(cell, 2))) == (cell == "__")
+    assert "fits: true" not in typst.write(sheet(Display((n("注意力"),))))
 
 
 @pytest.mark.covering(most=1)
