@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from commands import contents, run
+from sentences import refused_saying
 from waiting import until
 
-from symattn.errors import InputError
 from symattn.foundation.cluster import cluster
 from symattn.foundation.crew import crew
 from symattn.foundation.workers import Limits, LostError
@@ -131,7 +131,7 @@ def test_a_run_waits_for_workers_and_says_so(tmp_path):
 
 def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
     monkeypatch.setattr("symattn.foundation.cluster.SECONDS", 0.5)
-    with pytest.raises(InputError, match=r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):
+    with refused_saying(r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):
         cluster("tcp://127.0.0.1:1").__enter__()
 
 

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import oracles
 import pytest
+from sentences import refused_saying
 
 from symattn.api import worksheet
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.errors import InputError
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.base import DEFAULT_SIZES
@@ -115,7 +115,7 @@ def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
 @pytest.mark.slow
 def test_sizes_that_leave_no_room_are_an_error_that_says_why():
     chosen = mechanism("attention")
-    with pytest.raises(InputError, match=r"No variant of attention with .*worth setting"):
+    with refused_saying(r"No variant of attention with .*worth setting"):
         draw(chosen, Settings(), {"n": 9, "m": 9, "d_k": 1, "d_v": 1}, random.Random(1))
 
 
@@ -154,7 +154,7 @@ def test_a_seed_that_takes_long_is_no_seed_without_a_sheet():
 
 @pytest.mark.parametrize("size", [0, -1, "N"])
 def test_numbers_are_drawn_for_sizes_that_are_numbers(size):
-    with pytest.raises(InputError, match="n must be a number from 1"):
+    with refused_saying("n must be a number from 1"):
         draw(mechanism("attention"), Settings(), {"n": size, "m": 2, "d_k": 2, "d_v": 1}, random.Random(1))
 
 
@@ -179,5 +179,5 @@ def test_what_a_seed_means_has_not_changed():
 
 @pytest.mark.slow
 def test_more_sheets_than_there_are_is_an_error():
-    with pytest.raises(InputError, match="more draws gave none"):
+    with refused_saying("more draws gave none"):
         worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})

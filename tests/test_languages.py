@@ -15,10 +15,10 @@ from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script
+from sentences import refused_saying
 from tables import tables_beside
 from writer_samples import FORMULAS
 
-from symattn.errors import InputError
 from symattn.formula import Name, Number, Product
 from symattn.formula.speech import speak
 from symattn.foundation import languages as languages_read
@@ -129,7 +129,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("complaint", BROKEN)
 def test_a_broken_file_is_refused_in_one_sentence(complaint):
-    with pytest.raises(InputError, match=re.escape(complaint)) as caught:
+    with refused_saying(re.escape(complaint)) as caught:
         read_catalogue(BROKEN[complaint], "mine.po")
     assert str(caught.value).startswith("mine.po")
     assert "\n" not in str(caught.value)
@@ -145,7 +145,7 @@ def test_a_file_that_is_none_is_refused(tmp_path, name, content, complaint):
     path = tmp_path / name if name.endswith(".po") else name
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=re.escape(complaint)):
+    with refused_saying(re.escape(complaint)):
         catalogue(str(path))
 
 

@@ -10,6 +10,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import refused_saying
 from sympy import Matrix, MatrixSymbol, Symbol
 from sympy.matrices.expressions.matexpr import MatrixElement
 from tables import tables_beside
@@ -22,7 +23,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.sizes import plus, share, times
-from symattn.errors import InputError, ShapeError
+from symattn.errors import ShapeError
 
 TABLES = tables_beside(__file__)
 
@@ -107,7 +108,7 @@ def test_nested_sums_have_indices_of_their_own():
 )
 def test_what_cannot_be_put_in_is_named(values, sentence):
     solution = symattn.derive("attention", symbolic=True, sizes={"n": 1, "m": 2, "d_k": 1, "d_v": 1})
-    with pytest.raises(InputError, match=sentence):
+    with refused_saying(sentence):
         solution.subs(values)
 
 
@@ -115,7 +116,7 @@ def test_matrices_that_contradict_one_another_are_refused():
     solution = symattn.derive("attention", symbolic=True)
     with pytest.raises(ShapeError, match="K is 1×1, so d_k would be 1; but d_k is 2"):
         solution.subs({"Q": [[1, 0]], "K": [[1]], "V": [[1]]})
-    with pytest.raises(InputError, match="n is a size; a whole number from 1 or a letter was expected, not 0"):
+    with refused_saying("n is a size; a whole number from 1 or a letter was expected, not 0"):
         solution.subs({"n": 0})
 
 
@@ -125,7 +126,7 @@ def test_matrix_symbols_are_taken_as_givens():
     solution = symattn.derive("attention", Q=q, K=keys, V=v)
     assert solution.sympy("S'") == q * keys.T / sympy.sqrt(d)
     assert solution["V"].result.shape == ("n", "2*d")
-    with pytest.raises(InputError, match="a MatrixSymbol called Q was expected; this one is called M"):
+    with refused_saying("a MatrixSymbol called Q was expected; this one is called M"):
         symattn.derive("attention", Q=MatrixSymbol("M", n, d), K=keys, V=v)
 
 
@@ -147,7 +148,7 @@ def test_one_step_in_latex_is_no_document():
         r"\end{aligned}",
     ]
     assert r"x_{n,d_{\mathrm{model}}}" in solution.latex("X")  # a size as an index is typeset as a size
-    with pytest.raises(InputError, match="There is no step 'B'; the steps are Q, K, V"):
+    with refused_saying("There is no step 'B'; the steps are Q, K, V"):
         solution.latex("B")
 
 
@@ -267,7 +268,7 @@ def test_what_a_temperature_does_to_weights_is_their_derivative():
     run = s.lambdify()
     weights = run(Q=[[1, 2]], K=[[1, 0], [0, 1]], V=[[1], [2]], T=3)["A"]
     assert weights[0][0] == pytest.approx(float(right.subs(t, 3)))
-    with pytest.raises(InputError, match="T is missing; this takes Q, K, V, T"):
+    with refused_saying("T is missing; this takes Q, K, V, T"):
         run(Q=[[1, 2]], K=[[1, 0], [0, 1]], V=[[1], [2]])
 
 
@@ -323,9 +324,7 @@ def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
     assert [step.name for step in in_letters] == [step.name for step in in_numbers]
     for step in in_letters:
         if isinstance(step.op, InfinityNorm):
-            with pytest.raises(
-                InputError, match="The norm is the largest of several sums, so that d_h must be a number"
-            ):
+            with refused_saying("The norm is the largest of several sums, so that d_h must be a number"):
                 in_letters.sympy(step.name)
             continue
         whole, numbers = in_letters.sympy(step.name), in_numbers.sympy(step.name)

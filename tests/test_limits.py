@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from commands import refusal, run
+from sentences import refused_saying
 from wrong_values import without_caret
 
 from symattn.cli import main
-from symattn.errors import InputError
 from symattn.foundation import confined
 from symattn.foundation.dice import LARGEST_SECRET, Dice
 from symattn.foundation.workers import KEPT, Hands, Limits, LostError, answer_of, text_of
@@ -125,7 +125,7 @@ def test_a_secret_without_end_is_refused(tmp_path):
     (tmp_path / "long").write_bytes(b"x" * (LARGEST_SECRET + 1))
     endless = [Path("/dev/zero")] if Path("/dev/zero").exists() else []
     for path in (tmp_path / "long", *endless):
-        with pytest.raises(InputError, match="has more than"):
+        with refused_saying("has more than"):
             Dice.secret(path)
 
 

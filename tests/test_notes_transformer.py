@@ -9,10 +9,10 @@ import re
 import oracles
 import pytest
 import sympy
+from sentences import refused_saying
 
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation.mechanisms import mechanisms
-from symattn.errors import InputError
 from symattn.marking.grading.recipes import read_recipe
 from symattn.teaching.examples import load_example
 from symattn.teaching.problem_file import problem_file
@@ -140,7 +140,7 @@ def test_one_head_stands_for_all_of_them_on_the_page():
 
 def test_the_64_columns_of_one_head_cannot_feed_the_network():
     narrow = {"X": {"rows": "N", "columns": 64}, "W_1": {"rows": 512, "columns": 2048}}
-    with pytest.raises(InputError, match="d_model would be 512; but d_model is 64"):
+    with refused_saying("d_model would be 512; but d_model is 64"):
         problem_file(
             {"mechanism": "feed_forward", "given": {**narrow, "W_2": {"rows": 2048, "columns": 512}}}, "it"
         ).problem()
@@ -165,7 +165,7 @@ def test_a_notation_that_goes_token_by_token_is_used_for_heads_matrix_by_matrix(
     steps = [step.name for step in sheet.problem.derivation]
     assert steps[:3] == ["K", "V", "Q"]
     assert {"S_1", "A_2", "O"} <= set(steps)
-    with pytest.raises(InputError, match="has no setting 'by'"):
+    with refused_saying("has no setting 'by'"):
         worksheet("multi_head_attention", by="token")
 
 
@@ -195,7 +195,7 @@ def test_a_miniature_may_have_settings_of_its_own_and_givens_may_not():
     small = {"X": [[1, 0], [0, 1]], "W_Q": [[1], [2]], "W_K": [[1], [0]], "W_V": [[1], [1]], "W_O": [[1, 2]]}
     file = problem_file({**data, "miniature": {**small, "heads": 1}}, "it")
     assert [s.name for s in file.problem(miniature=True).steps][-2:] == ["Z", "O"]
-    with pytest.raises(InputError, match="no given 'heads'"):
+    with refused_saying("no given 'heads'"):
         problem_file({**data, "given": {**small, "heads": [[1]]}}, "it").problem()
 
 

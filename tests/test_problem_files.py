@@ -3,10 +3,10 @@
 import oracles
 import pytest
 import sympy
+from sentences import refused_saying
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import mechanisms
-from symattn.errors import InputError
 from symattn.page.notation import load_notation, notations
 from symattn.teaching.examples import examples, load_example
 from symattn.teaching.problem_file import problem_file
@@ -188,13 +188,13 @@ def test_letters_and_shapes_are_givens_too(folder):
 
 def test_a_file_that_is_a_folder(folder):
     (folder / "it.toml").mkdir()
-    with pytest.raises(InputError, match="cannot be read"):
+    with refused_saying("cannot be read"):
         derive("it.toml")
 
 
 def test_a_file_that_is_no_text(folder):
     (folder / "it.toml").write_bytes(b'title = "\xff\xfe"')
-    with pytest.raises(InputError, match="not text in UTF-8"):
+    with refused_saying("not text in UTF-8"):
         derive("it.toml")
 
 
@@ -205,6 +205,10 @@ def test_a_file_with_a_byte_order_mark(folder):
 
 
 # ------------------------------------------------------------------------------------------------ catalogues
+
+
+def test_a_title_of_ones_own_stands_above_the_page():
+    assert derive("attention", Q=[[1]], K=[[1]], V=[[1]], title="Our *example*").text().startswith("Our *example*\n═")
 
 
 def test_everything_in_the_catalogues_has_a_title():

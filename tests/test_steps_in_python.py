@@ -8,10 +8,11 @@ import numpy
 import pytest
 import sympy
 import test_self_check
+from sentences import refused_saying
 from wrong_values import dumps
 
 import symattn
-from symattn.errors import InputError, ReadError, ShapeError
+from symattn.errors import ReadError, ShapeError
 from symattn.foundation.typed import plain
 from symattn.teaching.examples import load_example
 from symattn.teaching.explanation.parts import wording_of
@@ -89,7 +90,7 @@ def test_a_file_may_say_of_for_operands_and_is_told_of_settings_that_do_nothing(
     assert tomllib.loads(text)["step"][0]["of"] == ["Q", "K^T"]
     assert symattn.derive(path)["A"].result.sympy()[0, 0] == sympy.Rational(2, 3)
     path.write_text(f'scale = "none"\n{text}', "utf-8")
-    with pytest.raises(InputError, match="A custom problem has no setting 'scale'"):
+    with refused_saying("A custom problem has no setting 'scale'"):
         symattn.derive(path)
 
 

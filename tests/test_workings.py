@@ -1,6 +1,7 @@
 """What is written beside an entry, worked out by a reader, is that entry: for every op, entry and mechanism."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -14,7 +15,23 @@ from trials import tries
 from symattn import formula as f
 from symattn.api import derive
 from symattn.derivation.derivation import View
-from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.derivation.ops import (
+    Activation,
+    Add,
+    Hadamard,
+    Mask,
+    MatMul,
+    Mean,
+    MeanSquare,
+    Rescale,
+    Scale,
+    Softmax,
+    Stack,
+    Standardise,
+    SumOver,
+    Transpose,
+    Variance,
+)
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.page.notation import load_notation, notations
 from symattn.teaching.explanation.wording import Wording
@@ -90,33 +107,39 @@ def test_the_working_of_an_entry_is_its_value(use):
             )
 
 
+ROWS = [[1, 2, 6], [0, -1, 4]]
 SUMMING = [
-    (MatMul(), [[[1, 2, 5], [3, 4, 6]], [[1, 0], [2, -1], [7, 3]]]),
-    (SumOver("rows"), [[[1, 2, 5], [3, 4, 6]]]),
-    (SumOver("columns"), [[[1, 2, 5], [3, 4, 6]]]),
-    (Softmax("rows"), [[[1, 2, 5], [3, 4, 6]]]),
-    (Softmax("columns"), [[[1, 2, 5], [3, 4, 6]]]),
-    (Softmax("rows", 2), [[[1, 2, 5], [3, 4, 6]]]),
+    (MatMul(), [ROWS, [[1, 0], [2, -1], [7, 3]]]),
+    *((op(along), [ROWS]) for op in (SumOver, Softmax, Mean, MeanSquare) for along in ("rows", "columns")),
+    (Softmax("rows", 2), [ROWS]),
+    *((Variance(divisor), [ROWS, [[3], [1]]]) for divisor in ("population", "sample")),
+    (Variance("population", "rows"), [ROWS, [["1/2", "1/2", 5]]]),
 ]
 
 
-ENTRYWISE = [(op, [[[1, -2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]][: op.arity])
-             for op in (Add(), Hadamard(), Scale(4), Transpose(), Activation("relu"))]  # fmt: skip
+ENTRYWISE = [
+    *((op, [[[1, -2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]][: op.arity])
+      for op in (Add(), Hadamard(), Scale(4), Transpose(), Activation("relu"))),
+    *((Standardise(epsilon), [ROWS, [[3], [1]], [[2], [6]]]) for epsilon in (0, Fraction(1, 4))),
+    (Rescale(), [ROWS, [[4], [9]]]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("op", "rows"), SUMMING + ENTRYWISE, ids=repr)
 def test_the_entry_for_any_i_and_j_is_right_for_each_of_them(op, rows):
-    """Long rows of sums are written with a sum sign, each entry by itself too."""
+    """Long rows of sums are written with a sum sign, each entry by itself too; short ones term by term."""
     operands = [Matrix(m) for m in rows]
     result = op.apply(*operands).sympy()
-    views = [named_view(letter, m, long=True) for letter, m in zip("ab", operands, strict=False)]
+    views, term_by_term = (
+        [named_view(letter, m, long) for letter, m in zip("abc", operands, strict=False)] for long in (True, False)
+    )
     i, j = (0 if size == 1 else letter for size, letter in zip(result.shape, "ij", strict=True))
     general = op.working(i, j, *views)
     for row in range(result.shape[0]):
         for column in range(result.shape[1]):
-            own = op.working(row, column, *views)
+            own, short = (op.working(row, column, *seen) for seen in (views, term_by_term))
             assert (op, rows) in ENTRYWISE or oracles.contains(own, f.BigSum)
-            for written, indices in ((general, {"i": row + 1, "j": column + 1}), (own, {})):
+            for written, indices in ((general, {"i": row + 1, "j": column + 1}), (own, {}), (short, {})):
                 assert oracles.same(oracles.evaluated(written, meaning(operands), indices), result[row, column])
 
 

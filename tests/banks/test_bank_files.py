@@ -8,10 +8,10 @@ import cloze_reader
 import pytest
 import qti_reader
 from click.testing import CliRunner
+from sentences import refused_saying
 
 from symattn.api import make_recipe
 from symattn.cli import main
-from symattn.errors import InputError
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.sheets import Setting, check_formats, sheets, write_sheets
 
@@ -109,7 +109,7 @@ def test_one_choice_and_a_grid_are_questions_of_their_own_kind(tmp_path):
 
 
 def test_what_is_no_page_is_refused_where_pages_are_wanted():
-    with pytest.raises(InputError, match="moodle is a format of question banks, which worksheets and exams are"):
+    with refused_saying("moodle is a format of question banks, which worksheets and exams are"):
         check_formats(["moodle"])
     outcome = CliRunner().invoke(main, ["worksheet", "--format", "moodel"])
     assert outcome.exit_code != 0

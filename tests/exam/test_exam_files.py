@@ -1,8 +1,8 @@
 """What an exam file says: read whole, or refused in one sentence that names the place."""
 
 import pytest
+from sentences import refused_saying
 
-from symattn.errors import InputError
 from symattn.teaching.exam import is_exam, read_exam_file
 
 HEAD = 'title = "Midterm"\n'
@@ -82,6 +82,6 @@ def test_an_exam_is_told_from_a_problem_by_its_questions_and_has_ten_variants_wh
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(tmp_path, text, says):
-    with pytest.raises(InputError, match=says) as raised:
+    with refused_saying(says) as raised:
         read(tmp_path, text)
     assert "\n" not in str(raised.value) or "TOML" in str(raised.value)

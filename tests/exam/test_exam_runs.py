@@ -18,6 +18,7 @@ from pathlib import Path
 import pypdf
 import pytest
 from commands import contents
+from sentences import refused_saying
 from waiting import until
 from wrong_values import spoilt, without
 
@@ -202,7 +203,7 @@ def test_what_does_not_belong_to_a_frozen_exam_is_refused_and_no_page_is_written
     change, seed, says = REFUSED[what]
     change(begun)
     before = contents(begun / "out")
-    with pytest.raises(InputError, match=says):
+    with refused_saying(says):
         made(begun / "midterm.toml", begun / "out", seed=seed)
     assert {name for name, data in contents(begun / "out").items() if before[name] != data} <= {"SHA256SUMS"}
 
@@ -277,7 +278,7 @@ def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_pat
 
 def test_what_only_drawing_shows_is_said_before_anything_is_written(tmp_path):
     path = exam(tmp_path, 'variants = 2\n[[question]]\ntype = "masks"\nsizes = {n = 9}\n', 0)
-    with pytest.raises(InputError, match="Question 1: Masks are drawn for 3 to 6 tokens; 9 came"):
+    with refused_saying("Question 1: Masks are drawn for 3 to 6 tokens; 9 came"):
         made(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -338,7 +339,7 @@ def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secr
     result, _ = write_exam(spec, tmp_path / "out", ["text"], plain)
     assert result.ids == old.ids
     secret.write_bytes(b"somebody knows this one")
-    with pytest.raises(InputError, match="another seed or secret"):
+    with refused_saying("another seed or secret"):
         write_exam(spec, tmp_path / "out", ["text"], Dice.secret(secret))
 
 

@@ -6,8 +6,8 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import refused_saying
 
-from symattn.errors import InputError
 from symattn.teaching.exam.class_list import read_class
 from symattn.teaching.exam.students import assign, balanced, neighbours, places
 
@@ -48,7 +48,7 @@ def test_few_papers_part_those_beside_each_other_and_one_is_refused():
     seats = [(0, c) for c in range(9)]
     given_out = assign(seats, 2, random.Random(1))
     assert all(a != b for a, b in itertools.pairwise(given_out))
-    with pytest.raises(InputError, match="at least 2"):
+    with refused_saying("at least 2"):
         assign(seats, 1, random.Random(1))
 
 

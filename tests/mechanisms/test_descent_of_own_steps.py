@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 import pytest
+from sentences import refused_saying
 
 from symattn.derivation.mechanisms import custom
-from symattn.errors import InputError
 from symattn.exact import matrix
 
 GIVEN = {"x": [[1, 2]], "W": [[1, 0], [0, 1]], "b": [[1, 1]]}
@@ -42,5 +42,5 @@ def test_without_a_rate_there_is_no_step():
     ],
 )
 def test_what_is_wrong_is_said(told, said):
-    with pytest.raises(InputError, match=said):
+    with refused_saying(said):
         run(**told)

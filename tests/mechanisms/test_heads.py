@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 from oracles import floats
+from sentences import refused_saying
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.errors import InputError
 from symattn.exact import Outline
 from symattn.teaching.fairness import draw
 
@@ -19,9 +19,7 @@ HEADS = mechanism("multi_head_attention")
 
 def test_heads_of_a_width_in_letters():
     shapes = {"X": ("n", "d"), "W_Q": ("d", "k"), "W_K": ("d", "k"), "W_V": ("d", "k")}
-    with pytest.raises(
-        InputError, match=r"the columns of W_Q must be a number or as 2\*k, so that a head has some of them, not k"
-    ):
+    with refused_saying(r"the columns of W_Q must be a number or as 2\*k, so that a head has some of them, not k"):
         HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))
     shapes = {name: (rows, "2*k" if columns == "k" else columns) for name, (rows, columns) in shapes.items()}
     d = HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))

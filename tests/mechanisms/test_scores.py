@@ -6,12 +6,12 @@ import numpy as np
 import oracles
 import pytest
 import sympy
+from sentences import refused_saying
 from tables import tables_beside
 from witnesses import one_head
 
 from symattn.api import derive
 from symattn.derivation.ops.scores import alibi_slope
-from symattn.errors import InputError
 from symattn.exact import decide, decimal_text, exact
 from symattn.page.writers import FORMATS
 
@@ -73,7 +73,7 @@ def test_what_is_written_out_is_what_comes_of_it(settings, orientation):
 
 
 def test_hardmax_of_letters_is_refused_and_the_others_work_in_letters():
-    with pytest.raises(InputError, match="letters"):
+    with refused_saying("letters"):
         derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, weights="hardmax")
     for settings in ({"weights": "sum"}, {"cap": 2}, {"temperature": 2}, {"bias": "alibi:1/2"}):
         d = derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, scale="none", **settings)

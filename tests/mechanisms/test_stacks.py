@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from oracles import floats
+from sentences import refused_saying
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
-from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import Matrix, decide, decimal_text
 from symattn.exact.reading import read
 from symattn.teaching.fairness import draw
@@ -76,7 +77,7 @@ def test_a_worksheet_of_a_block_has_softmax_scale_and_norms(chosen, stated):
 ], ids=["e", "epsilon"])  # fmt: skip
 def test_a_hopeless_draw_of_a_block_is_given_up(stated, says):
     """Counted: no more sublayers are drawn than an effort allows."""
-    with pytest.raises(InputError, match=says):
+    with refused_saying(says):
         draw(DECODER, settings(DECODER, **stated), DECODER.default_sizes, random.Random(2))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from catalogue_sheets import ROWS, sheet
 from problem_laws import questions
+from sentences import refused_saying
 
 from symattn.api import make_recipe
 from symattn.errors import InputError, SelfCheckError
@@ -55,7 +56,7 @@ def test_a_stated_setting_is_used_or_refused(name, setting):
     if setting in problem_type(name).settings:
         assert contents(**{setting: STATED[setting]}) != contents()
         return
-    with pytest.raises(InputError, match=rf"^The problem type {name} has no setting '{setting}'; [^\n]+\.$"):
+    with refused_saying(rf"^The problem type {name} has no setting '{setting}'; [^\n]+\.$"):
         contents(**{setting: STATED[setting]})
 
 
@@ -83,7 +84,7 @@ def test_a_mechanism_for_a_whole_exam_is_for_the_questions_that_have_one():
         exam_spec(unused, Path("exam.json"), (), made=True).questions[0].spec
         == exam_of({"question": [{"type": "drills"}]}).questions[0].spec
     )
-    with pytest.raises(InputError, match=r"question 1: The questions of drills are the same for every mechanism"):
+    with refused_saying(r"question 1: The questions of drills are the same for every mechanism"):
         exam_of(unused)
 
 
@@ -97,10 +98,10 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
             str: "guess" if kinds else 1,
             list: ["guess"] if kinds else 1,
         }
-        with pytest.raises(InputError, match=f"^The option {option} of {name}.*'?{wrong[type(default)]}"):
+        with refused_saying(f"^The option {option} of {name}.*'?{wrong[type(default)]}"):
             chosen.spec({"options": {option: wrong[type(default)]}})
         if isinstance(default, bool):
-            with pytest.raises(InputError, match="true or false"):
+            with refused_saying("true or false"):
                 chosen.spec({"options": {option: int(default)}})
 
 
@@ -109,7 +110,7 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
 def test_given_matrices_are_used_or_refused(name):
     chosen, content = problem_type(name), sheet(ROW[name]).question.content
     if not isinstance(content, derived.Content):
-        with pytest.raises(InputError, match=f"^The problem type {name} draws its own numbers; leave given out.$"):
+        with refused_saying(f"^The problem type {name} draws its own numbers; leave given out.$"):
             chosen.spec({"given": {"Q": [[1, 2]]}})
         return
     given = {name: [list(row) for row in rows] for name, rows in content.given.items()}

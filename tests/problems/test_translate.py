@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from oracles import floats, numpy_attention
 from problem_laws import contents, questions
+from sentences import refused_saying
 
 import symattn
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import SelfCheckError
 from symattn.formula import Name, Transposed
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.translate import OPTIONS, TYPE
@@ -101,5 +102,5 @@ def test_a_wrong_translation_is_found(monkeypatch):
 
 
 def test_scores_of_other_matrices_are_refused_by_name():
-    with pytest.raises(InputError, match="made of Q and K; those of rotary_attention of R_Q and R_K"):
+    with refused_saying("made of Q and K; those of rotary_attention of R_Q and R_K"):
         symattn.worksheet("rotary_attention", problem="translate", seed=1)

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from layouts import LAYOUTS, Answer, numpy_prints
 from oracles import softmax
+from sentences import refused_saying
 from tables import tables_beside
 from trials import tries
 
@@ -209,7 +210,7 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
     ],
 )
 def test_far_too_long_a_text_is_refused(text, says):
-    with pytest.raises(InputError, match=says):
+    with refused_saying(says):
         read_submission(text, [sheet("two queries")], form="markdown")
 
 

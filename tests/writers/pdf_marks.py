@@ -5,8 +5,12 @@ from io import BytesIO
 from pypdf import PdfReader
 from pypdf.generic import ContentStream
 
+from symattn.page.writers.common import PAGE_WIDTH
+
 Matrix = tuple[float, float, float, float, float, float]
 MILLIMETRE = 72 / 25.4
+LEFT = (210 - PAGE_WIDTH) / 2  # the margin of A4, and where the right one begins, in millimetres
+RIGHT = 210 - LEFT
 
 
 def pages(data):

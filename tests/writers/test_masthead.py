@@ -7,8 +7,8 @@ from io import BytesIO
 import pypdf
 import pytest
 from commands import contents, refusal, run
+from sentences import refused_saying
 
-from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.page.masthead import LARGEST_LOGO, read_masthead
 from symattn.teaching.exam import read_exam_file, write_exam
@@ -68,7 +68,7 @@ def test_a_frozen_exam_keeps_its_head(exam):
     made(exam, "pdf")
     assert contents(exam.parent / "out") == before
     (exam.parent / "head.tex").write_text(HEAD + "%", "utf-8")
-    with pytest.raises(InputError, match="made from another exam file"):
+    with refused_saying("made from another exam file"):
         made(exam, "pdf")
 
 
@@ -113,13 +113,13 @@ def test_what_is_wrong_with_a_file_is_one_sentence(header, logo, says, tmp_path)
     (tmp_path / "empty.png").write_bytes(b"")
     (tmp_path / "large.png").write_bytes(b"x" * (LARGEST_LOGO + 1))
     (tmp_path / "latin.tex").write_bytes("Universität".encode("latin-1"))
-    with pytest.raises(InputError, match=says):
+    with refused_saying(says):
         read_masthead(header, logo, tmp_path)
 
 
 def test_a_picture_that_is_none_is_told(exam):
     (exam.parent / "crest.png").write_bytes(b"no picture")
-    with pytest.raises(InputError, match="Typst could not make a PDF"):
+    with refused_saying("Typst could not make a PDF"):
         made(exam, "pdf")
 
 
@@ -129,7 +129,7 @@ def test_a_pdf_is_a_logo_for_latex_alone(exam):
     made(exam, "latex")
     found = contents(exam.parent / "out")
     assert any(b"\\includegraphics[height=14mm]{crest.pdf}" in data for data in found.values())
-    with pytest.raises(InputError, match=r"crest\.pdf cannot stand in accessible PDF"):
+    with refused_saying(r"crest\.pdf cannot stand in accessible PDF"):
         made(exam, "pdf")
 
 

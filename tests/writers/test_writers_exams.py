@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pdf_marks import ink, pages, tags, words_on
+from pdf_marks import LEFT, RIGHT, ink, pages, tags, words_on
 from test_writers_documents import plain
 from writer_exam_samples import EVERYTHING, EXAM, KEYS, MAP, QUERIES, words
 from writer_markdown_rules import lint
@@ -39,7 +39,6 @@ from symattn.page.writers import FORMATS, pdf
 from symattn.page.writers.common import Page, box_size, choice_columns, laid_out, letter, visible
 
 SIZES = (11, 18, 24)
-LEFT, RIGHT = 18, 210 - 18  # the margins, in millimetres from the left edge
 
 
 def made(document, engine):

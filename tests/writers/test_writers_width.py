@@ -4,11 +4,11 @@ import json
 import re
 
 import pytest
-from writer_samples import FORMULAS
+from writer_samples import FORMULAS, equal, plus, sheet
 
 from symattn.formula.nodes import NOTHING, Fraction, Name, Number, Product, Relation, Sum, Text, children
 from symattn.formula.width import fold, width
-from symattn.page.document import Document, Paragraph, Table, Words
+from symattn.page.document import Document, Entries, Paragraph, Table, Words
 from symattn.page.writers import FORMATS, common, pdf, typst
 
 # Names and text are as wide as their letters: single ones are not worth a table of all letters.
@@ -93,6 +93,11 @@ def test_no_column_is_narrower_than_a_short_word_and_no_table_wider_for_it():
     assert rooms["Total"] >= BOLD["Total"]
     assert all(rooms[head] >= 1.2 for head in MARKS)
     assert sum(shares) <= 1 - 0.02 * len(cells)  # an em between two columns
+
+
+def test_entries_wider_than_a_terminal_have_a_line_each():
+    entries = Entries((equal("x", plus(*range(60))), equal("y", plus(*range(60)))), 2)
+    assert re.findall(r"^ *([xy]) = 0 \+ .* \+ 59$", FORMATS["text"].write(sheet(entries)), re.MULTILINE) == ["x", "y"]
 
 
 def test_a_chain_keeps_everything_at_any_width():
