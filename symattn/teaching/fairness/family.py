@@ -268,16 +268,3 @@ class _Forwards(_Search):
     def is_alike(self, d: Derivation) -> bool:
         found, middle = work(d), self._middle
         return abs(found.load - middle.load) <= LIKE * middle.load and abs(found.hard - middle.hard) <= HARD
-
-
-__all__ = [
-    "LIKE",
-    "SEVERAL",
-    "Givens",
-    "Kind",
-    "in_turn",
-    "kept",
-    "read_member",
-    "searched",
-    "written_member",
-]

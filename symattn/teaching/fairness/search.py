@@ -85,7 +85,6 @@ class Target:
                  nothing masked
     output       the most L_out for each entry of the output, for up to three keys: with V given, and with V worked out
     spread       of the load within a family
-    overlap      the share of entries that two keys may have in common, position by position
     """
 
     entries: Integers
@@ -102,7 +101,6 @@ class Target:
     loads: Mapping[Integers, tuple[float, float]]
     output: tuple[float, float]
     spread: float
-    overlap: float
 
 
 TARGETS: Mapping[Level, Target] = {
@@ -112,7 +110,7 @@ TARGETS: Mapping[Level, Target] = {
         reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10, same_rows=True,
         loads={(2, 0, 1, 2): (20, 25), (2, 0, 2, 2): (20, 25), (3, 0, 2, 2): (45, 58)},
         output=(4.7, 7.0),  # without these it is more work than on the standard level
-        spread=0.10, overlap=0.40,
+        spread=0.10,
     ),
     "standard": Target(
         entries=(-1, 0, 1), twos=0.15, largest={"Q": 4, "K": 4, "V": 9, "S": 12},
@@ -120,7 +118,7 @@ TARGETS: Mapping[Level, Target] = {
         reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13, same_rows=True,
         loads={(3, 0, 4, 2): (65, 80), (3, 4, 2, 2): (125, 150), (3, 5, 4, 2): (240, 265)},
         output=(math.inf, math.inf),
-        spread=0.05, overlap=0.30,
+        spread=0.05,
     ),
     "long": Target(
         entries=(-1, 0, 1, 2), twos=0.25, largest={"Q": 20, "K": 20, "V": 20, "S": 20},
@@ -128,7 +126,7 @@ TARGETS: Mapping[Level, Target] = {
         reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20, same_rows=False,
         loads={(4, 5, 4, 2): (250, 400)},
         output=(math.inf, math.inf),
-        spread=0.07, overlap=0.30,
+        spread=0.07,
     ),
 }  # fmt: skip
 
@@ -259,8 +257,6 @@ class _Wanted:
 
     def __init__(self, kind: Kind, band: Band | None, steep: bool) -> None:
         mechanism, settings, sizes = kind.mechanism, kind.settings, kind.sizes
-        if not {"X", "Q"} & set(mechanism.givens):
-            raise InputError(f"{mechanism.name} has no scores that its givens could be generated from.")
         if settings.activation.lower() not in ("identity", "relu"):
             raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
         n, m = sizes["n"], sizes.get("m", sizes["n"])
@@ -437,6 +433,3 @@ def _dull(rows: Rows) -> int:
         if len(lines[0]) > 1:
             found += sum(not any(line) for line in lines)
     return found
-
-
-__all__ = ["TARGETS", "Band", "Kind", "Level", "SoftmaxKind", "Target", "draw_givens"]

@@ -152,14 +152,3 @@ def separation(derivation: Derivation) -> Separation:
     core = [m.id for m in drawn_misconceptions() if m.core]
     others = [m.id for m in drawn_misconceptions() if not m.core]
     return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
-
-
-__all__ = [
-    "LEAST",
-    "Collision",
-    "Floats",
-    "Separation",
-    "distance",
-    "floats_of",
-    "separation",
-]

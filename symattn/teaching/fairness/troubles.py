@@ -96,6 +96,3 @@ class _Core:
         for (a, end), (b, its_end) in combinations(ends, 2):
             if end is not None and its_end is not None and distance(end, its_end) < LEAST:
                 yield "≈".join(sorted((a.id, b.id)))
-
-
-__all__ = ["troubles"]
