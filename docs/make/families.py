@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching import pool
-from symattn.teaching.fairness import family, search
+from symattn.teaching.fairness import family
 from symattn.teaching.pool import Drawn, Tally, choose
 from symattn.teaching.problems import Spec, derived, problem_type
 from symattn.teaching.problems.derived import kind_of, thawed
@@ -86,7 +86,8 @@ def main() -> None:
     arguments.add_argument("names", nargs="*", metavar="MECHANISM", help="all, if none is named")
     arguments.add_argument("--only", default="", metavar="PATTERN", help="families in whose titles this is found")
     asked = arguments.parse_args()
-    search.EFFORT.update({name: LONGER * steps for name, steps in search.EFFORT.items()})
+    family._Backwards.numbers *= LONGER * FIRST  # for all of the first
+    family.SIBLING *= LONGER
     family._Forwards.numbers *= LONGER
     family.SEVERAL, family.PARENTS = MANY, FIRST
     pool.ENOUGH_DRAWS, pool.FEW_DRAWS, derived.RELABELLINGS = DRAWS, DRAWS, ORDERS

@@ -45,7 +45,10 @@ LIKE, HARD = 0.07, 1
 """How far siblings that are drawn forwards may differ in their work, and in their hard products (rules.md 4.8)."""
 
 DRAWING = 1_000_000
-"""Random numbers for one member, which take some seconds."""
+"""Random numbers for one member that is drawn forwards, which take some seconds."""
+
+FRESH, SIBLING = 1_000_000, 4_000_000
+"""Those for all parents of a family that is found backwards, which take a second, and for each of its members."""
 
 
 def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str, int]]:
@@ -224,19 +227,13 @@ class _Backwards(_Search):
     """From what a family has in common; where there can be, with values that tell C4 from X10."""
 
     at_the_end = True
-    numbers = 10**9  # its steps are counted (`EFFORT`)
+    numbers = FRESH
     _band: Band | None = None
-    _steep: bool | None = None
+    _steep = False
 
     def _drawn(self) -> Derivation:
-        steep, self._steep = bool(self._steep), self._steep is not False
-        try:
-            givens = draw_givens(self.kind, self._rng, self._band, steep)
-        except InputError:
-            if not steep:
-                raise
-            self._steep = False
-            return self._drawn()
+        givens = draw_givens(self.kind, self._rng, self._band, self._steep)
+        self._steep = not self.kind.settings.stop_at  # of the others
         return self.kind.mechanism.run(givens, self.kind.settings)
 
     def typical(self, among: Sequence[int]) -> int:
@@ -245,6 +242,9 @@ class _Backwards(_Search):
         often = Counter(chain.from_iterable(band.sums for band in bands))
         first = max(among, key=lambda k: sum(often[x] for x in bands[k].sums))
         self._band, self._others = bands[first], [d for k, d in enumerate(self.parents) if k != first]
+        self._steep = len(self.parents) > 1 and not self.kind.settings.stop_at
+        self.numbers = SIBLING
+        self.again()
         return first
 
     def is_alike(self, d: Derivation) -> bool:

@@ -7,7 +7,6 @@ much larger is taken back.  The search ends after a number of small steps; famil
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -22,7 +21,7 @@ from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, picks
+from symattn.foundation.dice import Counted, pick, picks
 from symattn.teaching.fairness.features import Counts, Features, Row, dot_counts, powers
 from symattn.teaching.fairness.patterns import divides_a_power_of_ten
 from symattn.teaching.fairness.separation import LEAST
@@ -183,10 +182,6 @@ def _outside(x: float, least: float, most: float) -> float:
 
 # ------------------------------------------------------------------------------------------------------ drawing
 
-EFFORT = {"fresh": 900_000, "sibling": 3_600_000}
-"""How many products of a row with a column are looked at until a family, or a sibling, counts as impossible: less than
-a second's, and a few seconds'."""
-
 ENTRIES = {0: 5, 1: 8, -1: 2, 2: 2}
 """How often each entry is tried: products of two signs are negative more often, and a 2 comes now and then."""
 
@@ -207,36 +202,37 @@ MIDDLE = 1 / 4
 """How near a fresh family comes to the middle of the band of loads that 4.8 states, as a share of the band's width."""
 
 
-def draw_givens(kind: Kind, rng: random.Random, band: Band | None = None, steep: bool = False) -> dict[str, Matrix]:
+def draw_givens(kind: Kind, rng: Counted, band: Band | None = None, steep: bool = False) -> dict[str, Matrix]:
     """One sibling: givens that meet the level's targets and design rules D1–D5, and the band if there is one.
 
     Without a band, the load is in the middle of the level's for these sizes, where 4.8 states one (it does so without a
     mask).  The softmax "base 2" and "base 3" are weights that are finite decimals (the base must be set to that one),
     "equal" rows of equal scores.  `steep` asks for values that tell multiplied scores from all weight on the largest
-    one (C4 and X10), which come nearest to one another at the output.  `InputError` if nothing is found.
+    one (C4 and X10), which come nearest to one another at the output.  Each change counts as many random numbers as it
+    has products of a row with a column; `InputError` when these are used up.
     """
     wanted = _Wanted(kind, band, steep)
     entries = [x for x, often in ENTRIES.items() if x in wanted.entries for _ in range(often)]
     givens = {name: [picks(rng, entries, columns) for _ in range(rows)] for name, (rows, columns) in wanted.shapes}
     cells = [(row, j) for rows in givens.values() for row in rows for j in range(len(row))]
     now = wanted.excess(givens)
-    for _ in range(EFFORT["sibling" if band else "fresh"] // wanted.products):
-        if not now:
-            return {name: Matrix(rows) for name, rows in givens.items()}
-        row, j = pick(rng, cells)
-        before, row[j] = row[j], pick(rng, entries)
-        if row[j] == before:
-            continue
-        most = now - SLACK * math.log(1 - rng.random())
-        if (changed := wanted.excess(givens, most)) <= most:
-            now = changed
-        else:
-            row[j] = before
-    listed = ", ".join(f"{name} = {size}" for name, size in kind.sizes.items())
-    raise InputError(
-        f"No family of {kind.mechanism.name} with {listed}, the scale {kind.settings.scale}, the level {kind.level!r} "
-        f"and softmax {kind.softmax!r} was found."
-    )
+    try:
+        while now:
+            rng.spend(wanted.products)
+            row, j = pick(rng, cells)
+            before, row[j] = row[j], pick(rng, entries)
+            most = now - SLACK * math.log(1 - rng.random())
+            if row[j] != before and (changed := wanted.excess(givens, most)) <= most:
+                now = changed
+            else:
+                row[j] = before
+    except InputError:
+        listed = ", ".join(f"{name} = {size}" for name, size in kind.sizes.items())
+        raise InputError(
+            f"No family of {kind.mechanism.name} with {listed}, the scale {kind.settings.scale}, the level "
+            f"{kind.level!r} and softmax {kind.softmax!r} was found."
+        ) from None
+    return {name: Matrix(rows) for name, rows in givens.items()}
 
 
 class _Line(NamedTuple):
