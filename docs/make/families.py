@@ -102,6 +102,7 @@ def main() -> None:
             file = FOLDER / f"{spec.mechanism}.txt"
             before = file.read_text(encoding="utf-8") + "\n" if file.exists() else ""
             file.write_text(before + "\n".join((kind.title, *members)) + "\n", encoding="utf-8")
+            family._kept.cache_clear()
 
 
 if __name__ == "__main__":
