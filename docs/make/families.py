@@ -1,13 +1,15 @@
 """Finds the families that are kept in symattn/teaching/fairness/families, each longer than a sheet may wait for it.
 
-    python docs/make/families.py [MECHANISM …]
+    python docs/make/families.py [MECHANISM …] [--only PATTERN]
 
-What is found there already stays as it is; a family that is to be found anew is deleted first.
+What is found there already stays as it is; a family that is to be found anew is deleted first.  With `--only`, those
+alone in whose titles the pattern is found: "n=4 ", "starter e$".
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, islice, product, zip_longest
@@ -18,7 +20,7 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching import pool
-from symattn.teaching.fairness import family, search
+from symattn.teaching.fairness import family
 from symattn.teaching.pool import Drawn, Tally, choose
 from symattn.teaching.problems import Spec, derived, problem_type
 from symattn.teaching.problems.derived import kind_of, thawed
@@ -31,8 +33,8 @@ MANY, SOME = 60, 24
 OVERLAP = 0.45
 """Where even the least alike of so many draws has more in common with another, a family ends."""
 
-LONGER = 8
-"""How many times as long as for a sheet is searched."""
+LONGER, FIRST = 2, 12
+"""How many times as long as for a sheet is searched, and among how many the one is chosen that hides least."""
 
 DRAWS, ORDERS = 4, 40
 """How many members are tried, each in so many orders, until the one least like the others will do."""
@@ -81,14 +83,20 @@ def found(spec: Spec) -> list[str]:
     return members
 
 
-def main(names: list[str]) -> None:
-    search.EFFORT.update({name: LONGER * steps for name, steps in search.EFFORT.items()})
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("names", nargs="*", metavar="MECHANISM", help="all, if none is named")
+    arguments.add_argument("--only", default="", metavar="PATTERN", help="families in whose titles this is found")
+    asked = arguments.parse_args()
+    family._Backwards.numbers *= LONGER * FIRST  # for all of the first
+    family.SIBLING *= LONGER
     family._Forwards.numbers *= LONGER
-    family.SEVERAL = MANY
+    family.SEVERAL, family.PARENTS = MANY, FIRST
     pool.ENOUGH_DRAWS, pool.FEW_DRAWS, derived.RELABELLINGS = DRAWS, DRAWS, ORDERS
     FOLDER.mkdir(exist_ok=True)
+    names = asked.names or [name for name in mechanisms() if name != "custom"]
     for spec in chain.from_iterable(zip_longest(*map(wanted, names))):  # the usual sizes of all first
-        if spec is None or family.kept(kind := kind_of(spec)):
+        if spec is None or family.kept(kind := kind_of(spec)) or not re.search(asked.only, kind.title):
             continue
         members = found(spec)
         print(f"{spec.mechanism}: {kind.title}: {len(members)}", flush=True)
@@ -96,7 +104,8 @@ def main(names: list[str]) -> None:
             file = FOLDER / f"{spec.mechanism}.txt"
             before = file.read_text(encoding="utf-8") + "\n" if file.exists() else ""
             file.write_text(before + "\n".join((kind.title, *members)) + "\n", encoding="utf-8")
+            family._kept.cache_clear()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [name for name in mechanisms() if name != "custom"])
+    main()

@@ -1,10 +1,10 @@
 """What a first, a tenth and a sixtieth variant cost, for every mechanism and type of problem, size and level.
 
-    python tests/bench/sizes.py [--variants 60] [--only TEXT] [--level standard]
+    python tests/bench/sizes.py [--variants 60] [--only TEXT] [--level standard] [--limit 20]
 
 Seconds of processor time for choosing alone, and what is refused, in which time.  The law is that the first comes
 within two seconds or is refused within one, and that the sixtieth costs at most 1.5 times the tenth.  An attempt is
-ended after `LIMIT` seconds.
+ended after `--limit` seconds.
 """
 
 import argparse
@@ -22,7 +22,6 @@ from symattn.foundation.dice import Dice
 from symattn.teaching.pool import Drawn, Tally, choose
 from symattn.teaching.problems import problem_type, problem_types
 
-LIMIT = 20
 FIRST, REFUSED, GROWTH = 2.0, 1.0, 1.5
 NEAR = 5
 """So many variants around the tenth, and the last ones, are averaged."""
@@ -55,9 +54,9 @@ def asked(level):
             yield f"{name}, a type", problem_type(name).spec({"level": level})
 
 
-def measured(spec, variants):
+def measured(spec, variants, limit):
     """Seconds for the first variant, for one about the tenth, and for one of the last; or what was said."""
-    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    signal.setitimer(signal.ITIMER_PROF, limit)
     start, times = process_time(), []
     try:
         chosen = choose(spec, Drawn(spec, Dice.seeded(7)), Tally())
@@ -92,13 +91,14 @@ def main():
     parser.add_argument("--variants", type=int, default=60)
     parser.add_argument("--only", default="")
     parser.add_argument("--level", default="standard")
+    parser.add_argument("--limit", type=float, default=20)
     given = parser.parse_args()
     signal.signal(signal.SIGPROF, too_long)
     counted = Counter()
     for name, spec in asked(given.level):
         if given.only not in name:
             continue
-        found = measured(spec, given.variants)
+        found = measured(spec, given.variants, given.limit)
         held = verdict(found)
         counted[held or "holds"] += 1
         shown = (f"{key} {value:.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in found.items())

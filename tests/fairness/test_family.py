@@ -15,8 +15,7 @@ from symattn.derivation.mechanisms import mechanism
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.foundation.dice import Dice
-from symattn.teaching.fairness import search
-from symattn.teaching.fairness.family import in_turn, kept, read_member, searched, written_member
+from symattn.teaching.fairness.family import _Backwards, in_turn, kept, read_member, searched, written_member
 from symattn.teaching.fairness.features import work
 from symattn.teaching.fairness.relabel import any_order, free_sizes, permuted
 from symattn.teaching.fairness.troubles import troubles
@@ -197,7 +196,7 @@ def test_a_set_has_no_key_twice_even_where_there_is_hardly_any_room():
 
 
 def test_where_nothing_is_found_a_sentence_says_so(monkeypatch):
-    monkeypatch.setitem(search.EFFORT, "fresh", 10_000)
+    monkeypatch.setattr(_Backwards, "numbers", 10_000)
     of = kind("self_attention", level="starter", sizes={"n": 6, "d_model": 2, "d_k": 2, "d_v": 2})
     with pytest.raises(InputError, match="No family of self_attention with n = 6"):
         next(searched(of, random.Random(1)))

@@ -39,12 +39,9 @@ def test_every_load_feature_is_invariant(name, orientation):
             orders["m"] = orders["n"]  # the keys are the tokens of the queries
         other = permuted(parent, m.shapes(settings), orders)
         a, b = features(m.run(parent, settings)), features(m.run(other, settings))
-        for feature in ("counts", "output_counts", "load", "largest", "ties", "masked", "rank", "coincidences"):
+        for feature in ("counts", "output_counts", "load", "ties"):
             assert getattr(a, feature) == getattr(b, feature)
-        for feature in ("zeros", "negatives", "non_integer", "denominator"):
-            assert getattr(a, feature) == getattr(b, feature)
-        for feature in ("offsets", "D", "distinct", "ranges"):
-            assert sorted(getattr(a, feature)) == sorted(getattr(b, feature))
+        assert sorted(a.offsets) == sorted(b.offsets)
 
 
 @given(

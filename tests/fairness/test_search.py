@@ -1,31 +1,41 @@
 """Tier B: siblings share what 4.6 calls radicals, and none is degenerate; NumPy checks."""
 
-import random
-from collections import Counter
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 import symattn
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
+from symattn.foundation.dice import Counted
 from symattn.teaching.fairness.features import features
-from symattn.teaching.fairness.search import Band, draw_givens
+from symattn.teaching.fairness.search import Band, Kind, draw_givens
 
 FULL = {"n": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 GIVEN = {"n": 3, "m": 3, "d_k": 4, "d_v": 2}
 CAUSAL = ((True, False, False), (True, True, False), (True, True, True))
 
 
-def family(name, sizes, level="standard", softmax="e", count=8, seed=1, **setting):
+def kind(name, sizes, level="standard", softmax="e", **setting):
+    m = mechanism(name)
+    return Kind(m, Settings.read({**m.defaults, **setting}), sizes, level, softmax)
+
+
+def numbers(seed):
+    """More than a sheet has: here nothing depends on luck."""
+    rng = Counted(seed)
+    rng.left = 40_000_000
+    return rng
+
+
+def worked_out(of, givens):
+    return features(of.mechanism.run(givens, of.settings))
+
+
+def family(*stated, count=8, seed=1, **setting):
     """The band of a first variant, and its siblings as (givens, features)."""
-    m, rng = mechanism(name), random.Random(seed)
-    settings = Settings.read({**m.defaults, **setting})
-    first = draw_givens(m, settings, sizes, level, softmax, rng)
-    band = Band.of(features(m.run(first, settings)), level)
-    drawn = [draw_givens(m, settings, sizes, level, softmax, rng, band) for _ in range(count)]
-    return band, [(g, features(m.run(g, settings))) for g in drawn]
+    of, rng = kind(*stated, **setting), numbers(seed)
+    band = Band.of(worked_out(of, draw_givens(of, rng)), of.settings.base)
+    return band, [(g, worked_out(of, g)) for g in (draw_givens(of, rng, band) for _ in range(count))]
 
 
 def arrays(givens):
@@ -48,15 +58,12 @@ CASES = [("self_attention", FULL), ("causal_self_attention", FULL), ("attention"
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "sizes"), CASES)
 def test_siblings_share_their_radicals_and_none_is_degenerate(name, sizes):
-    band, siblings = family(name, sizes, seed=2)
+    band, siblings = family(name, sizes, count=4, seed=5)
     for givens, found in siblings:
         assert abs(found.load - band.load) <= 0.05 * band.load
-        assert abs(found.counts.h - band.h) <= 1
-        assert abs(found.counts.two - band.two) <= 1
-        assert abs(found.counts.neg - band.neg) <= 2
-        assert abs(found.counts.adds - band.adds) <= 3
+        for count, apart in {"h": 1, "two": 1, "neg": 2, "adds": 3}.items():
+            assert abs(getattr(found.counts, count) - getattr(band.counts, count)) <= apart
         assert found.ties == band.ties
-        assert Counter(found.offsets) == Counter(band.patterns)
         a = arrays(givens)
         for role in "QKV":
             lines_are_sound(a[role])
@@ -84,19 +91,17 @@ def test_siblings_share_their_radicals_and_none_is_degenerate(name, sizes):
             if seen.sum() > 1:
                 assert 0.40 <= row.max() <= 0.90
                 assert row.max() > row[seen].min()
-        assert Fraction(15, 100) <= found.negatives <= Fraction(30, 100)
+        assert 0.15 <= found.counts.neg / (found.counts.u + found.counts.h) <= 0.30
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "sizes"), CASES)
 def test_values_tell_multiplied_scores_from_all_weight_on_the_largest(name, sizes):
-    """C4 and X10 in NumPy; half the siblings that nobody asked for it would not show it."""
-    m, rng = mechanism(name), random.Random(5)
-    settings = Settings.read(m.defaults)
-    band = Band.of(features(m.run(draw_givens(m, settings, sizes, "standard", "e", rng), settings)), "standard")
+    """C4 and X10 in NumPy; half of what is drawn without asking for it would not show it."""
+    of, rng = kind(name, sizes), numbers(5)
     keep = np.array(CAUSAL) if name.startswith("causal") else np.ones((3, 3), bool)
-    for _ in range(4):
-        a = arrays(draw_givens(m, settings, sizes, "standard", "e", rng, band, steep=True))
+    for _ in range(6):
+        a = arrays(draw_givens(of, rng, steep=True))
         multiplied, largest = np.where(keep, np.exp(2 * a["S"]), 0), np.where(keep, a["S"], -np.inf)
         hard = largest == largest.max(axis=1, keepdims=True)
         weights = (w / w.sum(axis=1, keepdims=True) for w in (multiplied, hard))
@@ -123,50 +128,63 @@ def test_small_numbers_have_a_family_at_the_level_s_own_sizes(name, seeds):
 
 
 def test_a_fresh_family_lies_in_the_band_that_the_table_of_targets_states():
-    m = mechanism("self_attention")
-    load = features(m.run(draw_givens(m, Settings(), FULL, "standard", "e", random.Random(4)), Settings())).load
-    assert 240 <= load <= 265
+    of = kind("self_attention", FULL)
+    assert 240 <= worked_out(of, draw_givens(of, numbers(4))).load <= 265
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("base", "mask"), [(2, None), (2, "causal"), (3, None)])
+@pytest.mark.parametrize(("base", "mask"), [(2, None), pytest.param(2, "causal", marks=pytest.mark.slow), (3, None)])
 def test_weights_that_are_finite_decimals(base, mask):
     _, siblings = family("self_attention", FULL, softmax=f"base {base}", count=2, base=base, mask=mask)
-    for _, found in siblings:
-        assert all(10**6 % D == 0 for D in found.D)
+    for givens, _ in siblings:
+        S = arrays(givens)["S"] // 2
+        for row, kept in zip(S, np.tri(3, dtype=bool) if mask else np.ones((3, 3), bool), strict=True):
+            assert 10**6 % (base ** (row[kept] - row[kept].min())).sum() == 0
 
 
 @pytest.mark.slow
 def test_equal_scores_when_asked():
-    _, siblings = family("self_attention", FULL, softmax="equal", count=2)
-    for givens, found in siblings:
-        assert (np.ptp(arrays(givens)["S"], axis=1) == 0).all()
-        assert found.D == (3, 3, 3)
+    of, rng = kind("self_attention", FULL, softmax="equal"), numbers(1)
+    for _ in range(2):
+        assert (np.ptp(arrays(draw_givens(of, rng))["S"], axis=1) == 0).all()
 
 
 def test_two_tokens_for_a_start():
-    band, siblings = family("attention", {"n": 2, "m": 2, "d_k": 2, "d_v": 2}, "starter", count=5)
+    band, siblings = family("attention", {"n": 2, "m": 2, "d_k": 2, "d_v": 2}, "starter", count=5, scale="none")
     assert 20 <= band.load <= 25
     for givens, found in siblings:
         assert found.counts.neg == 0
         assert all(0 <= x <= 2 for m in givens.values() for x in m)
 
 
-def test_columns_are_the_transposed_rows():
-    m = mechanism("self_attention")
-    rows, columns = Settings(), Settings.read({"orientation": "columns"})
-    a = draw_givens(m, rows, FULL, "standard", "e", random.Random(6))
-    b = draw_givens(m, columns, FULL, "standard", "e", random.Random(6))
-    assert {name: matrix.T for name, matrix in b.items()} == a
+def test_rows_of_many_keys_have_sums_and_ties_next_to_those_of_the_first():
+    """One more or less for each key beyond three; powers of 2 stand in for those of e."""
+    of, rng = kind("attention", {"n": 5, "m": 5, "d_k": 4, "d_v": 3}), numbers(2)
+
+    def rows(givens):
+        S = arrays(givens)["S"] / 2
+        return np.sort((2.0 ** (S - S.min(axis=1, keepdims=True))).sum(axis=1)), sum(5 - len({*row}) for row in S)
+
+    first = draw_givens(of, rng)
+    band, (sums, ties) = Band.of(worked_out(of, first)), rows(first)
+    for _ in range(3):
+        its_sums, its_ties = rows(draw_givens(of, rng, band))
+        assert abs(its_sums - sums).max() <= 2
+        assert abs(its_ties - ties) <= 2
 
 
 def test_what_is_impossible_is_said():
-    m = mechanism("attention")
-    with pytest.raises(InputError, match="at least two keys"):
-        draw_givens(m, Settings(), GIVEN | {"m": 1}, "standard", "e", random.Random(1))
-    with pytest.raises(InputError, match="the base is set to e"):
-        draw_givens(m, Settings(), GIVEN, "standard", "base 2", random.Random(1))
-    with pytest.raises(InputError, match="rational scale"):
-        draw_givens(m, Settings(base=2), GIVEN | {"d_k": 3}, "standard", "base 2", random.Random(1))
-    with pytest.raises(InputError, match="no scores"):
-        draw_givens(mechanism("weighted_values"), Settings(), GIVEN, "standard", "e", random.Random(1))
+    for of, said in (
+        (kind("attention", GIVEN | {"m": 1}), "at least two keys"),
+        (kind("attention", GIVEN, softmax="base 2"), "the base is set to e"),
+        (kind("attention", GIVEN | {"d_k": 3}, softmax="base 2", base=2), "rational scale"),
+    ):
+        with pytest.raises(InputError, match=said):
+            draw_givens(of, numbers(1))
+
+
+def test_a_search_ends():
+    """When its numbers are used up, and not only when it is lucky: so many queries of one feature cannot differ."""
+    rng = numbers(1)
+    rng.left = 20_000
+    with pytest.raises(InputError, match="No family of attention with n = 9"):
+        draw_givens(kind("attention", {"n": 9, "m": 9, "d_k": 1, "d_v": 2}, "starter"), rng)

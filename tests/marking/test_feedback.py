@@ -270,7 +270,7 @@ def as_floats(matrix):
     return [[-np.inf if x is NEGATIVE_INFINITY else float(approximate(x)) for x in row] for row in matrix.rows]
 
 
-def test_the_exercise_is_on_the_step_that_went_wrong_and_depends_on_the_script_alone():
+def test_the_exercise_is_on_the_step_that_went_wrong_and_the_same_for_everybody():
     reports = dict(slipped("causal_self_attention"))
     for part in ("Q", "S", "A", "Z"):
         sheet = exercise_sheet([reports[part]])
@@ -279,8 +279,9 @@ def test_the_exercise_is_on_the_step_that_went_wrong_and_depends_on_the_script_a
         again = exercise_sheet([reports[part]])
         assert FORMATS["text"].write(again.key) == FORMATS["text"].write(sheet.key)
     other = with_entry(reports["S"].attempt, "Z", 0, 0, Entry())
-    fresh = exercise_sheet([marked(question("causal_self_attention"), other)])
-    assert fresh.name != exercise_sheet([reports["S"]]).name
+    same = exercise_sheet([marked(question("causal_self_attention"), other)])
+    assert same.name == exercise_sheet([reports["S"]]).name
+    assert same.name != exercise_sheet([reports["A"]]).name
 
 
 def test_weights_of_an_exercise_are_weights():

@@ -19,7 +19,7 @@ from symattn.marking.grading.source import papers
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import EMPTY, FORMS
-from symattn.page.document import Look
+from symattn.page.document import Document, Look
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import render, suffix
 
@@ -87,6 +87,7 @@ class Marker:
         self.look = Look(**settings["look"])
         self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
+        self.practice: dict[tuple[str, str, str, Look], bytes] = {}
 
     def mark(self, job: Any) -> Answer:
         """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
@@ -141,12 +142,28 @@ class Marker:
         """What is told about a submission, by the name of the file."""
         if not self.forms:
             return
-        documents = [(FOLDERS[reader], marking.document(reader, exercise=True)) for reader in self.readers]
-        if "student" in self.readers:
-            documents += zip(PRACTICE, marking.exercise_documents(), strict=False)
-        for folder, document in documents:
+        for reader in self.readers:
+            document = marking.document(reader, exercise=True)
             for form in self.forms:
-                yield f"{folder}/{stem}{suffix(form)}", render(document, form)[1]
+                yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
+        if "student" in self.readers and marking.exercise:
+            for folder, document in zip(PRACTICE, marking.exercise_documents(), strict=True):
+                for form in self.forms:
+                    page = self._practice(marking.exercise.name, folder, document, form)
+                    yield f"{folder}/{stem}{suffix(form)}", page
+
+    def _practice(self, name: str, folder: str, document: Document, form: str) -> bytes:
+        """An exercise or its solution, set once for everybody who got the same step wrong."""
+        key = name, folder, form, document.look
+        if key not in self.practice:
+            if len(self.practice) >= MOST_PRACTICE:
+                self.practice.clear()
+            self.practice[key] = render(document, form)[1]
+        return self.practice[key]
+
+
+MOST_PRACTICE = 200
+"""Pages of exercises that are kept: those of all steps of an exam, as a rule."""
 
 
 def defect(verb: str, error: Exception) -> str:

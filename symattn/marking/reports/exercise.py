@@ -1,7 +1,7 @@
 """A fresh exercise on the step that went wrong first: the same operation on matrices of the same shapes, with new
 numbers, on a sheet of its own with its key (rules.md 6.3).
 
-The numbers depend on what was handed in and on nothing else: the same script gets the same exercise.
+The numbers depend on the question and the step alone: whoever got the same step wrong gets the same exercise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from symattn.foundation.languages import message
 from symattn.marking.marker.report import Report
 from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.trace import may_be_raised
-from symattn.marking.reports.data import answers_json
 from symattn.marking.reports.text import ReportText
 from symattn.page.document import Inlines, Paragraph, Words
 from symattn.teaching.explanation.conventions import agreed
@@ -57,9 +56,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
     """A sheet with an exercise on the first step that went wrong in each question; none where there is no such step."""
-    written: Json = [[dict(r.question.frozen), answers_json(r.attempt)] for r in reports]
-    dice = Dice(digest(written).encode())
-    drawn = [(report, *found) for k, report in enumerate(reports) if (found := _exercise(report, dice.rng(k)))]
+    drawn = [(report, *found) for report in reports if (found := _exercise(report))]
     if not drawn:
         return None
     content: dict[str, Json] = {
@@ -101,15 +98,16 @@ def _texts(matrix: object) -> Json:
 # ------------------------------------------------------------------------------------------------ the step
 
 
-def _exercise(report: Report, rng: Random) -> tuple[Derivation, Step] | None:
+def _exercise(report: Report) -> tuple[Derivation, Step] | None:
     """One step with new numbers, worked out; the first step that went wrong and can be had again."""
     told = ReportText(report, "student")
+    dice = Dice(digest(dict(report.question.frozen)).encode())
     for event in sorted(report.events, key=lambda e: e.number):
         d = told.derivation(event.part)
         if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:
             continue
         step = next((s for s in d if s.name in (event.step, told.step(event.part))), None)
-        if step is not None and (found := drawn(d, step, rng)) is not None:
+        if step is not None and (found := drawn(d, step, dice.rng(event.part, step.name))) is not None:
             return found, found.last
     return None
 

@@ -333,6 +333,3 @@ def _float(x: Value) -> float:
     if is_symbolic(x):
         return float(x)
     return float(decimal_text(x, 9))
-
-
-__all__ = ["Draw", "draw"]

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import chain, cycle, islice
 from math import factorial, prod
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.foundation.dice import Counted, whole
 from symattn.teaching.fairness.draw import draw
-from symattn.teaching.fairness.features import Work, features, work
+from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import TOKENS, any_order, free_sizes, permuted
-from symattn.teaching.fairness.search import Band, Level, SoftmaxKind, draw_givens
+from symattn.teaching.fairness.search import Band, Kind, draw_givens
 from symattn.teaching.fairness.troubles import troubles
 
 Givens = Mapping[str, Matrix]
@@ -46,35 +45,10 @@ LIKE, HARD = 0.07, 1
 """How far siblings that are drawn forwards may differ in their work, and in their hard products (rules.md 4.8)."""
 
 DRAWING = 1_000_000
-"""Random numbers for one member, which take some seconds."""
+"""Random numbers for one member that is drawn forwards, which take some seconds."""
 
-LAYOUT = ("orientation", "by", "scores", "order")
-"""Settings that change where numbers stand and not what they are."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of variant: what is known of it before any number is drawn; tokens are rows."""
-
-    mechanism: Mechanism
-    settings: Settings
-    sizes: Mapping[str, int]
-    level: Level
-    softmax: SoftmaxKind
-
-    @property
-    def is_found_backwards(self) -> bool:
-        """Whether siblings are found from the softmax rows that they are to have."""
-        return self.mechanism.is_attention and self.settings.plain_scores and "A" not in self.mechanism.givens
-
-    @property
-    def title(self) -> str:
-        """What a kept family is found by: sizes, the settings that change numbers, and the level where it counts."""
-        default = Settings()
-        said = {f.name: getattr(self.settings, f.name) for f in fields(Settings) if f.name not in LAYOUT}
-        changed = [f"{name}={value}" for name, value in said.items() if value != getattr(default, name)]
-        wanted = (self.level, self.softmax) if self.is_found_backwards else ()
-        return " ".join((*(f"{letter}={size}" for letter, size in self.sizes.items()), *changed, *wanted))
+FRESH, SIBLING = 1_000_000, 4_000_000
+"""Those for all parents of a family that is found backwards, which take a second, and for each of its members."""
 
 
 def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str, int]]:
@@ -176,72 +150,49 @@ def _written(x: Value) -> str:
 
 
 def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Iterator[Givens]:
-    """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that others
-    show.
+    """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that the
+    first does not hide.
 
-    It ends where none more is found; `InputError` if there is not even one.
+    The first is of a few that hide least.  It ends where none more is found; `InputError` if there is not even one.
     """
     search = _search(kind, rng, [kind.mechanism.run(read_member(line), kind.settings) for line in lines])
-    parents = search.parents
-    hidden = [troubles(d, at_the_end=search.at_the_end) for d in parents]
-    unavoidable = frozenset.intersection(*hidden)
-    suspects = _most_often([found - unavoidable for found in hidden])
-    members, misses = len(lines), 0
-    for d in chain(() if lines else parents, search):
-        if search.is_alike(d) and not troubles(d, at_the_end=search.at_the_end, but=unavoidable, suspects=suspects):
-            yield _numbers(d)
-            members, misses = members + 1, 0
+    hidden = [troubles(d, at_the_end=search.at_the_end) for d in search.parents]
+    fewest = min(map(len, hidden))
+    first = search.typical([k for k, found in enumerate(hidden) if len(found) == fewest])
+    misses = 0
+    for d in chain(() if lines else search.parents, search):
+        if search.is_alike(d) and troubles(d, at_the_end=search.at_the_end) <= hidden[first]:
+            yield {name: m for name, m in d.givens.items() if isinstance(m, Matrix)}
+            misses = 0
             search.again()
         elif (misses := misses + 1) > MISSES:
             break
-    if not members:  # the others hide still more
-        yield _numbers(parents[min(range(len(parents)), key=lambda k: len(hidden[k]))])
 
 
-def _search(kind: Kind, rng: random.Random, parents: list[Derivation]) -> _Search:
+def _search(kind: Kind, rng: random.Random, parents: Sequence[Derivation]) -> _Search:
     """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
     if not kind.is_found_backwards:
         return _Forwards(kind, rng, parents)
-    if parents:
+    try:
         return _Backwards(kind, rng, parents)
-    ordinary, alone = (kind.level, kind.softmax) == ("standard", "e"), None
-    try:
-        found = _Backwards(kind, rng)
-        if len(found.parents) > 1 or not ordinary:
-            return found
-        alone = found
     except InputError:
-        if not ordinary:
+        if (kind.level, kind.softmax) != ("standard", "e"):
             raise
-    try:
-        return _Forwards(kind, rng)
-    except InputError:
-        if alone is None:
-            raise
-        return alone
-
-
-def _numbers(d: Derivation) -> Givens:
-    return {name: m for name, m in d.givens.items() if isinstance(m, Matrix)}
-
-
-def _most_often(found: Sequence[frozenset[str]]) -> frozenset[str]:
-    """The misconceptions in the trouble that most of them have: they are looked at first."""
-    listed = sorted(chain.from_iterable(found))
-    return frozenset(re.findall(r"\w+", max(listed, key=listed.count, default="")))
+    return _Forwards(kind, rng, parents)
 
 
 class _Search:
     """Derivations of a kind, drawn with so many random numbers for each member; it ends where these are used up.
 
-    `parents` are the first of them; `InputError` if there is not even one.
+    `parents` are the first of them, drawn before it is known which one is `typical`; `InputError` if there is not even
+    one.
     """
 
     at_the_end: bool
     """Whether the output has to tell misconceptions apart, too."""
     numbers: int
 
-    def __init__(self, kind: Kind, seeds: random.Random, parents: Sequence[Derivation] = ()) -> None:
+    def __init__(self, kind: Kind, seeds: random.Random, parents: Sequence[Derivation]) -> None:
         self.kind, self._seeds = kind, seeds
         self.again()
         self.parents = list(parents)
@@ -264,35 +215,40 @@ class _Search:
     def _drawn(self) -> Derivation:
         raise NotImplementedError
 
+    def typical(self, among: Sequence[int]) -> int:
+        """Which of these parents has most in common with the others: siblings are like that one."""
+        raise NotImplementedError
+
     def is_alike(self, d: Derivation) -> bool:
         raise NotImplementedError
 
 
 class _Backwards(_Search):
-    """From the softmax rows that a family has in common; where there can be, with values that tell C4 from X10."""
+    """From what a family has in common; where there can be, with values that tell C4 from X10."""
 
     at_the_end = True
-    numbers = 10**9  # its steps are counted (`EFFORT`)
+    numbers = FRESH
     _band: Band | None = None
     _steep = False
 
     def _drawn(self) -> Derivation:
-        kind = self.kind
-        if self._band is None and self.parents:
-            self._band, self._steep = Band.of(features(self.parents[0]), kind.level), not kind.settings.stop_at
-        try:
-            givens = draw_givens(
-                kind.mechanism, kind.settings, kind.sizes, kind.level, kind.softmax, self._rng, self._band, self._steep
-            )
-        except InputError:
-            if not self._steep:
-                raise
-            self._steep = False
-            return self._drawn()
-        return kind.mechanism.run(givens, kind.settings)
+        givens = draw_givens(self.kind, self._rng, self._band, self._steep)
+        self._steep = not self.kind.settings.stop_at  # of the others
+        return self.kind.mechanism.run(givens, self.kind.settings)
+
+    def typical(self, among: Sequence[int]) -> int:
+        """One whose rows of scores come often."""
+        bands = [Band.of(features(d), self.kind.settings.base) for d in self.parents]
+        often = Counter(chain.from_iterable(band.sums for band in bands))
+        first = max(among, key=lambda k: sum(often[x] for x in bands[k].sums))
+        self._band, self._others = bands[first], [d for k, d in enumerate(self.parents) if k != first]
+        self._steep = len(self.parents) > 1 and not self.kind.settings.stop_at
+        self.numbers = SIBLING
+        self.again()
+        return first
 
     def is_alike(self, d: Derivation) -> bool:
-        return True  # it is within the band
+        return d not in self._others
 
 
 class _Forwards(_Search):
@@ -304,23 +260,11 @@ class _Forwards(_Search):
     def _drawn(self) -> Derivation:
         return draw(self.kind.mechanism, self.kind.settings, self.kind.sizes, self._rng).derivation
 
-    @cached_property
-    def _middle(self) -> Work:
-        return sorted(map(work, self.parents))[len(self.parents) // 2]
+    def typical(self, among: Sequence[int]) -> int:
+        found = sorted((work(self.parents[k]), k) for k in among)
+        self._middle, first = found[len(found) // 2]
+        return first
 
     def is_alike(self, d: Derivation) -> bool:
         found, middle = work(d), self._middle
         return abs(found.load - middle.load) <= LIKE * middle.load and abs(found.hard - middle.hard) <= HARD
-
-
-__all__ = [
-    "LIKE",
-    "SEVERAL",
-    "Givens",
-    "Kind",
-    "in_turn",
-    "kept",
-    "read_member",
-    "searched",
-    "written_member",
-]

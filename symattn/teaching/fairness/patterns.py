@@ -62,6 +62,3 @@ def _reduced(n: int, powers: Iterable[int]) -> Iterator[tuple[int, ...]]:
     for weights in combinations_with_replacement(powers, n):
         common = gcd(*weights)
         yield tuple(w // common for w in weights)
-
-
-__all__ = ["RowPattern", "divides_a_power_of_ten", "mixed_patterns", "row_patterns"]

@@ -73,6 +73,3 @@ def any_order(free: Mapping[str, int], rng: random.Random) -> dict[str, list[int
     if "n" in free and free.get("m") == free["n"]:
         orders["m"] = orders["n"]
     return orders
-
-
-__all__ = ["TOKENS", "any_order", "free_sizes", "permuted"]

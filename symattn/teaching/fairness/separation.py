@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -18,7 +18,6 @@ LEAST = 0.05
 
 
 Floats = tuple[tuple[float, ...], ...]
-Distance = Callable[["Floats | None", "Floats | None"], float]
 
 
 def floats_of(matrix: AnyMatrix | None) -> Floats | None:
@@ -38,52 +37,6 @@ def distance(a: Floats | None, b: Floats | None) -> float:
 
 SMALLEST = 1e-9
 """Differences below this are those of floats."""
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What one misconception writes, in floats: `value` gives a step, None from where it goes no further.
-
-    It is the same function for what writes the same everywhere.  `first` is the first step whose value is not the right
-    one, none where the misconception cannot be seen.
-    """
-
-    id: str
-    first: str | None
-    value: Callable[[str], Floats | None]
-
-
-@dataclass(frozen=True)
-class Core:
-    """The core misconceptions on one variant, and the right value of every step."""
-
-    replays: Sequence[Replay]
-    truth: Mapping[str, Floats | None]
-
-    def troubles(self, distance: Distance, at_the_end: bool) -> frozenset[str]:
-        """What is wrong with this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
-
-        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end,
-        if that counts.
-        """
-        truth, last = self.truth, list(self.truth)[-1]
-        found = {r.id for r in self.replays if r.first is None}
-        shown = [(r, r.first) for r in self.replays if r.first is not None]
-        found |= {f"{r.id}~" for r, first in shown if distance(r.value(first), truth[first]) < LEAST}
-        for (a, first), (b, other) in combinations(shown, 2):
-            if first == other:
-                steps = (first, *truth) if a.value is not b.value else ()
-                parting = next((s for s in steps if distance(a.value(s), b.value(s))), "")
-                if not parting:
-                    found.add("=".join(sorted((a.id, b.id))))
-                elif distance(a.value(parting), b.value(parting)) < LEAST:
-                    found.add("~".join(sorted((a.id, b.id))))
-        ends = [(r, r.value(last)) for r, _ in shown if at_the_end]
-        found |= {f"{r.id}≈" for r, end in ends if distance(end, truth[last]) < LEAST}
-        for (a, end), (b, its_end) in combinations(ends, 2):
-            if end is not None and its_end is not None and distance(end, its_end) < LEAST:
-                found.add("≈".join(sorted((a.id, b.id))))
-        return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -199,18 +152,3 @@ def separation(derivation: Derivation) -> Separation:
     core = [m.id for m in drawn_misconceptions() if m.core]
     others = [m.id for m in drawn_misconceptions() if not m.core]
     return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
-
-
-__all__ = [
-    "LEAST",
-    "SMALLEST",
-    "Collision",
-    "Core",
-    "Distance",
-    "Floats",
-    "Replay",
-    "Separation",
-    "distance",
-    "floats_of",
-    "separation",
-]
