@@ -65,7 +65,8 @@ ERRORS = {
     "NotImplementedError", "offered",
 }  # fmt: skip
 PATTERNS = {
-    "cast", "compile", "rewriting", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix", "removesuffix",
+    "cast", "compile", "rewriting", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix",
+    "removesuffix",
 }  # fmt: skip
 DEVELOPERS = re.compile(r"_?(?:prove|complaint|trouble|separated|check|family)")
 """Functions that tell a developer, and no page, what a draw has wrong."""
