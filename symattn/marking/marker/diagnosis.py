@@ -754,6 +754,10 @@ class Diagnosis(Trace):
         and the slip; None if there are none.
         """
         nearness = {c: self._nearness(entry) for c, entry in entries.items()}
+        floats = {
+            (i, j): None if has_symbols(x) else near(x)
+            for i, row in enumerate(possible.result.rows) for j, x in enumerate(row)
+        }  # fmt: skip
         best: tuple[dict[Cell, Value], str, str] | None = None
         shape = possible.result.shape
         misplaced = [(*found, "A18") for found in exchanges(*shape)] + [(*found, REPEATED) for found in repeats(*shape)]
@@ -761,14 +765,15 @@ class Diagnosis(Trace):
             spoilt = [c for c in left if c in places]
             if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
                 continue
-            put = {c: possible.result[source] for c, source in places.items() if c in entries}
-            values = {near(x) for x in put.values() if not has_symbols(x)}
+            put = {c: source for c, source in places.items() if c in entries}
+            known = {c: x for c, source in put.items() if (x := floats[source]) is not None}
+            if not all(nearness[c](x) for c, x in known.items()):
+                continue
+            values = {*known.values()}
             if id == REPEATED and put and (len(values) == 1 or values == {0, 1}):  # as a mask has it in several rows
                 continue
-            if all(nearness[c](near(x)) for c, x in put.items() if not has_symbols(x)) and all(
-                self._explains(x, entries[c]) for c, x in put.items()
-            ):
-                best = {c: put[c] for c in spoilt}, says, id
+            if all(self._explains(possible.result[source], entries[c]) for c, source in put.items()):
+                best = {c: possible.result[put[c]] for c in spoilt}, says, id
         return best
 
     def _spoilt(
