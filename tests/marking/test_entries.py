@@ -281,7 +281,7 @@ def test_what_was_decided_is_asked_no_more(question, word):
 
 
 def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_path):
-    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", "utf-8")
+    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=99\ns002;all right\n", "utf-8")
     out = tmp_path / "marked"
     result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", out, "--format", "text")
     assert result.exit_code == 0
@@ -293,7 +293,7 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")
     assert first[-1].startswith("S'12 = 77")
     rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text("utf-8-sig"))))
-    assert [row["total"] for row in rows[:3]] == ["14", "15", ""]
+    assert [row["total"] for row in rows[:3]] == ["13", "15", ""]
     assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
     assert (again.taken, again.sheet) == ((), None)
