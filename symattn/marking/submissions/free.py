@@ -465,7 +465,7 @@ class FreeText:
             return place  # (b) mask, where (a) asks for a mask, too
         if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
-        if product := _OF_SIGNS.search(text):  # signs in a product are its factors, and name nothing
+        if product := _OF_SIGNS.search(text[:LONGEST_LINE]):  # signs in a product are its factors, and name nothing
             beside = f"{text[: product.start()]} {text[product.end() :]}"
             return self.names.rule(product[0]) or (self._called(beside) if any(map(str.isalpha, beside)) else "")
         text = _ASIDE.sub(_unless_words, text)
