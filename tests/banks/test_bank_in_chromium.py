@@ -10,8 +10,8 @@ from zipfile import ZipFile
 import pytest
 import qti_reader
 from browser import chromium, missing
-from test_bank_grammar import ROUNDS
-from test_bank_scores import EXACT, PARTS
+from test_bank_grammar import ROUNDS, paper
+from test_bank_scores import EXACT, PARTS, exact
 
 RUNNER = Path(__file__).with_name("components.cjs")
 PACKAGES = ("playwright-core", "@citolab/qti-components/package.json")
@@ -51,3 +51,6 @@ def test_the_stated_grammar_in_chromium(paper):
     found = [score for score, _ in scored(paper.folder, scripts)]
     whole = float(paper.item.worked_out({})["MAXSCORE"])
     assert found == pytest.approx([whole] * ROUNDS + [0] * ROUNDS, abs=1e-3)
+
+
+__all__ = ["exact", "paper"]  # fixtures
