@@ -42,7 +42,7 @@ def progress(count: int, quiet: bool, what: str) -> Iterator[Callable[[object], 
 
 @contextmanager
 def lines(count: int, what: str, every: float) -> Iterator[Callable[[object], None]]:
-    """Seconds between lines, also where nothing has been done since the last."""
+    """A line `every` few seconds, also where nothing has been done since the last."""
     import click
 
     done, begun, over = 0, monotonic(), Event()

@@ -165,7 +165,6 @@ def papers(
 
 def language_of(source: str | Path) -> str:
     """The language that an exam is written in; English of anything else, and of what cannot be read."""
-
     path = Path(source)
     path = path / FROZEN if path.is_dir() else path
     try:

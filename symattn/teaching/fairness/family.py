@@ -36,7 +36,7 @@ SEVERAL = 100
 """Members that are looked for where tokens may stand in any order; elsewhere, as many as there are variants."""
 
 VARIANTS = 5000
-"""So many contents at least have members that are all there are, in all their orders."""
+"""The fewest contents that the members which are all there are give, in all their orders."""
 
 MISSES = 60
 """Draws in a row that are not alike, or that hide what others show, after which no further member is looked for."""
@@ -87,7 +87,7 @@ def _ordered(
 
 
 def kept(kind: Kind) -> Sequence[str]:
-    """The members of the family that is kept for a kind, each on a line; none where none is kept."""
+    """The members of the family that is kept for a kind, each on a line; empty if none is kept."""
     return _kept(kind.mechanism.name).get(kind.title, ())
 
 

@@ -31,10 +31,10 @@ def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[st
 
 @dataclass(frozen=True)
 class _Replay:
-    """What one misconception writes, in floats: `value` gives a step, None from where it goes no further.
+    """What one misconception writes, in floats: `value` gives a step, or None after the last one that it reaches.
 
     It is the same function for what writes the same everywhere.  `first` is the first step whose value is not the right
-    one, none where the misconception cannot be seen.
+    one, None if the misconception cannot be seen.
     """
 
     id: str
