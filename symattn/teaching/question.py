@@ -291,7 +291,8 @@ class Question:
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
     `positions` name what must be balanced over a pool (where the key stands, where the largest weights).  `intended`:
     its numbers were chosen to be as hard as they are; in one's own problem they are what they are.  `heading` is
-    the title where there are formulas in it.
+    the title where there are formulas in it.  `of_steps` makes the question that asks for some of its steps alone: it
+    says how the others are worked out where they are used.
     """
 
     type: str
@@ -309,6 +310,7 @@ class Question:
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     intended: bool = True
     heading: Inlines = ()
+    of_steps: Callable[[tuple[str, ...]], Question] | None = field(default=None, compare=False)
 
     @cached_property
     def after(self) -> tuple[Block, ...]:
@@ -380,8 +382,10 @@ class Question:
         if len(lettered) == len(self.parts):
             parts = [replace(part, name=letter) for part, letter in zip(parts, LETTERS.lower(), strict=False)]
         steps = tuple(part.answer.step for part in parts if isinstance(part.answer, StepAnswer | EntriesAnswer))
-        problem = replace(self.problem, asked=steps) if self.problem is not None and len(steps) == len(parts) else None
-        return replace(self, parts=tuple(parts), problem=problem or self.problem)
+        if self.of_steps is not None and len(steps) == len(parts):
+            alone = self.of_steps(steps)
+            return replace(self, parts=alone.parts, problem=alone.problem)
+        return replace(self, parts=tuple(parts))
 
     def named(self, names: Sequence[str]) -> list[Part]:
         """The parts that are named, in its own order; all, where none is named."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import symattn
 from symattn.errors import InputError
+from symattn.formula import Relation
 from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Attempt, Text
 from symattn.marking.marker import mark
 from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.explanation.layouts import formulas_among
+from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.question import RubricAnswer, total
 
 EXAM = r"""
@@ -132,10 +138,44 @@ def test_parts_that_are_asked_have_their_marks(made):
 
 
 @pytest.mark.parametrize("left_out", ["Q", "S", "S'", "A"])
-def test_a_part_out_of_the_middle_changes_nothing_else(left_out):
+def test_what_other_parts_want_and_are_worth_stays_without_one(left_out):
     [sheet] = symattn.worksheet("self_attention", seed=4)
     names = [part.name for part in sheet.question.parts if part.name != left_out]
-    assert sheet.question.asking(names).parts == tuple(p for p in sheet.question.parts if p.name != left_out)
+    alone, whole = (
+        [(part.name, part.title, part.answer, part.marks) for part in question.parts if part.name != left_out]
+        for question in (sheet.question.asking(names), sheet.question)
+    )
+    assert alone == whole
+
+
+@pytest.mark.parametrize(
+    "mechanism", ["causal_self_attention", "multi_head_attention", "self_attention_gradient", "online_softmax"]
+)
+@given(data=st.data())
+@settings(max_examples=5, deadline=None)
+def test_what_is_used_and_not_asked_is_given_by_its_rule_and_worked_out_in_the_key(mechanism, data):
+    """On paper and key, every step that an asked one rests on stands on the left of an equation above its boxes."""
+    question = drawn(mechanism)
+    names = [part.name for part in question.parts]
+    asked = question.asking(data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
+    d, wording = question.problem.derivation, wording_of(question.problem)
+    on_paper, in_key = set(), set()
+    for part in asked.parts:
+        on_paper |= left_sides(part.ask)
+        in_key |= left_sides(part.key)
+        rests_on = d.before(part.name) - {other.name for other in asked.parts}
+        assert {wording.name(name) for name in rests_on} <= on_paper
+        assert {wording.name(name) for name in rests_on if name in names} <= in_key
+
+
+@cache
+def drawn(mechanism):
+    [sheet] = symattn.worksheet(mechanism, seed=4)
+    return sheet.question
+
+
+def left_sides(blocks):
+    return {formula.parts[0] for formula in formulas_among(blocks) if isinstance(formula, Relation)}
 
 
 def test_all_heads_of_a_step_are_asked_by_its_name():
@@ -160,9 +200,9 @@ def test_a_person_gives_marks_however_many_points_the_scheme_has(made):
     assert len(why.parts[0].answer.points) == 2
     for part, marks in ((why.parts[0], 4), (short.parts[5], 3)):
         assert part.points == marks
-    for given in range(5):
-        report = mark(why, Attempt({why.parts[0].name: Text("Read by somebody.", given)}))
-        assert report.total == given
+    for points in range(5):
+        report = mark(why, Attempt({why.parts[0].name: Text("Read by somebody.", points)}))
+        assert report.total == points
 
 
 QUESTION = '[[question]]\ntype = "text"\n'

@@ -45,16 +45,27 @@ def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relatio
 def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
     """For each step asked: the lines that lead to it without being asked, its rule, space for working, its boxes."""
     blocks: dict[str, tuple[Block, ...]] = {}
-    on_the_way: list[Formula] = []  # what is not asked but used: S' = S/√d_k
-    for step in problem.steps:
-        if step not in problem.asked_steps:
-            on_the_way.append(wording.equation(step))
-            continue
-        way = [Display(tuple(rows_of(on_the_way)))] if on_the_way else []
-        on_the_way = []
-        form = decimals_wanted(problem) if problem.exact and begins_decimals(step, problem.derivation) else ()
-        blocks[step.name] = (*way, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+    for name, way in leading_to(problem).items():
+        step = problem[name]
+        rules = [rule for one in way for rule in (*_mask_of(one, wording), wording.equation(one))]
+        display = (Display(tuple(rows_of(rules))),) if rules else ()
+        decimals = any(begins_decimals(one, problem.derivation) for one in (*way, step))
+        form = decimals_wanted(problem) if problem.exact and decimals else ()
+        blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
     return blocks
+
+
+def leading_to(problem: Problem) -> dict[str, list[Step]]:
+    """For each step asked, by its name, those before it that are used and not asked: S' = S/√d_k."""
+    used = frozenset[str]().union(*(problem.derivation.before(step.name) for step in problem.asked_steps))
+    ways: dict[str, list[Step]] = {}
+    way: list[Step] = []
+    for step in problem.steps:
+        if step in problem.asked_steps:
+            ways[step.name], way = way, []
+        elif step.name in used:
+            way.append(step)
+    return ways
 
 
 def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
@@ -119,8 +130,13 @@ _EXACT_FORMS = {
 
 
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
+    return tuple(Display((mask,)) for mask in _mask_of(step, wording))
+
+
+def _mask_of(step: Step, wording: Wording) -> list[Formula]:
+    """The matrix that the operation has of its own, as an equation."""
     own = step.op.own_matrix(wording.style)
-    return (Display((Relation(own, ("=",)),)),) if own else ()
+    return [Relation(own, ("=",))] if own else []
 
 
 _SUM_TO_1: Mapping[Along, str] = {

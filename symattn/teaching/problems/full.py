@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -15,7 +15,7 @@ from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Words, sentence
 from symattn.teaching.explanation import Detail
 from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import asked, introduction, wording_of, worked
+from symattn.teaching.explanation.parts import asked, introduction, leading_to, wording_of, worked
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
@@ -43,19 +43,31 @@ def make(content: derived.Content) -> Question:
 
 
 def question(
-    problem: Problem, content: object, separated: Separation | None = None, detail: Detail | None = None
+    problem: Problem,
+    content: object,
+    separated: Separation | None = None,
+    detail: Detail | None = None,
+    worth: Mapping[str, Marks] | None = None,
 ) -> Question:
-    """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
+    """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked.
+
+    The key works out the steps that are used and not asked as well.  What a step is `worth` is the scheme's.
+    """
     wording = wording_of(problem)
     detail = detail or Detail(places=problem.places)
-    room, worth, steps = asked(problem, wording), scheme(problem), _asked_once(problem)
+    room, ways, steps = asked(problem, wording), leading_to(problem), _asked_once(problem)
+    worth = worth or scheme(problem)
     features, positions = derived.measured(problem)
     parts = tuple(
         Part(
             name=step.name,
             title=step_title(step, wording),
             ask=(*_shape_asked(step, worth[step.name], wording), *room[step.name]),
-            key=(*worked(step, wording, detail), *_shape(step, wording)),
+            key=(
+                *_worked_between(ways[step.name], wording, detail),
+                *worked(step, wording, detail),
+                *_shape(step, wording),
+            ),
             answer=_answer(step),
             marks=worth[step.name],
         )
@@ -75,7 +87,23 @@ def question(
         diagnoses=partial(_diagnoses, problem, separated),
         features=features,
         positions=positions,
+        of_steps=partial(_of_steps, problem, content, separated, detail),
     )
+
+
+def _of_steps(
+    problem: Problem, content: object, separated: Separation | None, detail: Detail, steps: tuple[str, ...]
+) -> Question:
+    """The question that asks for some of the steps; each is worth what it is among all of them."""
+    return question(replace(problem, asked=steps), content, separated, detail, scheme(problem))
+
+
+def _worked_between(way: Sequence[Step], wording: Wording, detail: Detail) -> Iterator[Block]:
+    """The steps of a way in which something is worked out, each under its name."""
+    for step in way:
+        if not step.op.trivial:
+            yield Paragraph(step_title(step, wording))
+            yield from worked(step, wording, detail)
 
 
 def _diagnoses(problem: Problem, separated: Separation | None) -> tuple[Block, ...]:
