@@ -8,8 +8,9 @@ import sympy
 from sentences import refused_saying
 
 import symattn
-from symattn.derivation.derivation import Pull, RuleOp, convention
+from symattn.derivation.derivation import Pull, convention
 from symattn.derivation.ops import OPS
+from symattn.derivation.ops.lines import LineRuleOp
 from symattn.derivation.ops.turning import turned
 from symattn.errors import SelfCheckError
 from symattn.formula import Call, Name
@@ -18,18 +19,13 @@ from symattn.teaching.sheets import render
 
 
 @dataclass(frozen=True)
-class Shares(RuleOp):
+class Shares(LineRuleOp):
     """x³ of each entry over the sum of the squares of its row and 1, or of its column."""
 
     along: str = field(default="rows")
     title = "Shares of cubes"
 
-    def shape(self, *shapes):
-        return shapes[0]
-
-    def rule(self, A, i, j, *operands):
-        x = operands[0] if self.along == "rows" else operands[0].transposed
-        i, j = (i, j) if self.along == "rows" else (j, i)
+    def rule_of_rows(self, A, i, j, x):
         squares = A.total(x.columns, lambda k: A.square(x[i, k]))
         return A.quotient(A.product(x[i, j], A.square(x[i, j])), A.sum(A.number(1), squares))
 
@@ -50,25 +46,20 @@ class Shares(RuleOp):
     def in_brief(self, steps, signs):
         return [convention("Cubes: {rule}", rule=signs.equation(steps[0]))]
 
-    def witness(self, *operands):
+    def witness_of_rows(self, *operands):
         x = numpy.array(operands[0])
-        return (x**3 / (1 + (x**2).sum(axis=1 if self.along == "rows" else 0, keepdims=True))).tolist()
+        return (x**3 / (1 + (x**2).sum(axis=1, keepdims=True))).tolist()
 
 
 @dataclass(frozen=True)
-class SharesGradient(RuleOp):
+class SharesGradient(LineRuleOp):
     """(3x²·g − 2x·Σ g·y)/(1 + Σ x²) for the gradient g of the shares y of x."""
 
     along: str = "rows"
     arity = 3
     title = "Back through shares of cubes"
 
-    def shape(self, *shapes):
-        return shapes[0]
-
-    def rule(self, A, i, j, *operands):
-        g, x, y = operands if self.along == "rows" else (operand.transposed for operand in operands)
-        i, j = (i, j) if self.along == "rows" else (j, i)
+    def rule_of_rows(self, A, i, j, g, x, y):
         one = A.product(A.number(3), A.square(x[i, j]), g[i, j])
         all_of_line = A.product(A.number(2), x[i, j], A.total(x.columns, lambda k: A.product(g[i, k], y[i, k])))
         squares = A.total(x.columns, lambda k: A.square(x[i, k]))
@@ -77,11 +68,10 @@ class SharesGradient(RuleOp):
     def written(self, style, *operands):
         return Call(Name("shares", primes=1), operands)
 
-    def witness(self, *operands):
+    def witness_of_rows(self, *operands):
         g, x, y = map(numpy.array, operands)
-        axis = 1 if self.along == "rows" else 0
-        both = 2 * x * (g * y).sum(axis=axis, keepdims=True)
-        return ((3 * x**2 * g - both) / (1 + (x**2).sum(axis=axis, keepdims=True))).tolist()
+        both = 2 * x * (g * y).sum(axis=1, keepdims=True)
+        return ((3 * x**2 * g - both) / (1 + (x**2).sum(axis=1, keepdims=True))).tolist()
 
 
 STEPS = [
@@ -181,6 +171,6 @@ def test_its_conventions_stand_in_the_box_in_full_and_in_brief(solution):
 
 
 def test_without_a_witness_no_key_is_written(solution, monkeypatch):
-    monkeypatch.delattr(Shares, "witness")
+    monkeypatch.delattr(Shares, "witness_of_rows")
     with pytest.raises(SelfCheckError, match="Shares has no second way to its numbers"):
         solution.worksheet()

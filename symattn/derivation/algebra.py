@@ -45,6 +45,7 @@ from symattn.formula import (
 
 T = TypeVar("T")
 Index = int | str
+
 """An index from 0, or a letter for "any"."""
 Base: TypeAlias = Value | Literal["e"]
 
@@ -410,13 +411,6 @@ class Formulas(Algebra[Formula]):
 def _pair(left: Formula, right: Formula, sign: Literal["", "·"]) -> Product:
     """Products of small numbers come again and again."""
     return Product((left, right), sign)
-
-
-def along_rows(
-    along: Literal["rows", "columns"], i: Index, j: Index, *operands: Entries[T]
-) -> tuple[Index, Index, tuple[Entries[T], ...]]:
-    """Entry (i, j) and the operands as if they went along rows: i, j, operands."""
-    return (i, j, operands) if along == "rows" else (j, i, tuple(m.transposed for m in operands))
 
 
 @lru_cache(maxsize=1024)

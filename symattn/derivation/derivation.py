@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
-from symattn.derivation.sizes import plus, times
+from symattn.derivation.sizes import Axis, plus, times
 from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
@@ -27,7 +27,7 @@ from symattn.formula.nodes import Bracket
 
 T = TypeVar("T")
 Shape = tuple[Size, Size]
-Orientation = Literal["rows", "columns"]
+Orientation = Axis
 Floats: TypeAlias = list[list[float]]
 Brings: TypeAlias = Literal["powers", "sines"]
 View: TypeAlias = Entries[Formula]
@@ -239,25 +239,36 @@ class RuleOp(Op):
 
     def read(self, A: Algebra[T], *operands: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:
         """Every entry of the result in an algebra, from the rows of the operands."""
-        rows, columns = self.shape(*((len(m), len(m[0])) for m in operands))
-        if isinstance(rows, str) or isinstance(columns, str):
-            raise ShapeError("matrices of numbers are needed;")
-        seen = [Entries.of(m) for m in operands]
-        places = [[(i, j) for j in range(columns)] for i in range(rows)]
-        return tuple(tuple(self.rule(A, i, j, *seen) for i, j in row) for row in places)
+        return entries_of(self.rule, self.shape, A, *operands)
 
     def apply(self, *operands: Matrix) -> Matrix:
         return Matrix.of(self.read(VALUES, *(m.rows for m in operands)))
 
     def range(self, *boxes: Box) -> Box | None:
         """By the rule: the range itself where every number occurs once in it, and else wider."""
-        try:
-            return self.read(WINDOWS, *boxes)
-        except TypeError:  # a function whose range is not known
-            return None
+        return range_of(self.rule, self.shape, *boxes)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         return self.rule(FORMULAS, i, j, *operands)
+
+
+def entries_of(
+    rule: Callable[..., T], shape_of: Callable[..., Shape], A: Algebra[T], *operands: Sequence[Sequence[T]]
+) -> tuple[tuple[T, ...], ...]:
+    """Every entry that a rule gives in an algebra, from the rows of the operands."""
+    rows, columns = shape_of(*((len(m), len(m[0])) for m in operands))
+    if isinstance(rows, str) or isinstance(columns, str):
+        raise ShapeError("matrices of numbers are needed;")
+    seen = [Entries.of(m) for m in operands]
+    return tuple(tuple(rule(A, i, j, *seen) for j in range(columns)) for i in range(rows))
+
+
+def range_of(rule: Callable[..., Any], shape_of: Callable[..., Shape], *boxes: Box) -> Box | None:
+    """The ranges of the entries that a rule gives; None for a function whose range is not known."""
+    try:
+        return entries_of(rule, shape_of, WINDOWS, *boxes)
+    except TypeError:
+        return None
 
 
 def alike(*shapes: Shape) -> Shape:
@@ -614,7 +625,7 @@ class Lines:
     start: int
     count: int
     step: int = 1
-    of: Literal["columns", "rows"] = "columns"
+    of: Axis = "columns"
 
     @property
     def indices(self) -> range:
@@ -638,7 +649,7 @@ class HeadLines:
     heads: int
     width: Size
     split: Literal["consecutive", "interleaved"] = "consecutive"
-    of: Literal["columns", "rows"] = "columns"
+    of: Axis = "columns"
 
     @property
     def start(self) -> Size:

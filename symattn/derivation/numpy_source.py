@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from fractions import Fraction as Ratio
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Literal
 
+from symattn.derivation.sizes import Axis
 from symattn.errors import ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
 from symattn.exact.approximate import approximate
@@ -25,8 +25,6 @@ from symattn.exact.rounding import significant_text
 WIDEST = 72  # characters of a row with exact entries; in a matrix with a longer one they are decimals
 DIGITS = 12  # of a decimal
 LARGEST = 10**6  # from here on integers are floats, which do not overflow
-
-Along = Literal["rows", "columns"]
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly an expression holds together
 Source = tuple[str, int]
@@ -268,22 +266,22 @@ def helpers_called(source: str) -> list[str]:
 # --- matrices -----------------------------------------------------------------------------------------
 
 
-def by_line(along: Along) -> str:
+def by_line(along: Axis) -> str:
     """The arguments by which each row (or column) is reduced to one number."""
     return f"axis={1 if along == 'rows' else 0}, keepdims=True"
 
 
-def over_all(over: Along) -> str:
+def over_all(over: Axis) -> str:
     """The arguments by which all rows (or columns) are reduced to one."""
     return f"axis={0 if over == 'rows' else 1}, keepdims=True"
 
 
-def helper_axis(along: Along) -> str:
+def helper_axis(along: Axis) -> str:
     """The argument of a helper function, which works along axis 1 unless it is told otherwise."""
     return "" if along == "rows" else ", axis=0"
 
 
-def joined(along: Along, *names: str) -> str:
+def joined(along: Axis, *names: str) -> str:
     """Matrices one above the other, or side by side."""
     return f"np.{'vstack' if along == 'rows' else 'hstack'}([{', '.join(names)}])"
 

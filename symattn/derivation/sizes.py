@@ -6,9 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from symattn.exact import Size
+
+Axis = Literal["rows", "columns"]
+"""What something goes along, or over."""
 
 _TERM = r"(?:\d{1,9}|(?:\d{1,9}\s*\*\s*)?[^\W\d]\w{0,15})"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
-from typing import Literal
 
 from symattn.derivation.algebra import Base, Intervals
 from symattn.errors import UndefinedError
@@ -159,11 +158,6 @@ def turned(box: Box) -> Box:
     return tuple(zip(*box, strict=True))
 
 
-def by_rows(along: Literal["rows", "columns"], function: Callable[..., Box], *boxes: Box) -> Box:
-    """What a function of matrices whose lines are rows gives, for those whose lines are columns as well."""
-    return function(*boxes) if along == "rows" else turned(function(*map(turned, boxes)))
-
-
 def each(function: Callable[..., Window], *boxes: Box) -> Box:
     """A function of every entry, or of entries in the same place."""
     return tuple(tuple(map(function, *rows)) for rows in zip(*boxes, strict=True))
@@ -179,7 +173,6 @@ __all__ = [
     "Window",
     "Windows",
     "at_least_0",
-    "by_rows",
     "constant",
     "each",
     "log_of",

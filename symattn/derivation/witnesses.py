@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from symattn.derivation.derivation import Floats, Op
+from symattn.derivation.derivation import Floats
 from symattn.exact import Matrix, Value
 from symattn.exact.approximate import nearest_float
 
@@ -33,13 +33,6 @@ def transposed(matrix: Floats) -> Floats:
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
-def across(op: Op, *operands: Floats) -> Floats:
-    """The second way of an operation along columns (or rows) by that along rows (or columns)."""
-    again = op.turn().witness(*map(transposed, operands))
-    assert again is not None
-    return transposed(again)
-
-
 def entrywise(combine: Callable[..., float], *operands: Floats) -> Floats:
     """A function of the entries that stand in one place; a single row or column is stretched over all."""
     rows, columns = max(map(len, operands)), max(len(m[0]) for m in operands)
@@ -58,7 +51,6 @@ def rate_of(base: Value | Literal["e"]) -> float:
 
 __all__ = [
     "TOLERANCE",
-    "across",
     "as_float",
     "as_floats",
     "close",

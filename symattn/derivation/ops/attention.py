@@ -11,7 +11,7 @@ from itertools import accumulate
 from operator import add, mul
 from typing import Any, Literal, Self
 
-from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Condition, Entries, Index, T, along_rows
+from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Condition, Entries, Index, T
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -26,6 +26,8 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import assigned, by_line, helper_axis, value
+from symattn.derivation.ops.lines import LineRuleOp
+from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import (
     HIDDEN,
     NOTHING,
@@ -34,15 +36,13 @@ from symattn.derivation.windows import (
     Box,
     Window,
     at_least_0,
-    by_rows,
     log_of,
     minus,
     point,
     sigmoid_slope,
     times,
-    turned,
 )
-from symattn.derivation.witnesses import across, rate_of
+from symattn.derivation.witnesses import rate_of
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
 from symattn.exact.sums import shares
@@ -63,7 +63,6 @@ from symattn.foundation.languages import Message, message, sentences
 
 Keep = tuple[tuple[bool, ...], ...]
 MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
-Along = Literal["rows", "columns"]
 Empty = Literal["undefined", "zero"]
 
 
@@ -130,7 +129,7 @@ class Mask(RuleOp):
     style: MaskStyle = "additive"
     kind: str = "custom"
     patterns: tuple[Pattern, ...] = ()
-    along: Along = "rows"
+    along: Axis = "rows"
 
     @property
     def title(self) -> str:
@@ -270,14 +269,14 @@ class Mask(RuleOp):
 
 
 @dataclass(frozen=True)
-class Softmax(RuleOp):
+class Softmax(LineRuleOp):
     """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
 
     Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
     takes it as a row of zeros instead, as people do who have hidden too much.
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     base: Value | Literal["e"] = "e"
     empty: Empty = "undefined"
     title = "Softmax"
@@ -287,8 +286,8 @@ class Softmax(RuleOp):
     weighs = True
     brings = "powers"
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return normalise_rows(operands[0], self.along, self.empty, self._normalised)
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return normalised(operands[0], self.line, self.empty, self._normalised)
 
     def _normalised(self, scores: Sequence[Value]) -> list[Value]:
         return shares([self._power(x) for x in scores])
@@ -296,8 +295,8 @@ class Softmax(RuleOp):
     def _power(self, x: Value) -> Value:
         return exponential(x) if self.base == "e" else power(self.base, x)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (s,) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (s,) = operands
         if A.hidden(s[i, j]):
             return A.number(0)
         seen = A.visible(s.columns, lambda k: s[i, k])
@@ -306,10 +305,8 @@ class Softmax(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By the logarithm of the sum."""
-        if self.along == "columns":
-            return across(self, *operands)
         rate, rows = rate_of(self.base), []
         for row in operands[0]:
             exponents = [rate * s if s > -math.inf else s for s in row]
@@ -334,10 +331,10 @@ class Softmax(RuleOp):
         name = "softmax" if self.empty == "undefined" else "softmax_or_zero"
         return f"{name}({scores}{helper_axis(self.along)})"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         """p_i/Σ p_j over all p_j = b^s_j in their windows: it grows with p_i and falls with every other p_j."""
         rate = log_of(self.base)
-        return range_of_weights(boxes[0], self.along, self.empty, lambda scores: _shares_of_powers(scores, rate))
+        return range_of_weights(boxes[0], self.empty, lambda scores: _shares_of_powers(scores, rate))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
@@ -393,45 +390,43 @@ _MARKED: Mapping[MaskStyle, Message] = {
     "keep": message("In the mask, 1 means visible and 0 means hidden."),
     "block": message("In the mask, 1 means hidden and 0 means visible."),
 }
-_SOFTMAX: Mapping[Along, str] = {
+_SOFTMAX: Mapping[Axis, str] = {
     "rows": "Softmax is taken along each row, with base {base}.",
     "columns": "Softmax is taken along each column, with base {base}.",
 }
-_SOFTMAX_IN_BRIEF: Mapping[Along, tuple[str, str]] = {
+_SOFTMAX_IN_BRIEF: Mapping[Axis, tuple[str, str]] = {
     "rows": ("Softmax by rows, base {base}", "Softmax by rows, base {base}; 0 where all is hidden"),
     "columns": ("Softmax by columns, base {base}", "Softmax by columns, base {base}; 0 where all is hidden"),
 }
-_ALL_HIDDEN: Mapping[Along, str] = {
+_ALL_HIDDEN: Mapping[Axis, str] = {
     "rows": "Weights of a row in which everything is hidden are 0.",
     "columns": "Weights of a column in which everything is hidden are 0.",
 }
 
 
-def normalise_rows(
-    scores: Matrix, along: Along, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]
-) -> Matrix:
-    """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
-    rows = scores.T.rows if along == "columns" else scores.rows
+def normalised(scores: Matrix, line: str, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]) -> Matrix:
+    """Each row of scores as weights: those that `weights` makes of the visible ones, 0 for the others.
+
+    Errors call a row `line`: a row or a column.
+    """
     weight_rows = []
-    for i, row in enumerate(rows, 1):
+    for i, row in enumerate(scores.rows, 1):
         visible = [x for x in row if x is not NEGATIVE_INFINITY]
         if not visible and empty == "undefined":
             raise UndefinedError(
-                f"{along[:-1].capitalize()} {i} has no visible score (all are −∞), so its weights are undefined; "
+                f"{line.capitalize()} {i} has no visible score (all are −∞), so its weights are undefined; "
                 "let it see at least one, or declare its weights to be 0 (empty = 'zero')."
             )
         try:
             row_weights = iter(weights(visible) if visible else ())
         except UndefinedError as error:
-            raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
+            raise UndefinedError(f"In {line} {i}, {error}") from error
         weight_rows.append([0 if x is NEGATIVE_INFINITY else next(row_weights) for x in row])
-    return Matrix.of(weight_rows).T if along == "columns" else Matrix.of(weight_rows)
+    return Matrix.of(weight_rows)
 
 
-def range_of_weights(
-    scores: Box, along: Along, empty: Empty, weights: Callable[[Sequence[Window]], Sequence[Window]]
-) -> Box:
-    """The ranges of weights that `weights` makes of the visible scores of each line; 0 for the others."""
+def range_of_weights(scores: Box, empty: Empty, weights: Callable[[Sequence[Window]], Sequence[Window]]) -> Box:
+    """The ranges of weights that `weights` makes of the visible scores of each row; 0 for the others."""
 
     def line(row: Sequence[Window]) -> tuple[Window, ...]:
         seen = [x for x in row if x != HIDDEN]
@@ -440,7 +435,7 @@ def range_of_weights(
         weights_seen = iter(weights(seen) if seen else ())
         return tuple(NOTHING if x == HIDDEN else next(weights_seen) for x in row)
 
-    return by_rows(along, lambda a: tuple(map(line, a)), scores)
+    return tuple(map(line, scores))
 
 
 def _shares_of_powers(scores: Sequence[Window], rate: Window) -> list[Window]:
@@ -501,34 +496,32 @@ def both(one: Keep, other: Keep) -> Keep:
 
 
 @dataclass(frozen=True)
-class SoftmaxJacobian(RuleOp):
+class SoftmaxJacobian(LineRuleOp):
     """J = diag(a) − aᵀa for one row a of weights (1×m): J_ij = ∂a_i/∂s_j = a_i·(δ_ij − a_j), m×m and symmetric.
 
     Along columns the weights are one column (m×1).
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     title = "Softmax Jacobian"
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((lines, length),) = shapes
         if lines != 1:
-            raise ShapeError(f"the Jacobian is that of one {self.along[:-1]} of weights;")
+            raise ShapeError(f"the Jacobian is that of one {self.line} of weights;")
         return length, length
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        a = operands[0] if self.along == "rows" else operands[0].transposed
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (a,) = operands
         one, other = a[0, i], a[0, j]
         if isinstance(i, int) and isinstance(j, int) and i != j:
             return A.negative(A.product(one, other))
         return A.product(one, A.minus(A.delta(i, j), other))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """The covariances of one draw with these probabilities."""
-        if self.along == "columns":
-            return across(self, *operands)
         ((*a,),) = operands[0]
         return [[x * (i == j) - x * y for j, y in enumerate(a)] for i, x in enumerate(a)]
 
@@ -540,8 +533,8 @@ class SoftmaxJacobian(RuleOp):
     def numpy(self, *operands: str) -> str:
         return "np.diag({0}.ravel()) - np.outer({0}, {0})".format(*operands)
 
-    def range(self, *boxes: Box) -> Box:
-        (a,) = boxes[0] if self.along == "rows" else turned(boxes[0])
+    def range_of_rows(self, *boxes: Box) -> Box:
+        ((a,),) = boxes
         return tuple(
             tuple(sigmoid_slope(x) if i == j else RING.negate(times(x, y)) for j, y in enumerate(a))
             for i, x in enumerate(a)
@@ -549,24 +542,22 @@ class SoftmaxJacobian(RuleOp):
 
 
 @dataclass(frozen=True)
-class SoftmaxGradient(RuleOp):
+class SoftmaxGradient(LineRuleOp):
     """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
 
     Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
     0, as behind a mask, it is 0.  With another base b than e, everything is multiplied by ln b.
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Back through softmax"
     shows_factors = False
     by_hand = True
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        weights, gradient = operands if self.along == "rows" else (m.T for m in operands)
-        rows = Matrix.of(map(self._line, weights.rows, gradient.rows))
-        return rows if self.along == "rows" else rows.T
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return Matrix.of(map(self._line, *(m.rows for m in operands)))
 
     def _line(self, weights: Sequence[Value], gradient: Sequence[Value]) -> list[Value]:
         mean = reduce(add, map(mul, weights, gradient))
@@ -577,16 +568,14 @@ class SoftmaxGradient(RuleOp):
     def _rate(self) -> Value:
         return 1 if self.base == "e" else logarithm(self.base)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (a, g) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a, g = operands
         mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
         rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
         return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """Σ_k a_i·a_k·(g_i − g_k), since weights sum to 1, times the logarithm of the base."""
-        if self.along == "columns":
-            return across(self, *operands)
         rate, rows = rate_of(self.base), []
         for lines in zip(*operands, strict=True):
             row = list(zip(*lines, strict=True))
@@ -595,7 +584,7 @@ class SoftmaxGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         a, g = operands
-        mean = Call(Name(f"{self.along[:-1]}sums"), (Product((a, g), "⊙"),))
+        mean = Call(Name(f"{self.line}sums"), (Product((a, g), "⊙"),))
         product = Product((a, Sum((g, Negative(mean)))), "⊙")
         return Product((*self._written_rate, product), "·") if self._written_rate else product
 
@@ -604,9 +593,9 @@ class SoftmaxGradient(RuleOp):
         rate = "" if self.base == "e" else f"np.log({value(self.base)}) * "
         return f"{rate}{weights} * ({gradient} - ({weights} * {gradient}).sum({by_line(self.along)}))"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         rate = log_of(self.base)
-        return by_rows(self.along, lambda a, g: tuple(_back(rate, *lines) for lines in zip(a, g, strict=True)), *boxes)
+        return tuple(_back(rate, *lines) for lines in zip(*boxes, strict=True))
 
     @property
     def _written_rate(self) -> tuple[Formula, ...]:

@@ -27,6 +27,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import helper_axis
+from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import HIDDEN, RING, Box, Window, each, positive, sigmoid_slope, tanh_slope, times
 from symattn.derivation.witnesses import TOLERANCE, close, entrywise, transposed
 from symattn.errors import InputError
@@ -99,7 +100,7 @@ class Round(Rounding):
     places: int
     method: RoundingMethod = "nearest"
     ties: Literal["even", "up", "down"] = "even"
-    along: Literal["rows", "columns"] = "rows"  # what keeps its sum
+    along: Axis = "rows"  # what keeps its sum
 
     @property
     def title(self) -> str:

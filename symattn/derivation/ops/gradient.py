@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Floats, InSympy, Lines, Pull, RuleOp, Shape, Style, Use, alike
-from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Stack, sum_in_sympy
-from symattn.derivation.sizes import times
-from symattn.derivation.witnesses import across, entrywise
+from symattn.derivation.ops.lines import LineRuleOp
+from symattn.derivation.sizes import Axis, times
+from symattn.derivation.witnesses import entrywise
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import Call, Formula, MatrixOf, Name, Sum
@@ -49,30 +49,25 @@ class PutTogether(Stack):
 
 
 @dataclass(frozen=True)
-class Interleave(RuleOp):
+class Interleave(LineRuleOp):
     """Matrices of one shape whose columns (or rows) are dealt out in turn: the first of each, the second of each, …
 
     It puts together what interleaved heads took apart (`Slice` with a step).
     """
 
-    along: Along = "columns"
+    along: Axis = "columns"
     arity = -1
     title = "Columns taken in turn"
     trivial = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         rows, columns = alike(*shapes)
-        if self.along == "columns":
-            return rows, times(len(shapes), columns)
         return times(len(shapes), rows), columns
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, operands = along_rows("rows" if self.along == "columns" else "columns", i, j, *operands)
-        return A.in_turn(j, len(operands), lambda p, k: operands[p][i, k])
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.in_turn(i, len(operands), lambda p, k: operands[p][k, j])
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [row for rows in zip(*operands, strict=True) for row in rows]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -86,7 +81,7 @@ class Interleave(RuleOp):
 
 
 @dataclass(frozen=True)
-class Padded(RuleOp):
+class Padded(LineRuleOp):
     """Columns (or rows) at the places of `part` among `size` of them, and 0 elsewhere, where nothing was used."""
 
     part: Lines
@@ -94,24 +89,26 @@ class Padded(RuleOp):
     title = "Padded with zeros"
     trivial = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, columns = shapes[0]
-        if (columns if self.part.of == "columns" else rows) != self.part.count:
-            raise ShapeError(f"{self.part.count} {self.part.of} were expected;")
-        return (rows, self.size) if self.part.of == "columns" else (self.size, columns)
+    @property
+    def turned(self) -> bool:
+        return self.part.of == "columns"
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (x,) = along_rows("rows" if self.part.of == "columns" else "columns", i, j, *operands)
-        if isinstance(j, str):
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        if rows != self.part.count:
+            raise ShapeError(f"{self.part.count} {self.part.of} were expected;")
+        return self.size, columns
+
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (x,) = operands
+        if isinstance(i, str):
             return A.dots()
-        return x[i, self.part.indices.index(j)] if j in self.part.indices else A.number(0)
+        return x[self.part.indices.index(i), j] if i in self.part.indices else A.number(0)
 
     def turn(self) -> Self:
         return replace(self, part=self.part.turn())
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.part.of == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         used, nothing = dict(zip(self.part.indices, operands[0], strict=True)), [0.0] * len(operands[0][0])
         return [used.get(i, nothing) for i in range(self.size)]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, size_formula, size_in_sympy
-from symattn.derivation.derivation import Floats, HeadLines, InSympy, Lines, Pull, RuleOp, Shape, Style, Use
-from symattn.derivation.sizes import plus, times
-from symattn.derivation.witnesses import across
+from symattn.derivation.algebra import Algebra, Entries, Index, T, size_formula, size_in_sympy
+from symattn.derivation.derivation import Floats, HeadLines, InSympy, Lines, Pull, Shape, Style, Use
+from symattn.derivation.ops.lines import LineRuleOp
+from symattn.derivation.sizes import Axis, plus, times
 from symattn.errors import ShapeError
 from symattn.formula import Call, Dots, Formula, Name
 from symattn.foundation.languages import message
 
 
 @dataclass(frozen=True)
-class Slice(Lines, RuleOp):
+class Slice(Lines, LineRuleOp):
     """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
 
     Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
@@ -33,15 +33,18 @@ class Slice(Lines, RuleOp):
     def title(self) -> str:
         return "Rows" if self.of == "rows" else "Columns"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
-        if isinstance(columns, int) and self.indices[-1] >= columns:
-            raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
-        return (rows, self.count) if self.of == "columns" else (self.count, rows)
+    @property
+    def turned(self) -> bool:
+        return self.of == "columns"
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
-        return whole[i, A.nth(j, self.start, self.step)]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        if isinstance(rows, int) and self.indices[-1] >= rows:
+            raise ShapeError(f"{self.line} {self.indices[-1] + 1} is asked for;")
+        return self.count, columns
+
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0][A.nth(i, self.start, self.step), j]
 
     def whole(self, *operands: InSympy) -> InSympy:
         return _part(operands[0], self.of, slice(self.start, self.indices[-1] + 1, self.step))
@@ -49,9 +52,7 @@ class Slice(Lines, RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), part=self)
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.of == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return operands[0][self.start : self.start + self.count * self.step : self.step]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -65,7 +66,7 @@ class Slice(Lines, RuleOp):
 
 
 @dataclass(frozen=True)
-class HeadSlice(HeadLines, RuleOp):
+class HeadSlice(HeadLines, LineRuleOp):
     """The columns (or rows) of one head, where the width of each is a letter; else a `Slice`."""
 
     trivial = True
@@ -74,15 +75,18 @@ class HeadSlice(HeadLines, RuleOp):
     def title(self) -> str:
         return "Rows" if self.of == "rows" else "Columns"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
-        if columns != times(self.heads, self.width):
-            raise ShapeError(f"{self.heads} heads with {self.width} {self.of} each are asked for;")
-        return (rows, self.width) if self.of == "columns" else (self.width, rows)
+    @property
+    def turned(self) -> bool:
+        return self.of == "columns"
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
-        return whole[i, A.nth(j, self.start, self.step)]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        if rows != times(self.heads, self.width):
+            raise ShapeError(f"{self.heads} heads with {self.width} {self.of} each are asked for;")
+        return self.width, columns
+
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0][A.nth(i, self.start, self.step), j]
 
     def whole(self, *operands: InSympy) -> InSympy:
         return _part(operands[0], self.of, slice(size_in_sympy(self.start), size_in_sympy(self.end), self.step))
@@ -102,11 +106,11 @@ class HeadSlice(HeadLines, RuleOp):
         return f"{operands[0]}[{lines}]" if self.of == "rows" else f"{operands[0]}[:, {lines}]"
 
 
-def _part(whole: InSympy, of: Literal["columns", "rows"], lines: slice) -> InSympy:
+def _part(whole: InSympy, of: Axis, lines: slice) -> InSympy:
     return whole[:, lines] if of == "columns" else whole[lines, :]
 
 
-def _called(of: Literal["columns", "rows"], which: str, several: bool, *operands: Formula) -> Formula:
+def _called(of: Axis, which: str, several: bool, *operands: Formula) -> Formula:
     """Columns 1–2 (Q)."""
     match of, several:
         case "columns", True:

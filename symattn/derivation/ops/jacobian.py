@@ -11,8 +11,10 @@ from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
 from symattn.derivation.derivation import Convention, Floats, RuleOp, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.numpy_source import by_line, over_all
 from symattn.derivation.ops.entrywise import SLOPES
+from symattn.derivation.ops.lines import LineRuleOp
+from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import Box, each
-from symattn.derivation.witnesses import across, entrywise
+from symattn.derivation.witnesses import entrywise
 from symattn.errors import LetterError
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
@@ -76,43 +78,39 @@ def _whether_positive(h: Formula) -> Formula:
 
 
 @dataclass(frozen=True)
-class InfinityNorm(RuleOp):
+class InfinityNorm(LineRuleOp):
     """‖A‖∞ as a 1 × 1 matrix: the largest sum of the sizes of the entries of a row.
 
     It is at most the product of those of the factors of A, as every norm that an operator has, and needs no root.
     `along` says what is summed: rows, or columns where everything is transposed.
     """
 
-    along: Literal["rows", "columns"] = "rows"
+    along: Axis = "rows"
     title = "Matrix norm"
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         return 1, 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        lines = operands[0].rows if self.along == "rows" else operands[0].T.rows
-        return Matrix.of([[_largest([_size_of(line) for line in lines])]])
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        (a,) = operands
+        return Matrix.of([[_largest([_size_of(row) for row in a.rows])]])
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        a = operands[0] if self.along == "rows" else operands[0].transposed
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (a,) = operands
         if isinstance(a.rows.size, str):
             raise LetterError(f"The norm is the largest of several sums, so that {a.rows.size} must be a number.")
         sums = [A.total(a.columns, lambda k, i=i: A.apply("abs", a[i, k])) for i in a.rows.counted]  # type: ignore[misc]
         return A.maximum(*sums)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         (a,) = operands
         rows, columns = a.shape
         if isinstance(rows, str) or isinstance(columns, str):  # the largest of Σ |a_ik|, whichever row i that is
-            cell, size = (a.entry("i", "k"), columns) if self.along == "rows" else (a.entry("k", "i"), rows)
-            return Call(Name("max", (Name("i"),)), (sum_over(size, Bracketed(cell, "|"), a.first),))
-        cells = [[a.entry(i, j) for j in range(columns)] for i in range(rows)]
-        lines = cells if self.along == "rows" else zip(*cells, strict=True)
-        return Call(Name("max"), tuple(Sum(tuple(Bracketed(x, "|") for x in line)) for line in lines))
+            return Call(Name("max", (Name("i"),)), (sum_over(columns, Bracketed(a.entry("i", "k"), "|"), a.first),))
+        sums = (Sum(tuple(Bracketed(a.entry(i, j), "|") for j in range(columns))) for i in range(rows))
+        return Call(Name("max"), tuple(sums))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [[max(math.fsum(map(abs, row)) for row in operands[0])]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from operator import add, mul
-from typing import Any, Literal
+from typing import Any
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -28,9 +28,10 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import factor, joined, over_all
 from symattn.derivation.ops.heads import HeadSlice, Slice
-from symattn.derivation.sizes import plus
+from symattn.derivation.ops.lines import LineRuleOp, OverOp
+from symattn.derivation.sizes import Axis, plus
 from symattn.derivation.windows import RING, Box, Window, point, times, turned
-from symattn.derivation.witnesses import across, as_float, entrywise, transposed
+from symattn.derivation.witnesses import as_float, entrywise, transposed
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
 from symattn.exact.intervals import ZERO
@@ -201,31 +202,27 @@ class Hadamard(RuleOp):
 
 
 @dataclass(frozen=True)
-class SumOver(RuleOp):
+class SumOver(OverOp):
     """The sum of all rows (one row is left), or of all columns (one column is left)."""
 
-    over: Literal["rows", "columns"] = "rows"
+    over: Axis = "rows"
     title = "Sum"
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        ((rows, columns),) = shapes
-        return (1, columns) if self.over == "rows" else (rows, 1)
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, _),) = shapes
+        return rows, 1
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (a,) = operands
-        if self.over == "rows":
-            return A.total(a.rows, lambda k: a[k, j])
         return A.total(a.columns, lambda k: a[i, k])
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), Spread(use.shapes[0][0 if self.over == "rows" else 1], self.over))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.over == "rows":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [[math.fsum(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -309,30 +306,25 @@ class Scale(RuleOp):
 
 
 @dataclass(frozen=True)
-class Stack(RuleOp):
+class Stack(LineRuleOp):
     """Matrices one above the other (rows z_1, z_2, … become Z), or side by side along columns."""
 
-    along: Literal["rows", "columns"] = "rows"
+    along: Axis = "rows"
     arity = -1
     title = "Stack"
     moves = True
     shows_factors = False
 
-    def shape(self, *shapes: Shape) -> Shape:
-        if self.along == "columns":
-            return Stack().shape(*(s[::-1] for s in shapes))[::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         widths = {columns for _, columns in shapes}
         if len(widths) != 1:
             raise ShapeError("matrices that are put together must be equally long along their common edge;")
         return plus(*(rows for rows, _ in shapes)), widths.pop()
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.along == "columns":
-            return Stack().apply(*(m.T for m in operands)).T
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         return Matrix.of(row for matrix in operands for row in matrix.rows)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, operands = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.pieces(i, [m.shape[0] for m in operands], lambda p, k: operands[p][k, j])
 
     def whole(self, *operands: InSympy) -> InSympy:
@@ -354,9 +346,7 @@ class Stack(RuleOp):
             return Pull((replace(use.g, row=start),))
         return Pull((use.g,), Slice(start, count, of=self.along))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [row for matrix in operands for row in matrix]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -436,67 +426,60 @@ def summed(use: Use) -> tuple[SumOver, ...]:
     """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
     all entries."""
     stretched, full = use.shapes[use.k], use.shapes[1 - use.k]
-    ways: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
+    ways: tuple[Axis, ...] = ("rows", "columns")
     return tuple(SumOver(over) for over, a, b in zip(ways, stretched, full, strict=True) if a == 1 != b)
 
 
 @dataclass(frozen=True)
-class ProductSum(RuleOp):
+class ProductSum(OverOp):
     """Σ_i a_ij·b_ij: the column sums of A ⊙ B (1×m), or over columns its row sums (n×1): for what was stretched."""
 
-    over: Literal["rows", "columns"] = "rows"
+    over: Axis = "rows"
     arity = 2
     title = "Sum of products"
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, columns = alike(*shapes)
-        return (1, columns) if self.over == "rows" else (rows, 1)
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)[0], 1
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         a, b = operands
-        if self.over == "rows":
-            return A.total(a.rows, lambda k: A.product(a[k, j], b[k, j]))
         return A.total(a.columns, lambda k: A.product(a[i, k], b[i, k]))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """What stands on the diagonal of A Bᵀ."""
-        if self.over == "rows":
-            return across(self, *operands)
         product = transposed(operands[1])
         return [[math.fsum(map(mul, row, (column[i] for column in product)))] for i, row in enumerate(operands[0])]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
+        return Call(Name(f"{self.line}sums"), (Product(operands, "⊙"),))
 
     def numpy(self, *operands: str) -> str:
         return f"({' * '.join(operands)}).sum({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
-class Spread(RuleOp):
+class Spread(OverOp):
     """One row (1×m) `count` times, or over columns one column (n×1): every term gets the gradient of the sum."""
 
     count: Size
-    over: Literal["rows", "columns"] = "rows"
+    over: Axis = "rows"
     title = "Back through the sum"
     trivial = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        lines, length = shapes[0] if self.over == "rows" else shapes[0][::-1]
-        if lines != 1:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        if columns != 1:
             raise ShapeError(f"what is repeated must be one {self.over[:-1]};")
-        return (self.count, length) if self.over == "rows" else (length, self.count)
+        return rows, self.count
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0].stretched(i, j)
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         assert isinstance(self.count, int)
-        if self.over == "columns":
-            return across(self, *operands)
-        return operands[0] * self.count
+        return [row * self.count for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("repeat"), operands)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import Any
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
+from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -23,8 +23,10 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import by_line
-from symattn.derivation.windows import NOTHING, RING, Box, Window, by_rows, times
-from symattn.derivation.witnesses import across, entrywise
+from symattn.derivation.ops.lines import LineRuleOp
+from symattn.derivation.sizes import Axis
+from symattn.derivation.windows import NOTHING, RING, Box, Window, times
+from symattn.derivation.witnesses import entrywise
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -46,7 +48,7 @@ from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, 
 
 
 @dataclass(frozen=True)
-class CrossEntropy(RuleOp):
+class CrossEntropy(LineRuleOp):
     """−Σ_j t_j ln p_j of each row (n×c and n×c become n×1), or of each column (1×n): in nats.
 
     p are probabilities, t the target: one-hot, or any distribution.  What is not wanted at all (t = 0) counts nothing,
@@ -54,26 +56,24 @@ class CrossEntropy(RuleOp):
     `UndefinedError`.
     """
 
-    along: Literal["rows", "columns"] = "rows"
+    along: Axis = "rows"
     arity = 2
     title = "Cross-entropy"
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         p, t = shapes
         if p != t:
             raise ShapeError("every probability needs a target;")
-        return (p[0], 1) if self.along == "rows" else (1, p[1])
+        return p[0], 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         p, t = operands
-        if self.along == "columns":
-            return CrossEntropy().apply(p.T, t.T).T
         return Matrix.of([_cross_entropy(*lines, i)] for i, lines in enumerate(zip(p.rows, t.rows, strict=True), 1))
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (p, t) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        p, t = operands
         return A.negative(A.total(p.columns, lambda k: A.product(t[i, k], A.apply("ln", p[i, k]))))
 
     def flows(self, k: int) -> bool:
@@ -83,14 +83,12 @@ class CrossEntropy(RuleOp):
         """To the probabilities; what was wanted is no variable."""
         return Pull((use.g, *use.step.operands), ProbabilityGradient(self.along))
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         p, t = operands
-        rows = self.along == "rows"
-        size = p.shape[1 if rows else 0]
+        size = p.shape[1]
 
         def term(k: Index) -> Formula:
-            at = (i, k) if rows else (k, j)
-            wanted, logarithm = t.entry(*at), Call(Name("ln"), (p.entry(*at),))
+            wanted, logarithm = t.entry(i, k), Call(Name("ln"), (p.entry(i, k),))
             if wanted == ZERO:
                 return ZERO
             return logarithm if wanted == ONE else Product((wanted, logarithm), "·")
@@ -100,10 +98,8 @@ class CrossEntropy(RuleOp):
         terms = [shown for k in range(size) if (shown := term(k)) != ZERO]
         return Sum(tuple(map(Negative, terms))) if terms[1:] else Negative(terms[0]) if terms else ZERO
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By the logarithm of one product of powers: −ln Π p^t."""
-        if self.along == "columns":
-            return across(self, *operands)
         pairs = (zip(*rows, strict=True) for rows in zip(*operands, strict=True))
         products = [math.prod(p**t for p, t in row) for row in pairs]
         if 0 in products:
@@ -120,18 +116,15 @@ class CrossEntropy(RuleOp):
         p, t = operands
         return f"-({t} * np.log(np.where({t} == 0, 1, {p}))).sum({by_line(self.along)})"
 
-    def range(self, *boxes: Box) -> Box:
-        def losses(p: Box, t: Box) -> Box:
-            rows = zip(p, t, strict=True)
-            return tuple((RING.negate(reduce(RING.add, map(_wanted, *lines))),) for lines in rows)
-
-        return by_rows(self.along, losses, *boxes)
+    def range_of_rows(self, *boxes: Box) -> Box:
+        rows = zip(*boxes, strict=True)
+        return tuple((RING.negate(reduce(RING.add, map(_wanted, *lines))),) for lines in rows)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LOSS[self.along])]
 
 
-_LOSS: Mapping[Literal["rows", "columns"], str] = {
+_LOSS: Mapping[Axis, str] = {
     "rows": (
         "The loss of a token is minus the sum, over its row, of target times ln of probability; ln "
         "has base e, and a term with target 0 counts as 0."
@@ -227,28 +220,28 @@ class CrossEntropyGradient(RuleOp):
 
 
 @dataclass(frozen=True)
-class ProbabilityGradient(RuleOp):
+class ProbabilityGradient(LineRuleOp):
     """−g·t/p for the gradients g of the losses of rows (n×1), or of columns, and P and T (each n×c); 0 where t = 0."""
 
-    along: Literal["rows", "columns"] = "rows"
+    along: Axis = "rows"
     arity = 3
     title = "Back through cross-entropy"
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         g, p, t = shapes
-        if g != CrossEntropy(self.along).shape(p, t):
+        if g != CrossEntropy().shape(p, t):
             raise ShapeError("every loss needs a gradient;")
         return p
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         g, p, t = operands
         rows = zip(p.rows, t.rows, strict=True)
         wanted = Matrix.of([x if y != 0 else 1 for x, y in zip(*lines, strict=True)] for lines in rows)
-        return super().apply(g, wanted, t)
+        return super().values_of_rows(g, wanted, t)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, p, t = operands
         return A.negative(A.quotient(A.product(g.stretched(i, j), t[i, j]), p[i, j]))
 
@@ -260,12 +253,10 @@ class ProbabilityGradient(RuleOp):
         g, p, t = operands
         return f"-{g} * {t} / np.where({t} == 0, 1, {p})"
 
-    def witness(self, *operands: Floats) -> Floats:
-        g, p, t = operands
-        losses = g if self.along == "rows" else [g[0] for _ in p]
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [
-            [-(line[j % len(line)] / x) * y if y else 0.0 for j, (x, y) in enumerate(zip(*lines, strict=True))]
-            for line, *lines in zip(losses, p, t, strict=True)
+            [-(g / x) * y if y else 0.0 for x, y in zip(*lines, strict=True)]
+            for (g,), *lines in zip(*operands, strict=True)
         ]
 
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from operator import add, mul
 from typing import Literal, TypeVar
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, size_formula
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -34,12 +34,13 @@ from symattn.derivation.derivation import (
 from symattn.derivation.numpy_source import over_all, value
 from symattn.derivation.ops.arithmetic import Opposite
 from symattn.derivation.ops.linear import Spread, SumOver
+from symattn.derivation.ops.lines import OverOp
+from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import (
     RING,
     Box,
     Window,
     at_least_0,
-    by_rows,
     constant,
     minus,
     over,
@@ -48,7 +49,7 @@ from symattn.derivation.windows import (
     square,
     times,
 )
-from symattn.derivation.witnesses import across, as_float, entrywise
+from symattn.derivation.witnesses import as_float, entrywise
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, squared, to_sympy
 from symattn.exact.intervals import ZERO
@@ -68,15 +69,11 @@ from symattn.formula import (
     number,
 )
 
-Axis = Literal["columns", "rows"]
-_ALONG: Mapping[Axis, Axis] = {"columns": "rows", "rows": "columns"}
-"""Along which lines means are taken that are over all columns, or over all rows."""
-
 Line = tuple[Window, ...]
 
 
 @dataclass(frozen=True)
-class Mean(RuleOp):
+class Mean(OverOp):
     """The mean over the columns, one for each row (n×d becomes n×1), or over the rows (n×d becomes 1×d)."""
 
     over: Axis = "columns"
@@ -84,22 +81,20 @@ class Mean(RuleOp):
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return _line(shapes[0], self.over)
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        return shapes[0][0], 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return _by_line(self.over, lambda row: _share(row, len(row)), operands[0])
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return Matrix.of([_share(row, len(row))] for row in operands[0].rows)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
-        return _mean(A, self.over, i, j, x, lambda i, j: x[i, j])
+        return _mean(A, x.columns, lambda k: x[i, k])
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), SpreadEvenly(use.shapes[0][0 if self.over == "rows" else 1], self.over))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.over == "rows":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [[math.fsum(row) / len(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -110,7 +105,7 @@ class Mean(RuleOp):
 
 
 @dataclass(frozen=True)
-class Variance(RuleOp):
+class Variance(OverOp):
     """The mean square of the deviations from a mean that is given: of x (n×d) and its means (n×1), n×1.
 
     The population's divides by the number d of entries, as layer norm does; the sample's by d − 1.
@@ -124,29 +119,27 @@ class Variance(RuleOp):
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        x, mean = shapes
-        line = _line(x, self.over)
-        if mean != line:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        (rows, columns), means = shapes
+        if means != (rows, 1):
             raise ShapeError("the means must be one for every line whose variance is taken;")
-        if self.of == "sample" and _length(x, self.over) == 1:
+        if self.of == "sample" and columns == 1:
             raise ShapeError("the variance of a sample needs two entries or more;")
-        return line
+        return rows, 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         def variance(row: Sequence[Value], mean: Value) -> Value:
             deviations = [x - mean for x in row]
             return _share([squared(x) for x in deviations], len(row) - (self.of == "sample"))
 
-        _check_length(operands[0])
-        x, means = operands if self.over == "columns" else (m.T for m in operands)
-        result = Matrix.of([variance(row, mean)] for row, mean in zip(x.rows, means.T.rows[0], strict=True))
-        return result if self.over == "columns" else result.T
+        x, means = operands
+        _check_length(x)
+        return Matrix.of([variance(row, mean)] for row, (mean,) in zip(x.rows, means.rows, strict=True))
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, mean = operands
         less = int(self.of == "sample")
-        return _mean(A, self.over, i, j, x, lambda i, j: A.square(A.minus(x[i, j], mean.stretched(i, j))), less)
+        return _mean(A, x.columns, lambda k: A.square(A.minus(x[i, k], mean.stretched(i, k))), less)
 
     def pull(self, use: Use) -> Pull:
         """To the entries, and to the mean what comes to all of them together, with the other sign."""
@@ -154,10 +147,8 @@ class Variance(RuleOp):
         back = (use.g, *use.step.operands), SquaresGradient(count, self.of, self.over)
         return Pull.chain(*back) if use.k == 0 else Pull.chain(*back, SumOver(self.over), Opposite())
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By pairs of entries; about any mean, by Steiner's theorem."""
-        if self.over == "rows":
-            return across(self, *operands)
         variances = []
         for row, (mean,) in zip(*operands, strict=True):
             size = len(row)
@@ -175,13 +166,9 @@ class Variance(RuleOp):
             return f"{squares}.mean({over_all(self.over)})"
         return f"{squares}.sum({over_all(self.over)}) / ({_numpy_length(operands[0], self.over)} - 1)"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         less = int(self.of == "sample")
-
-        def variances(x: Box, means: Box) -> Box:
-            return tuple((_variance(row, mean, len(row) - less),) for row, (mean,) in zip(x, means, strict=True))
-
-        return by_rows(_ALONG[self.over], variances, *boxes)
+        return tuple((_variance(row, mean, len(row) - less),) for row, (mean,) in zip(*boxes, strict=True))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         lines, columns = signs.shape_of(steps[0].operands[0])
@@ -191,7 +178,7 @@ class Variance(RuleOp):
 
 
 @dataclass(frozen=True)
-class MeanSquare(RuleOp):
+class MeanSquare(OverOp):
     """The mean of the squares over the columns, one for each row (n×d becomes n×1), or over the rows."""
 
     over: Axis = "columns"
@@ -199,22 +186,20 @@ class MeanSquare(RuleOp):
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return _line(shapes[0], self.over)
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        return shapes[0][0], 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return _by_line(self.over, lambda row: _share([squared(x) for x in row], len(row)), operands[0])
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return Matrix.of([_share([squared(x) for x in row], len(row))] for row in operands[0].rows)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
-        return _mean(A, self.over, i, j, x, lambda i, j: A.square(x[i, j]))
+        return _mean(A, x.columns, lambda k: A.square(x[i, k]))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.operand), SquaresGradient(_length(use.shapes[0], self.over), over=self.over))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.over == "rows":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [[math.fsum(x * x for x in row) / len(row)] for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -345,17 +330,8 @@ _VARIANCE: Mapping[Axis, str] = {
 # ------------------------------------------------------------------------------------------------ lines
 
 
-def _line(shape: Shape, over: Axis) -> Shape:
-    return (shape[0], 1) if over == "columns" else (1, shape[1])
-
-
 def _length(shape: Shape, over: Axis) -> Size:
     return shape[1] if over == "columns" else shape[0]
-
-
-def _by_line(over: Axis, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
-    lines = Matrix.of([reduced(row)] for row in (x.rows if over == "columns" else x.T.rows))
-    return lines if over == "columns" else lines.T
 
 
 def _share(terms: Sequence[Value], number: int) -> Value:
@@ -363,13 +339,9 @@ def _share(terms: Sequence[Value], number: int) -> Value:
     return tidy(reduce(add, terms) * Ratio(1, number))
 
 
-def _mean(
-    A: Algebra[T], over: Axis, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
-) -> T:
-    """The sum of a term for each entry of the line, over their number, or a few less."""
-    if over == "columns":
-        return A.quotient(A.total(x.columns, lambda k: term(i, k)), A.size(x.columns, less))
-    return A.quotient(A.total(x.rows, lambda k: term(k, j)), A.size(x.rows, less))
+def _mean(A: Algebra[T], places: Indices, term: Callable[[Index], T], less: int = 0) -> T:
+    """The sum of a term for each place, over their number, or a few less."""
+    return A.quotient(A.total(places, term), A.size(places, less))
 
 
 def _root(A: Algebra[T], variance: T, epsilon: Value) -> T:
@@ -486,12 +458,12 @@ class SpreadEvenly(Spread):
     title = "Back through the mean"
     trivial = False
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        return A.quotient(super().rule(A, i, j, *operands), A.size(Indices(self.count)))
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(super().rule_of_rows(A, i, j, *operands), A.size(Indices(self.count)))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         share = 1 / float(self.count)
-        return Spread(self.count, self.over).witness(entrywise(lambda x: share * x, *operands))
+        return super().witness_of_rows(entrywise(lambda x: share * x, *operands))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
@@ -501,7 +473,7 @@ class SpreadEvenly(Spread):
 
 
 @dataclass(frozen=True)
-class SquaresGradient(RuleOp):
+class SquaresGradient(OverOp):
     """2·g·(x − μ)/d for the gradients g of variances, `count` = d entries x (n×d) and their means μ (each n×1).
 
     Of mean squares it is 2·g·x/d.  With a sample's variance it is divided by d − 1.
@@ -515,13 +487,13 @@ class SquaresGradient(RuleOp):
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         gradient, x, *mean = shapes
-        if {gradient, *mean} != {_line(x, self.over)}:
+        if {gradient, *mean} != {(x[0], 1)}:
             raise ShapeError("there must be one gradient and one mean for every line;")
         return x
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         gradient, x, *mean = operands
         away = A.minus(x[i, j], mean[0].stretched(i, j)) if mean else x[i, j]
         share = A.quotient(A.number(2), A.size(Indices(self.count), int(self.of == "sample")))
@@ -540,11 +512,9 @@ class SquaresGradient(RuleOp):
         divisor = f"{self.count}" if self.of == "population" else f"({self.count} - 1)"
         return f"2 * {gradient} * {away} / {divisor}"
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By differences of squares, (y + 1)² − y² − 1 = 2·y for y = x − μ."""
         gradient, x, *mean = operands
-        if self.over == "rows":
-            return across(self, *operands)
         rows, share = [], len(x[0]) - (self.of == "sample")
         for k, ((g,), row) in enumerate(zip(gradient, x, strict=True)):
             away = [entry - (mean[0][k][0] if mean else 0) for entry in row]
@@ -553,7 +523,7 @@ class SquaresGradient(RuleOp):
 
 
 @dataclass(frozen=True)
-class NormGradient(RuleOp):
+class NormGradient(OverOp):
     """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
 
     Operands: G and the standardised entries N (each n×d), and their variances v (n×1).  The mean and the variance
@@ -563,25 +533,23 @@ class NormGradient(RuleOp):
 
     kind: Literal["population", "sample", "rms"] = "population"
     epsilon: Value = 0
-    over: Literal["columns", "rows"] = "columns"
+    over: Axis = "columns"
     arity = 3
     title = "Back through the norm"
     entwined = True
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         gradient, normed, variance = shapes
         alike(gradient, normed)
-        rows, columns = gradient
-        if variance != ((rows, 1) if self.over == "columns" else (1, columns)):
+        if variance != (gradient[0], 1):
             raise ShapeError("the variances must be one for every line;")
         return gradient
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        gradient, normed, variance = operands if self.over == "columns" else (m.T for m in operands)
-        rows = Matrix.of(map(self._line, gradient.rows, normed.rows, variance.T.rows[0]))
-        return rows if self.over == "columns" else rows.T
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        gradient, normed, variance = operands
+        return Matrix.of(map(self._line, gradient.rows, normed.rows, variance.T.rows[0]))
 
     def _line(self, gradient: Sequence[Value], normed: Sequence[Value], variance: Value) -> list[Value]:
         deviation = square_root(variance + self.epsilon)
@@ -589,8 +557,8 @@ class NormGradient(RuleOp):
         along = divide(reduce(add, map(mul, gradient, normed)), len(gradient) - (self.kind == "sample"))
         return [divide(g - mean - n * along, deviation) for g, n in zip(gradient, normed, strict=True)]
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (g, n, v) = along_rows("rows" if self.over == "columns" else "columns", i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, n, v = operands
         length = g.columns
         along = A.quotient(
             A.total(length, lambda k: A.product(g[i, k], n[i, k])), A.size(length, int(self.kind == "sample"))
@@ -601,10 +569,8 @@ class NormGradient(RuleOp):
         root = _root(A, v[i, 0], self.epsilon)
         return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """Each row times its Jacobian, entry by entry."""
-        if self.over == "rows":
-            return across(self, *operands)
         rows = []
         for gradient, row, (variance,) in zip(*operands, strict=True):
             size, centred = len(row), self.kind != "rms"
@@ -634,8 +600,8 @@ class NormGradient(RuleOp):
             products = f"({gradient} * {normed}).sum({over_all(self.over)}) / ({length} - 1)"
         return f"({gradient}{mean} - {normed} * {products}) / {_numpy_root(variance, self.epsilon)}"
 
-    def range(self, *boxes: Box) -> Box:
-        return by_rows(_ALONG[self.over], lambda *rows: tuple(map(self._range, *rows)), *boxes)
+    def range_of_rows(self, *boxes: Box) -> Box:
+        return tuple(map(self._range, *boxes))
 
     def _range(self, gradient: Line, normed: Line, variance: Line) -> Line:
         """The textbook's line, each number wherever it stands: wide enough, and wider than the range."""

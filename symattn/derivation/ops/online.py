@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from math import inf, isclose, isinf
 from typing import Literal
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, along_rows
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
 from symattn.derivation.derivation import (
     Convention,
     Floats,
     Pull,
-    RuleOp,
     Shape,
     Signs,
     Step,
@@ -27,53 +26,50 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import by_line, joined, value
 from symattn.derivation.ops.arithmetic import Opposite, rate
-from symattn.derivation.ops.attention import Along, range_of_weights
+from symattn.derivation.ops.attention import range_of_weights
 from symattn.derivation.ops.linear import Hadamard, ProductSum
+from symattn.derivation.ops.lines import ACROSS, LineRuleOp
 from symattn.derivation.ops.scores import hardmax
-from symattn.derivation.windows import Box, by_rows, times
-from symattn.derivation.witnesses import across, entrywise, power_of
+from symattn.derivation.sizes import Axis
+from symattn.derivation.windows import Box, times
+from symattn.derivation.witnesses import entrywise, power_of
 from symattn.errors import ShapeError
 from symattn.exact import Value
 from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Sum, equal, number
 
 MAXIMUM = Name("max")
-_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
 
 
 @dataclass(frozen=True)
-class RunningMaximum(RuleOp):
+class RunningMaximum(LineRuleOp):
     """The greatest entry of each row of all the operands together (n×k, n×l, … become n×1), or of each column."""
 
-    along: Along = "rows"
+    along: Axis = "rows"
     arity = -1
     title = "Running maximum"
     shows_factors = False
 
-    def shape(self, *shapes: Shape) -> Shape:
-        lengths = {shape[0] if self.along == "rows" else shape[1] for shape in shapes}
-        if len(lengths) != 1:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        counts = {rows for rows, _ in shapes}
+        if len(counts) != 1:
             raise ShapeError(f"all need as many {self.along};")
-        length = lengths.pop()
-        return (length, 1) if self.along == "rows" else (1, length)
+        return counts.pop(), 1
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, operands = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         counted = [m.columns.counted if isinstance(m.shape[1], int) else (0, "k") for m in operands]
         return A.maximum(*(m[i, k] for m, places in zip(operands, counted, strict=True) for k in places))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.result, use.operand, *use.others), MaximumGradient(self.along))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [[max(map(max, rows))] for rows in zip(*operands, strict=True)]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
 
     def numpy(self, *operands: str) -> str:
-        together = joined(_ACROSS[self.along], *operands) if operands[1:] else operands[0]
+        together = joined(ACROSS[self.along], *operands) if operands[1:] else operands[0]
         return f"{together}.max({by_line(self.along)})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
@@ -84,33 +80,33 @@ class RunningMaximum(RuleOp):
 
 
 @dataclass(frozen=True)
-class MaximumGradient(RuleOp):
+class MaximumGradient(LineRuleOp):
     """The gradient of a row's maximum for its largest entries, in equal shares, and 0 for the others.
 
     Operands: the gradients g and the maxima m (each n×1), the matrix that is asked about, and all others of which m are
     the maxima.
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     arity = -1
     title = "Back through the maximum"
     shows_factors = False
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         gradient, maxima, *matrices = shapes
-        if {gradient, maxima} != {RunningMaximum(self.along).shape(*matrices)}:
+        if {gradient, maxima} != {RunningMaximum().shape(*matrices)}:
             raise ShapeError("every maximum needs a gradient;")
         return matrices[0]
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return self._share(A, lambda x, m: A.minus(A.number(1), A.apply("positive", A.minus(m, x))), i, j, *operands)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         return self._share(FORMULAS, lambda x, m: Bracketed(equal(x, m), "["), i, j, *operands)
 
     def _share(self, A: Algebra[T], is_largest: Callable[[T, T], T], i: Index, j: Index, *operands: Entries[T]) -> T:
         """g·[x = m] over how many of the row are m."""
-        i, j, (gradient, maxima, *matrices) = along_rows(self.along, i, j, *operands)
+        gradient, maxima, *matrices = operands
         if A.hidden(matrices[0][i, j]):
             return A.number(0)
 
@@ -131,37 +127,33 @@ class MaximumGradient(RuleOp):
         ties = " + ".join(f"{one}.sum({by_line(self.along)})" for one in largest_here)
         return f"{gradient} * {largest_here[0]} / ({ties})"
 
-    def range(self, *boxes: Box) -> Box:
-        def rows(gradient: Box, maxima: Box, *matrices: Box) -> Box:
-            rows = []
-            for (g,), *lines in zip(gradient, *matrices, strict=True):
-                (weights,) = range_of_weights((sum(lines, ()),), "rows", "zero", hardmax)
-                rows.append(tuple(times(g, weight) for weight in weights[: len(lines[0])]))
-            return tuple(rows)
+    def range_of_rows(self, *boxes: Box) -> Box:
+        gradient, _, *matrices = boxes
+        rows = []
+        for (g,), *lines in zip(gradient, *matrices, strict=True):
+            (weights,) = range_of_weights((sum(lines, ()),), "zero", hardmax)
+            rows.append(tuple(times(g, weight) for weight in weights[: len(lines[0])]))
+        return tuple(rows)
 
-        return by_rows(self.along, rows, *boxes)
-
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By sorting each row: as many share as are within rounding of the last."""
-        if self.along == "columns":
-            return across(self, *operands)
         gradient, _, *matrices = operands
-        found = []
+        rows = []
         for (g,), *lines in zip(gradient, *matrices, strict=True):
             largest = sorted(x for line in lines for x in line)[-1]
             ties = sum(isclose(x, largest, abs_tol=1e-12) for line in lines for x in line)
-            found.append([g / ties if isclose(x, largest, abs_tol=1e-12) and x > -inf else 0.0 for x in lines[0]])
-        return found
+            rows.append([g / ties if isclose(x, largest, abs_tol=1e-12) and x > -inf else 0.0 for x in lines[0]])
+        return rows
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("The gradient of a maximum goes to the largest entry, in equal shares to those that tie.")]
 
 
 @dataclass(frozen=True)
-class Exponentials(RuleOp):
+class Exponentials(LineRuleOp):
     """b^(x − m) for x (n×k) and one m for every row (n×1), or for every column; 0 for a score of −∞."""
 
-    along: Along = "rows"
+    along: Axis = "rows"
     base: Value | Literal["e"] = "e"
     arity = 2
     title = "Exponentials"
@@ -170,11 +162,11 @@ class Exponentials(RuleOp):
     by_hand = True
     brings = "powers"
 
-    def shape(self, *shapes: Shape) -> Shape:
-        _one_for_each(self.along, shapes[0], shapes[1])
-        return shapes[0]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        scores, maxima = shapes
+        return one_for_each(self.line, scores, maxima)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         scores, maxima = operands
         x = scores[i, j]
         return A.number(0) if A.hidden(x) else A.exponential(A.minus(x, maxima.stretched(i, j)), self.base)
@@ -183,9 +175,9 @@ class Exponentials(RuleOp):
         """To the exponents as they are, to what is taken from them with the other sign, and added up."""
         if use.k == 0:
             return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
-        return Pull.chain((use.g, use.result), ProductSum(_ACROSS[self.along]), *rate(self.base), Opposite())
+        return Pull.chain((use.g, use.result), ProductSum(ACROSS[self.along]), *rate(self.base), Opposite())
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """Nothing for what is hidden, also where everything is."""
         return entrywise(lambda x, m: 0.0 if isinf(x) else power_of(self.base, x - m), *operands)
 
@@ -208,36 +200,35 @@ class Exponentials(RuleOp):
 
 
 @dataclass(frozen=True)
-class Accumulate(RuleOp):
+class Accumulate(LineRuleOp):
     """α·old + new, every row of the old (n×k) times its own α (n×1), or every column times its own."""
 
-    along: Along = "rows"
+    along: Axis = "rows"
     arity = 3
     title = "Running sum"
     shows_factors = False
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
         factors, old, new = shapes
         if old != new:
             raise ShapeError("what is added must be of the shape of the sum so far;")
-        _one_for_each(self.along, old, factors)
-        return old
+        return one_for_each(self.line, old, factors)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         factors, old, new = operands
         return A.sum(A.product(factors.stretched(i, j), old[i, j]), new[i, j])
 
     def pull(self, use: Use) -> Pull:
         factors, old, _ = use.step.operands
         pulls = (
-            Pull((use.g, old), ProductSum(_ACROSS[self.along])),
+            Pull((use.g, old), ProductSum(ACROSS[self.along])),
             Pull((use.g, factors), Hadamard()),
             Pull((use.g,)),
         )
         return pulls[use.k]
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return entrywise(lambda factor, old, new: factor * old + new, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -253,28 +244,29 @@ class Accumulate(RuleOp):
         return [convention("⊙: entry by entry, a single row or column with all")]
 
 
-_GREATEST: Mapping[Along, str] = {
+_GREATEST: Mapping[Axis, str] = {
     "rows": "max is the largest number in each row, over all the matrices in the brackets.",
     "columns": "max is the largest number in each column, over all the matrices in the brackets.",
 }
-_OWN_MAXIMUM: Mapping[Along, str] = {
+_OWN_MAXIMUM: Mapping[Axis, str] = {
     "rows": "In the exponent, each row uses its own maximum.",
     "columns": "In the exponent, each column uses its own maximum.",
 }
-_EXPONENT: Mapping[Along, str] = {
+_EXPONENT: Mapping[Axis, str] = {
     "rows": "Exponent: minus the maximum of its row",
     "columns": "Exponent: minus the maximum of its column",
 }
-_OWN_NUMBER: Mapping[Along, str] = {
+_OWN_NUMBER: Mapping[Axis, str] = {
     "rows": "⊙ multiplies each row by its own number.",
     "columns": "⊙ multiplies each column by its own number.",
 }
 
 
-def _one_for_each(along: Along, shape: Shape, own: Shape) -> None:
-    """Refuse numbers that are not one for every row (or column)."""
-    if own != ((shape[0], 1) if along == "rows" else (1, shape[1])):
-        raise ShapeError(f"every {along[:-1]} needs one number of its own;")
+def one_for_each(line: str, shape: Shape, own: Shape) -> Shape:
+    """The shape, if the numbers beside it are one for every row; errors call a row `line`."""
+    if own != (shape[0], 1):
+        raise ShapeError(f"every {line} needs one number of its own;")
+    return shape
 
 
 OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}

@@ -16,6 +16,7 @@ from symattn.derivation.derivation import (
     Brings,
     Convention,
     Floats,
+    Orientation,
     Pull,
     RuleOp,
     Shape,
@@ -27,8 +28,9 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, value
+from symattn.derivation.ops.lines import LineRuleOp
 from symattn.derivation.sizes import plus, times
-from symattn.derivation.witnesses import across, as_float, entrywise, transposed
+from symattn.derivation.witnesses import as_float, entrywise
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Size, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -59,8 +61,6 @@ from symattn.formula import (
 
 Layout = Literal["pairs", "halves"]
 """Which features make pair k of d: pairs: 2k − 1 and 2k;  halves: k and d/2 + k."""
-
-Tokens = Literal["rows", "columns"]
 
 
 class Angle(ABC):
@@ -282,7 +282,7 @@ Positions = tuple[int, ...] | Consecutive
 
 
 @dataclass(frozen=True)
-class Turning(RuleOp):
+class Turning(LineRuleOp):
     """What is worked out of cos pθ and sin pθ, for positions p and a θ for every pair of features.
 
     Where there are letters, a feature is one of the two of its pair by where it stands, and θ a power.
@@ -291,8 +291,12 @@ class Turning(RuleOp):
     angles: Angles
     positions: Positions
     layout: Layout = "pairs"
-    tokens: Tokens = "rows"
+    tokens: Orientation = "rows"
     shows_factors = False
+
+    @property
+    def turned(self) -> bool:
+        return self.tokens == "columns"
 
     @property
     def width(self) -> Size:
@@ -389,28 +393,24 @@ class Sinusoids(Turning):
     def width(self) -> Size:
         return plus(super().width, -self.odd)
 
-    def shape(self, *shapes: Shape) -> Shape:
-        shape = (self.count, self.width)
-        return shape if self.tokens == "rows" else shape[::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        return self.count, self.width
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        return self.of_pair(A, feature, lambda k, second: self.wave(A, "cos" if second else "sin", token, k))
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return self.of_pair(A, j, lambda k, second: self.wave(A, "cos" if second else "sin", i, k))
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        if isinstance(token, str) or isinstance(feature, str):
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
+        if isinstance(i, str) or isinstance(j, str):
             return ListOf((self.wave_of_any("sin"), self.wave_of_any("cos")), separator=",")
         angles, positions = self.listed
-        k, second = _place(self.layout, feature, len(angles))
-        return angles[k].working(positions[token], "cos" if second else "sin")
+        k, second = _place(self.layout, j, len(angles))
+        return angles[k].working(positions[i], "cos" if second else "sin")
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         angles, positions = self.listed
         turns = [[angle.turned(p) for angle in angles] for p in positions]
         rows = [_features(self.layout, [z.imag for z in row], [z.real for z in row]) for row in turns]
-        rows = [row[:-1] if self.odd else row for row in rows]
-        return rows if self.tokens == "rows" else transposed(rows)
+        return [row[:-1] if self.odd else row for row in rows]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         angle = Name("θ", (PAIR,))
@@ -453,15 +453,15 @@ class Rotate(Turning):
     by_hand = True
     direction: ClassVar[int] = 1
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, width),) = shapes
         if width != self.width:
             raise ShapeError(f"a rotation of {times(Ratio(1, 2), self.width)} pairs needs {self.width} features;")
         if rows != self.count:
             raise ShapeError(f"a rotation for {self.count} positions needs as many tokens;")
         return shapes[0]
 
-    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
+    def _rotated(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
         """The first or the second of a pair turned by an angle of this cosine and sine."""
         if second:
             return A.sum(A.product(x, sine), A.product(y, cosine))
@@ -473,27 +473,25 @@ class Rotate(Turning):
         alone = replace(self, positions=(position,), tokens="rows")
         return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        x = operands[0] if self.tokens == "rows" else operands[0].transposed
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (x,) = operands
 
         def entry(k: Index, second: bool) -> T:
-            first, other = (x[token, place] for place in self._pair(A, k))
-            cosine, sine = (self.wave(A, function, token, k) for function in WAVES)
-            return self._turned(A, first, other, cosine, sine, second)
+            first, other = (x[i, place] for place in self._pair(A, k))
+            cosine, sine = (self.wave(A, function, i, k) for function in WAVES)
+            return self._rotated(A, first, other, cosine, sine, second)
 
-        return self.of_pair(A, feature, entry)
+        return self.of_pair(A, j, entry)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        if isinstance(token, int) and isinstance(feature, int):
-            return self.rule(FORMULAS, i, j, *operands)
-        x = operands[0] if self.tokens == "rows" else operands[0].transposed
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
+        if isinstance(i, int) and isinstance(j, int):
+            return self.rule_of_rows(FORMULAS, i, j, *operands)
+        (x,) = operands
         ends = ("2k-1", "2k") if self.layout == "pairs" else ("k", f"k+{times(Ratio(1, 2), self.width)}")
         first, other = (x["i", end] for end in ends)
         angle = Name("θ", (PAIR,))
         waves = _wave("cos", angle), _wave("sin", angle)
-        pair = [self._turned(FORMULAS, first, other, *waves, second) for second in (False, True)]
+        pair = [self._rotated(FORMULAS, first, other, *waves, second) for second in (False, True)]
         return ListOf(tuple(pair), separator=",")
 
     def _pair(self, A: Algebra[T], k: Index) -> tuple[Index, Index]:
@@ -506,10 +504,8 @@ class Rotate(Turning):
         """By the transpose of the rotation, which is its inverse."""
         return Pull((use.g,), RotateBack(self.angles, self.positions, self.layout, self.tokens))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """Each pair as a complex number times e^(ipθ)."""
-        if self.tokens == "columns":
-            return across(self, *operands)
         rows = []
         listed, positions = self.listed
         for p, row in zip(positions, operands[0], strict=True):
@@ -540,8 +536,8 @@ class Rotate(Turning):
         """(x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)."""
         x, y = Name("x"), Name("y")
         waves = _wave("cos", THETA), _wave("sin", THETA)
-        turned = [self._turned(FORMULAS, x, y, *waves, second) for second in (False, True)]
-        return Relation((ListOf((x, y), "(", ","), ListOf(tuple(turned), "(", ",")), ("→",))
+        rotated = [self._rotated(FORMULAS, x, y, *waves, second) for second in (False, True)]
+        return Relation((ListOf((x, y), "(", ","), ListOf(tuple(rotated), "(", ",")), ("→",))
 
 
 @dataclass(frozen=True)
@@ -554,7 +550,7 @@ class RotateBack(Rotate):
     title = "Rotation back"
     direction = -1
 
-    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
+    def _rotated(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T, second: bool) -> T:
         if second:
             return A.minus(A.product(y, cosine), A.product(x, sine))
         return A.sum(A.product(x, cosine), A.product(y, sine))

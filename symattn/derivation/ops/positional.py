@@ -11,7 +11,7 @@ from symattn.derivation.derivation import (
     Convention,
     Floats,
     Index,
-    Op,
+    Orientation,
     Shape,
     Signs,
     Step,
@@ -20,9 +20,9 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import assigned
-from symattn.derivation.ops.position import Tokens, stated_positions
+from symattn.derivation.ops.lines import LineOp
+from symattn.derivation.ops.position import stated_positions
 from symattn.derivation.windows import Box, constant
-from symattn.derivation.witnesses import transposed
 from symattn.exact import Matrix, Value
 from symattn.exact.intervals import interval_ring
 from symattn.exact.reading import read
@@ -34,7 +34,7 @@ LETTERS = ("p", "k", "d")
 
 
 @dataclass(frozen=True)
-class Positional(Op):
+class Positional(LineOp):
     """Feature j of position p by a formula in p, k and d, as large as the one operand, which is only measured.
 
     With c formulas it is formula j mod c, for k = ⌊j/c⌋ and the width d (n × d; nothing else of the operand is used).
@@ -45,7 +45,7 @@ class Positional(Op):
     formulas: tuple[str, ...]
     positions: tuple[int, ...]
     width: int
-    tokens: Tokens = "rows"
+    tokens: Orientation = "rows"
     arity = 0
     title = "Positional encoding"
     shows_factors = False
@@ -55,24 +55,24 @@ class Positional(Op):
             self._value(1, j)
             self._written(1, j)
 
-    def shape(self, *shapes: Shape) -> Shape:
-        shape = (len(self.positions), self.width)
-        return shape if self.tokens == "rows" else shape[::-1]
+    @property
+    def turned(self) -> bool:
+        return self.tokens == "columns"
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        rows = Matrix.of([self._value(p, j) for j in range(self.width)] for p in self.positions)
-        return rows if self.tokens == "rows" else rows.T
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        return len(self.positions), self.width
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        token, feature = (i, j) if self.tokens == "rows" else (j, i)
-        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
-        return self._written(self.positions[token], feature)
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return Matrix.of([self._value(p, j) for j in range(self.width)] for p in self.positions)
 
-    def witness(self, *operands: Floats) -> Floats:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
+        assert isinstance(i, int) and isinstance(j, int)  # its size is never a letter
+        return self._written(self.positions[i], j)
+
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """The formula of every entry in intervals, which know nothing of exact values."""
         ring = interval_ring(20)
-        rows = [[float(ring(self.tree(p, j)).low) for j in range(self.width)] for p in self.positions]
-        return rows if self.tokens == "rows" else transposed(rows)
+        return [[float(ring(self.tree(p, j)).low) for j in range(self.width)] for p in self.positions]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")

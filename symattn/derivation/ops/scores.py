@@ -14,11 +14,10 @@ from operator import add, truediv
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, along_rows, index
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, index
 from symattn.derivation.derivation import (
     Convention,
     Floats,
-    Op,
     Pull,
     RuleOp,
     Shape,
@@ -31,10 +30,12 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
 from symattn.derivation.ops.arithmetic import DivisorGradient
-from symattn.derivation.ops.attention import Along, Empty, normalise_rows, range_of_weights
+from symattn.derivation.ops.attention import Empty, normalised, range_of_weights
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
 from symattn.derivation.ops.linear import Hadamard, Scale, summed
+from symattn.derivation.ops.lines import LineOp, LineRuleOp
 from symattn.derivation.ops.position import Multiple
+from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import (
     NOTHING,
     RING,
@@ -50,7 +51,7 @@ from symattn.derivation.windows import (
     tanh_slope,
     times,
 )
-from symattn.derivation.witnesses import across, as_float, as_floats, close, entrywise
+from symattn.derivation.witnesses import as_float, as_floats, close, entrywise
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import (
     Matrix,
@@ -278,13 +279,13 @@ def alibi_slope(head: int, heads: int) -> Value:
 
 
 @dataclass(frozen=True)
-class OverSum(RuleOp):
+class OverSum(LineRuleOp):
     """Every score over the sum of its row (or column); what is hidden counts nothing and gets 0.
 
     No exponentials, so that negative scores give negative weights; undefined where the sum is 0.
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     empty: Empty = "undefined"
     shows_factors = False
     by_hand = True
@@ -295,16 +296,16 @@ class OverSum(RuleOp):
     def title(self) -> str:
         return "Divided by the row sum" if self.along == "rows" else "Divided by the column sum"
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return normalise_rows(operands[0], self.along, self.empty, self._shares)
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
+        return normalised(operands[0], self.line, self.empty, self._shares)
 
     def _shares(self, scores: Sequence[Value]) -> list[Value]:
         if is_zero_for_sure(total(scores)):
             raise UndefinedError("the scores add up to 0, and nothing can be divided by that.")
         return shares(scores)
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (s,) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (s,) = operands
         if A.hidden(s[i, j]):
             return A.number(0)
         return A.quotient(s[i, j], A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: s[i, k]))
@@ -312,9 +313,7 @@ class OverSum(RuleOp):
     def pull(self, use: Use) -> Pull:
         return Pull((use.g, use.operand, use.result), OverSumGradient(self.along))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [_over_seen(row, lambda seen: [x / math.fsum(seen) for x in seen]) for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -323,9 +322,9 @@ class OverSum(RuleOp):
     def numpy(self, *operands: str) -> str:
         return f"shares({operands[0]}{helper_axis(self.along)})"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         """A quotient of linear functions: its extremes over a score and the sum of the others stand at corners."""
-        return range_of_weights(boxes[0], self.along, self.empty, _over_sum)
+        return range_of_weights(boxes[0], self.empty, _over_sum)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_BY_SCORES[self.along])]
@@ -336,49 +335,34 @@ class OverSum(RuleOp):
 
 
 @dataclass(frozen=True)
-class Hardmax(Op):
+class Hardmax(LineOp):
     """All weight on the largest score of each row (or column), shared equally by those that are tied.
 
     The limit of the softmax as its temperature goes to 0 (averaging hard attention: Merrill, Sabharwal and Smith,
     Saturated Transformers are Constant-Depth Threshold Circuits, 2022, section 3).
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     empty: Empty = "undefined"
     title = "Hardmax"
     shows_factors = False
     weighs = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        return shapes[0]
-
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         if any(map(has_symbols, operands[0])):
             raise InputError("Which of several scores in letters is the largest is not known; hardmax needs numbers.")
-        return normalise_rows(operands[0], self.along, self.empty, self._shares)
+        return normalised(operands[0], self.line, self.empty, self._shares)
 
     def _shares(self, scores: Sequence[Value]) -> list[Value]:
         largest = max(scores, key=cmp_to_key(compare))
         won = [compare(x, largest) == 0 for x in scores]
         return [divide(1, sum(won)) if w else 0 for w in won]
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         """Component j of the hardmax of row i: hardmax_2(1, 4, 4)."""
-        (a,) = operands
-        rows = self.along == "rows"
-        which, size = (j, a.shape[1]) if rows else (i, a.shape[0])
-        terms: tuple[Formula, ...]
-        if isinstance(size, str) or a.long:
-            last = size if isinstance(size, str) else size - 1
-            ends = [a.entry(i, k) if rows else a.entry(k, j) for k in (0, last)]
-            terms = (ends[0], Dots(), ends[1])
-        else:
-            terms = _line(self.along, i, j, a)
-        return Call(Name("hardmax", (index(which),)), terms)
+        return Call(Name("hardmax", (index(j),)), row_written(i, *operands))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         return [_over_seen(row, _shared_by_largest) for row in operands[0]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -387,9 +371,9 @@ class Hardmax(Op):
     def numpy(self, *operands: str) -> str:
         return f"hardmax({operands[0]}{helper_axis(self.along)})"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         """1 over the number of those that share the largest score, 0 for the others."""
-        return range_of_weights(boxes[0], self.along, self.empty, hardmax)
+        return range_of_weights(boxes[0], self.empty, hardmax)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention(_LARGEST[self.along])]
@@ -434,12 +418,12 @@ def hardmax(scores: Sequence[Window]) -> list[Window]:
     return list(map(share, range(len(scores))))
 
 
-def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
-    """The row, or the column, in which entry (i, j) stands, written out."""
-    rows, columns = a.shape
-    if along == "rows":
-        return tuple(a.entry(i, k) for k in range(int(columns)))
-    return tuple(a.entry(k, j) for k in range(int(rows)))
+def row_written(i: Index, a: View) -> tuple[Formula, ...]:
+    """The entries of row i; its ends, where it is too long to be written out."""
+    size = a.shape[1]
+    if isinstance(size, int) and not a.long:
+        return tuple(a.entry(i, k) for k in range(size))
+    return a.entry(i, 0), Dots(), a.entry(i, size if isinstance(size, str) else size - 1)
 
 
 # ---------------------------------------------------------------------------------------------- linear attention
@@ -533,23 +517,23 @@ class FeatureMap(RuleOp):
 
 
 @dataclass(frozen=True)
-class Over(RuleOp):
+class Over(LineRuleOp):
     """Each row of the first matrix (n×d) over its own number in the second (n×1), or column over column."""
 
-    along: Along = "rows"
+    along: Axis = "rows"
     arity = 2
     title = "Quotient"
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        (rows, columns), divisors = shapes
-        if divisors != ((rows, 1) if self.along == "rows" else (1, columns)):
-            raise ShapeError(f"every {self.along[:-1]} of the first needs one divisor of its own;")
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        (rows, _), divisors = shapes
+        if divisors != (rows, 1):
+            raise ShapeError(f"every {self.line} of the first needs one divisor of its own;")
         return shapes[0]
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         above, below = operands
         return A.quotient(above[i, j], below.stretched(i, j))
 
@@ -608,20 +592,20 @@ class SoftCapGradient(RuleOp):
 
 
 @dataclass(frozen=True)
-class OverSumGradient(RuleOp):
+class OverSumGradient(LineRuleOp):
     """(g − Σ g·a)/Σ s, row by row, for the gradient G of weights A that are scores S over their sums (each n×m).
 
     What is hidden gets 0.
     """
 
-    along: Along = "rows"
+    along: Axis = "rows"
     arity = 3
     title = "Back through division by the sum"
     shows_factors = False
     by_hand = True
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (g, s, a) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, s, a = operands
         if A.hidden(s[i, j]):
             return A.number(0)
         seen = A.visible(s.columns, lambda k: s[i, k])
@@ -638,10 +622,8 @@ class OverSumGradient(RuleOp):
         seen = f"{s} > -np.inf"
         return f"np.where({seen}, ({g} - ({g} * {a}){ends}) / np.where({seen}, {s}, 0){ends}, 0)"
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By the Jacobian ∂a_k/∂s_j = (δ_jk·Σ s − s_k)/(Σ s)²."""
-        if self.along == "columns":
-            return across(self, *operands)
         return [_back_over_sum(g, s) for g, s in zip(*operands[:2], strict=True)]
 
 
@@ -685,11 +667,11 @@ _SLOPE = "ALiBi: the bias is minus the slope times the distance between query an
 _SLOPES = (
     "ALiBi: the bias is minus the slope times the distance between query and key; the slopes of the heads are {slopes}."
 )
-_BY_SCORES: Mapping[Along, str] = {
+_BY_SCORES: Mapping[Axis, str] = {
     "rows": "A weight is its score divided by the sum of its row; no powers are taken.",
     "columns": "A weight is its score divided by the sum of its column; no powers are taken.",
 }
-_LARGEST: Mapping[Along, str] = {
+_LARGEST: Mapping[Axis, str] = {
     "rows": "The largest score of each row gets the weight 1; ties share it.",
     "columns": "The largest score of each column gets the weight 1; ties share it.",
 }
@@ -697,7 +679,7 @@ _ELU = (
     "The feature map is, entry by entry, {feature}, which is {above} where {argument} is positive, and {below} "
     "elsewhere."
 )
-_DIVIDED: Mapping[Along, str] = {
+_DIVIDED: Mapping[Axis, str] = {
     "rows": "Each row of {above} is divided by its own entry of {below}.",
     "columns": "Each column of {above} is divided by its own entry of {below}.",
 }

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cmp_to_key, reduce
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
+from symattn.derivation.algebra import Algebra, Entries, Index, T, index
 from symattn.derivation.derivation import (
     Convention,
     Floats,
-    Op,
     Pull,
-    RuleOp,
     Shape,
     Signs,
     Step,
@@ -22,19 +20,20 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import by_line, helper_axis
-from symattn.derivation.ops.attention import Along
-from symattn.derivation.windows import NOTHING, RING, Box, Window, at_least_0, by_rows, point
-from symattn.derivation.witnesses import across
+from symattn.derivation.ops.lines import LineOp, LineRuleOp
+from symattn.derivation.ops.scores import row_written
+from symattn.derivation.sizes import Axis
+from symattn.derivation.windows import NOTHING, RING, Box, Window, at_least_0, point
 from symattn.errors import InputError, LetterError, OutsideError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, has_symbols, sign
 from symattn.exact.sums import shares, total
-from symattn.formula import ZERO, Call, Dots, Formula, Fraction, ListOf, Name, Number, Sum, Text, equal
+from symattn.formula import ZERO, Call, Formula, Fraction, ListOf, Name, Number, Sum, Text, equal
 
 # ------------------------------------------------------------------------------------------------ look-up
 
 
 @dataclass(frozen=True)
-class LookUp(RuleOp):
+class LookUp(LineRuleOp):
     """Some rows of a matrix (words × d), one for each word of a text (n × d): what an embedding layer does.
 
     Row i of the result is row `rows[i]`, counted from 0 (Vaswani et al. 2017, section 3.4; Bengio et al. 2003, section
@@ -43,19 +42,19 @@ class LookUp(RuleOp):
 
     rows: tuple[int, ...]
     text: tuple[str, ...] = ()
-    along: Along = "rows"
+    along: Axis = "rows"
     title = "Look-up"
     moves = True
     shows_factors = False
 
-    def shape(self, *shapes: Shape) -> Shape:
-        count, width = shapes[0] if self.along == "rows" else shapes[0][::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((count, width),) = shapes
         if isinstance(count, int) and (beyond := [r for r in self.rows if r >= count]):
-            raise OutsideError(f"{self.along[:-1]} {beyond[0] + 1} is looked up, and there are {count}.")
-        return (len(self.rows), width) if self.along == "rows" else (width, len(self.rows))
+            raise OutsideError(f"{self.line} {beyond[0] + 1} is looked up, and there are {count}.")
+        return len(self.rows), width
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (table,) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (table,) = operands
         if isinstance(i, int):
             return table[self.rows[i], j]
         return A.pieces(i, [1] * len(self.rows), lambda p, k: table[self.rows[p], j])
@@ -66,10 +65,8 @@ class LookUp(RuleOp):
             raise LetterError(f"Step {use.step.name!r}: for a gradient, the number of words must not be {count}.")
         return Pull((use.g,), LookUpGradient(self.rows, count, self.along))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By the product with one-hot rows."""
-        if self.along == "columns":
-            return across(self, *operands)
         (table,) = operands
         one_hot = [[float(r == row) for r in range(len(table))] for row in self.rows]
         columns = list(zip(*table, strict=True))
@@ -83,8 +80,8 @@ class LookUp(RuleOp):
         numbers = list(self.rows)
         return f"{operands[0]}[{numbers}]" if self.along == "rows" else f"{operands[0]}[:, {numbers}]"
 
-    def range(self, *boxes: Box) -> Box:
-        return by_rows(self.along, lambda table: tuple(table[row] for row in self.rows), *boxes)
+    def range_of_rows(self, *boxes: Box) -> Box:
+        return tuple(boxes[0][row] for row in self.rows)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if not self.text:
@@ -92,14 +89,14 @@ class LookUp(RuleOp):
         return [convention(_LOOKED_UP[self.along], words=ListOf(tuple(map(Text, self.text)), "", ","))]
 
 
-_LOOKED_UP: dict[Along, str] = {
+_LOOKED_UP: dict[Axis, str] = {
     "rows": "The words are looked up in the table in this order: {words}. Each has its row.",
     "columns": "The words are looked up in the table in this order: {words}. Each has its column.",
 }
 
 
 @dataclass(frozen=True)
-class LookUpGradient(RuleOp):
+class LookUpGradient(LineRuleOp):
     """Each row of the gradient added to the row that was looked up; 0 in rows that were not (n × d becomes words × d).
 
     A word that comes twice gets the sum of both.
@@ -107,18 +104,18 @@ class LookUpGradient(RuleOp):
 
     rows: tuple[int, ...]
     size: int
-    along: Along = "rows"
+    along: Axis = "rows"
     title = "Back through the look-up"
     by_hand = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        count, width = shapes[0] if self.along == "rows" else shapes[0][::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((count, width),) = shapes
         if count != len(self.rows):
             raise ShapeError(f"{len(self.rows)} {self.along} were looked up;")
-        return (self.size, width) if self.along == "rows" else (width, self.size)
+        return self.size, width
 
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        i, j, (g,) = along_rows(self.along, i, j, *operands)
+    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (g,) = operands
         if isinstance(i, str):
             return A.pieces(i, [1] * self.size, lambda p, k: self._row(A, g, p, j))
         return self._row(A, g, i, j)
@@ -127,9 +124,7 @@ class LookUpGradient(RuleOp):
         terms = [g[k, j] for k, looked_up in enumerate(self.rows) if looked_up == row]
         return reduce(A.sum, terms) if terms else A.number(0)
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         rows = [[0.0] * len(operands[0][0]) for _ in range(self.size)]
         for row, line in zip(self.rows, operands[0], strict=True):
             rows[row] = [x + y for x, y in zip(rows[row], line, strict=True)]
@@ -147,31 +142,29 @@ class LookUpGradient(RuleOp):
 
 
 @dataclass(frozen=True)
-class TopK(Op):
+class TopK(LineOp):
     """The k largest probabilities of each row over their sum, and 0 for the others; of equal ones the first are kept.
 
     Top-k sampling draws the next word from these (Fan, Lewis and Dauphin 2018, section 5.1).
     """
 
     k: int
-    along: Along = "rows"
+    along: Axis = "rows"
     title = "Top-k"
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
     weighs = True
 
-    def shape(self, *shapes: Shape) -> Shape:
-        count = shapes[0][1 if self.along == "rows" else 0]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        count = shapes[0][1]
         if isinstance(count, int) and self.k > count:
             raise ShapeError(f"the {self.k} largest of {count} were asked for;")
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         (a,) = operands
         _refuse_letters(a, self.title)
-        if self.along == "columns":
-            return Matrix.of(map(self._kept, a.T.rows)).T
         return Matrix.of(map(self._kept, a.rows))
 
     def _kept(self, row: Sequence[Value]) -> list[Value]:
@@ -186,28 +179,25 @@ class TopK(Op):
             found[j] = share
         return found
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         """Component j of the top-k of row i: top_{2;3}(1/4, 1/4, 1/2)."""
-        which = j if self.along == "rows" else i
-        return Call(Name("top", (Number(str(self.k)), index(which))), _line(self.along, i, j, operands[0]))
+        return Call(Name("top", (Number(str(self.k)), index(j))), row_written(i, *operands))
 
     def in_numbers(self, i: int, j: int, matrices: Sequence[Matrix], *operands: View) -> Formula:
         """The probability over the sum of those that are kept, or 0."""
         (a,), (seen,) = matrices, operands
         if any(map(has_symbols, a)):
             return self.working(i, j, *operands)
-        by_rows = self.along == "rows"
-        line, own = (a.rows[i], j) if by_rows else (a.T.rows[j], i)
-        best = sorted(_largest_first(line)[: self.k])
-        if own not in best:
+        if self.turned:
+            i, j, a, seen = j, i, a.T, seen.transposed
+        best = sorted(_largest_first(a.rows[i])[: self.k])
+        if j not in best:
             return ZERO
-        kept = tuple(seen.entry(i, k) if by_rows else seen.entry(k, j) for k in best)
-        return Fraction(kept[best.index(own)], Sum(kept))
+        kept = tuple(seen.entry(i, k) for k in best)
+        return Fraction(kept[best.index(j)], Sum(kept))
 
-    def witness(self, *operands: Floats) -> Floats:
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         """By their ranks: one is kept if fewer than k others are larger, or as large and before it."""
-        if self.along == "columns":
-            return across(self, *operands)
         return [self._by_ranks([round(x, DIGITS) for x in row], row) for row in operands[0]]
 
     def _by_ranks(self, rounded: Sequence[float], row: Sequence[float]) -> list[float]:
@@ -221,14 +211,14 @@ class TopK(Op):
     def numpy(self, *operands: str) -> str:
         return f"top_shares({operands[0]}, {self.k}{helper_axis(self.along)})"
 
-    def range(self, *boxes: Box) -> Box:
+    def range_of_rows(self, *boxes: Box) -> Box:
         """A share grows with its own number, and falls with the k − 1 largest others, which are kept beside it."""
 
         def line(row: Sequence[Window]) -> tuple[Window, ...]:
             return tuple(self._range(at_least_0(x), [at_least_0(y) for y in (*row[:j], *row[j + 1 :])])
                          for j, x in enumerate(row))  # fmt: skip
 
-        return by_rows(self.along, lambda a: tuple(map(line, a)), *boxes)
+        return tuple(map(line, *boxes))
 
     def _range(self, x: Window, others: Sequence[Window]) -> Window:
         if sum(y.low > x.high for y in others) >= self.k:
@@ -245,7 +235,7 @@ class TopK(Op):
         return [convention(_TOP[self.along], k=equal(Name("k"), Number(str(self.k))))]
 
 
-_TOP: dict[Along, str] = {
+_TOP: dict[Axis, str] = {
     "rows": "Top-k with {k} keeps the k largest probabilities of each row, divides them by their sum, and makes the "
     "others 0; of equal ones, those further to the left are kept.",
     "columns": "Top-k with {k} keeps the k largest probabilities of each column, divides them by their sum, and makes "
@@ -254,7 +244,7 @@ _TOP: dict[Along, str] = {
 
 
 @dataclass(frozen=True)
-class ArgMax(Op):
+class ArgMax(LineOp):
     """The number of the largest entry of each row, from 1 (n × c becomes n × 1); of equal ones, of the first.
 
     Of probabilities it is the next word of greedy decoding.  `words` are what the numbers stand for, none where they
@@ -262,29 +252,25 @@ class ArgMax(Op):
     """
 
     words: tuple[str, ...] = ()
-    along: Along = "rows"
+    along: Axis = "rows"
     title = "Arg max"
     shows_factors = False
 
-    def shape(self, *shapes: Shape) -> Shape:
-        rows, columns = shapes[0] if self.along == "rows" else shapes[0][::-1]
+    def shape_of_rows(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
         if self.words and isinstance(columns, int) and columns != len(self.words):
             raise ShapeError(f"there are {len(self.words)} words, and each needs a number;")
-        return (rows, 1) if self.along == "rows" else (1, rows)
+        return rows, 1
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def values_of_rows(self, *operands: Matrix) -> Matrix:
         (a,) = operands
         _refuse_letters(a, self.title)
-        if self.along == "columns":
-            return replace(self, along="rows").apply(a.T).T
         return Matrix.of([_largest_first(row)[0] + 1] for row in a.rows)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Call(Name("argmax"), _line(self.along, i, j, operands[0]))
+    def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
+        return Call(Name("argmax"), row_written(i, *operands))
 
-    def witness(self, *operands: Floats) -> Floats:
-        if self.along == "columns":
-            return across(self, *operands)
+    def witness_of_rows(self, *operands: Floats) -> Floats:
         rounded = ([round(x, DIGITS) for x in row] for row in operands[0])
         return [[float(1 + row.index(max(row)))] for row in rounded]
 
@@ -294,16 +280,16 @@ class ArgMax(Op):
     def numpy(self, *operands: str) -> str:
         return f"np.argmax(np.round({operands[0]}, {DIGITS}), {by_line(self.along)}) + 1"
 
-    def range(self, *boxes: Box) -> Box | None:
+    def range_of_rows(self, *boxes: Box) -> Box | None:
         """The numbers of those that may be the largest, where they stand side by side."""
         windows: list[tuple[Window, ...]] = []
-        for row in boxes[0] if self.along == "rows" else zip(*boxes[0], strict=True):
+        for row in boxes[0]:
             highest = max(x.low for x in row)
             may_be = [j for j, x in enumerate(row, 1) if x.high >= highest]
             if may_be[-1] - may_be[0] >= len(may_be):
                 return None
             windows.append((Window(RING.number(may_be[0]).low, RING.number(may_be[-1]).high),))
-        return tuple(windows) if self.along == "rows" else (tuple(x for (x,) in windows),)
+        return tuple(windows)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.words:
@@ -311,13 +297,13 @@ class ArgMax(Op):
         return [convention(_NUMBERS[self.along])]
 
 
-_WORDS: dict[Along, str] = {
+_WORDS: dict[Axis, str] = {
     "rows": "The words are numbered {words}. The next word is the one with the largest probability in its row, of "
     "equal ones the first; write the word or its number.",
     "columns": "The words are numbered {words}. The next word is the one with the largest probability in its column, "
     "of equal ones the first; write the word or its number.",
 }
-_NUMBERS: dict[Along, str] = {
+_NUMBERS: dict[Axis, str] = {
     "rows": "Arg max is the number of the largest entry in a row, counted from 1; of equal ones, of the first.",
     "columns": "Arg max is the number of the largest entry in a column, counted from 1; of equal ones, of the first.",
 }
@@ -342,16 +328,6 @@ def _refuse_letters(a: Matrix, what: str) -> None:
         raise InputError(
             f"Which of several entries in letters is the largest is not known; {what.lower()} needs numbers."
         )
-
-
-def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
-    """The row, or the column, in which entry (i, j) stands; its ends, where it is too long to be written out."""
-    size = a.shape[1 if along == "rows" else 0]
-    places: Sequence[Index] = range(size) if isinstance(size, int) else (0, size)
-    if a.long or isinstance(size, str):
-        ends = [a.entry(i, k) if along == "rows" else a.entry(k, j) for k in (places[0], places[-1])]
-        return ends[0], Dots(), ends[1]
-    return tuple(a.entry(i, k) if along == "rows" else a.entry(k, j) for k in places)
 
 
 OPS = {"look_up": LookUp, "top_k": TopK, "argmax": ArgMax}

@@ -9,8 +9,8 @@ from operator import add
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import MatMul, Softmax
-from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.turning import turned
+from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide, has_symbols
 from symattn.formula import Formula, Relation, equal
@@ -139,7 +139,7 @@ def _mask_of(step: Step, wording: Wording) -> list[Formula]:
     return [Relation(own, ("=",))] if own else []
 
 
-_SUM_TO_1: Mapping[Along, str] = {
+_SUM_TO_1: Mapping[Axis, str] = {
     "rows": "Every row of {weights} sums to 1.",
     "columns": "Every column of {weights} sums to 1.",
 }
