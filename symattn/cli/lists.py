@@ -175,9 +175,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     """The lists by their name: each entry with a line on it."""
 
     def mechanisms() -> Mapping[str, str]:
-        from symattn.derivation.mechanisms import mechanisms as found
+        from symattn.derivation.mechanisms import mechanisms as catalogue
 
-        return {m.name: m.title for m in found().values()}
+        return {m.name: m.title for m in catalogue().values()}
 
     def settings() -> Mapping[str, str]:
         return {name: setting.about for name, setting in ABOUT.items()}
@@ -199,9 +199,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def misconceptions() -> Mapping[str, str]:
         from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
-        from symattn.derivation.misconceptions import misconceptions as found
+        from symattn.derivation.misconceptions import misconceptions as catalogue
 
-        known: list[Misconception | Miscount | Slip] = [*found().values(), *COUNTING.values(), *SLIPS.values()]
+        known: list[Misconception | Miscount | Slip] = [*catalogue().values(), *COUNTING.values(), *SLIPS.values()]
         return {entry.id: entry.name for entry in known}
 
     def policies() -> Mapping[str, str]:
@@ -215,25 +215,25 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {name: notation_title(name) for name in notation_names()}
 
     def examples() -> Mapping[str, str]:
-        from symattn.teaching.examples import examples as found
+        from symattn.teaching.examples import examples as catalogue
         from symattn.teaching.examples import load_example
 
-        return {name: load_example(name).title for name in found()}
+        return {name: load_example(name).title for name in catalogue()}
 
     def formats() -> Mapping[str, str]:
         from symattn.page.writers import FORMATS
         from symattn.teaching.exporters import EXPORTERS
-        from symattn.teaching.sheets import formats as found
+        from symattn.teaching.sheets import formats as catalogue
 
         through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
-        pages = {form: through.get(form) or _about(FORMATS[form]) for form in found()}
+        pages = {form: through.get(form) or _about(FORMATS[form]) for form in catalogue()}
         return pages | {form: _about(exporter) for form, exporter in EXPORTERS.items()}
 
     def languages() -> Mapping[str, str]:
         from symattn.foundation.languages import about
-        from symattn.foundation.languages import languages as found
+        from symattn.foundation.languages import languages as catalogue
 
-        return {code: about(code) for code in found()}
+        return {code: about(code) for code in catalogue()}
 
     def diagrams() -> Mapping[str, str]:
         from symattn.teaching.explanation import DIAGRAMS

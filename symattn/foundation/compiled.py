@@ -62,8 +62,8 @@ def _read(file: Path) -> dict[str, CodeType]:
         return {}
     digest, codes = content[:_SIZE], content[_SIZE:]
     whole = digest == blake2b(codes, digest_size=_SIZE).digest()  # what is damaged could end the process
-    found: dict[str, CodeType] = marshal.loads(codes) if whole else {}
-    return found
+    compiled: dict[str, CodeType] = marshal.loads(codes) if whole else {}
+    return compiled
 
 
 def keep_methods() -> Compiled | None:

@@ -37,8 +37,8 @@ def remembered(group: str, name: str, make: Callable[[], T]) -> T:
         if _digest() == state:  # no file has changed meanwhile
             with suppress(OSError):  # where it cannot be kept, it is made again the next time
                 put(file, json.dumps({"state": state, "kept": kept}).encode())
-    found: T = kept[name]
-    return found
+    known: T = kept[name]
+    return known
 
 
 def folder() -> Path | None:

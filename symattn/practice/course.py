@@ -72,10 +72,10 @@ def _check(topic: Topic, place: Place, drawn: bool) -> None:
         raise place.says('leave out --level: levels = ["starter", …] says it.')
     firsts: dict[str, str] = {}
     for recipe in topic.recipes():
-        found = recipe_of(recipe, 1)
+        read = recipe_of(recipe, 1)
         if not drawn:
             continue
-        content = repr(next(sheets(found, 1)).question.content)
+        content = repr(next(sheets(read, 1)).question.content)
         if (other := firsts.setdefault(content, recipe)) != recipe:
             levels = " and ".join(one.rpartition(" ")[2] for one in (other, recipe))
             raise place.says(f"The levels {levels} give the same sheets; leave out one of them.")

@@ -116,14 +116,14 @@ with zipfile.ZipFile("/sources.zip") as sources, zipfile.ZipFile("/compiled.zip"
 
 def pyodide(folder: Path | None) -> dict[str, bytes]:
     """Pyodide's files by name; `InputError` where one is missing, or is not that of this version."""
-    found = {}
+    files = {}
     for name, expected in HASHES.items():
         data = _fetched(name) if folder is None else from_npm(folder, name, "pyodide", VERSION, "--pyodide")
         if sha256(data).hexdigest() != expected:
             where = "its content network" if folder is None else folder
             raise InputError(f"{name} from {where} is not that of Pyodide {VERSION}, which this symattn goes with.")
-        found[name] = data
-    return found
+        files[name] = data
+    return files
 
 
 def from_npm(folder: Path, name: str, package: str, version: str, option: str) -> bytes:
@@ -234,10 +234,10 @@ def _archive(files: Iterable[tuple[str, Path]]) -> bytes:
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
     """The files of an installed package, by their names in an archive."""
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         raise InputError(f"The package {package} is not installed; symattn needs it.")
-    origin = Path(found.origin)
+    origin = Path(spec.origin)
     if origin.name != "__init__.py":
         yield origin.name, origin
         return
@@ -252,10 +252,10 @@ def _files(package: str) -> Iterator[tuple[str, Path]]:
 
 def _installed(package: str, folder: Path) -> dict[Path, Path]:
     """Everything in a package by its place there, with symattn's templates, wherever they lie, in their place."""
-    found = {path.relative_to(folder): path for path in folder.rglob("*")}
+    paths = {path.relative_to(folder): path for path in folder.rglob("*")}
     if package == "symattn":
-        found |= {Path("templates", path.name): path for path in templates(folder).iterdir()}
-    return found
+        paths |= {Path("templates", path.name): path for path in templates(folder).iterdir()}
+    return paths
 
 
 def compiled_here(archive: bytes) -> bytes:
@@ -302,14 +302,14 @@ def licences(teacher: bool = False, more: Iterable[str] = ()) -> str:
     parts += more
     besides = [package for packages in TEACHERS.values() for package in packages] if teacher else []
     for package in (*PACKAGES["symattn"][1:], *PACKAGES["sympy"], *besides):
-        found = metadata.distribution(CALLED.get(package, package))
+        installed = metadata.distribution(CALLED.get(package, package))
         texts = [
             file.locate().read_text(encoding="utf-8")  # type: ignore[attr-defined]
-            for file in found.files or ()
+            for file in installed.files or ()
             if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING")) and "dist-info" in str(file)
         ]
-        said = texts or [f"License: {found.metadata['License'] or found.metadata['License-Expression']}"]
-        parts.append(f"{package} {found.version}\n\n" + "\n".join(said).strip())
+        said = texts or [f"License: {installed.metadata['License'] or installed.metadata['License-Expression']}"]
+        parts.append(f"{package} {installed.version}\n\n" + "\n".join(said).strip())
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
 
 

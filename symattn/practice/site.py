@@ -44,11 +44,11 @@ def write_site(
     `InputError` where something cannot be had or written; then nothing is."""
     if typst and not teacher:
         raise InputError("Typst is for the page for teachers: --typst goes with --teacher.")
-    found = engine.pyodide(pyodide)
+    pyodide_files = engine.pyodide(pyodide)
     kept = partial(_kept, folder)
     archives, compiled = engine.archives(pyodide, teacher, kept)
     own = {f"{name}.bin": archives.pop(name) for name in engine.TEACHERS if name in archives}
-    parts = _parts(course, found, archives, kept("pyodide"))
+    parts = _parts(course, pyodide_files, archives, kept("pyodide"))
     if typst:
         own |= compiler.typst(typst, kept("teacher-typst"))
     parts["licences.txt"] = engine.licences(teacher, compiler.LICENCES if typst else ()).encode()

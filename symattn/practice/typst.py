@@ -43,14 +43,14 @@ def typst(folder: Path, kept: bytes = b"") -> dict[str, bytes]:
 
     `kept` is the compiler as it was packed before.
     """
-    found = {}
+    files = {}
     for name, expected in HASHES.items():
-        found[name] = from_npm(folder, name, PACKAGE, VERSION, "--typst")
-        if sha256(found[name]).hexdigest() != expected:
+        files[name] = from_npm(folder, name, PACKAGE, VERSION, "--typst")
+        if sha256(files[name]).hexdigest() != expected:
             raise InputError(f"{name} from {folder} is not that of {PACKAGE} {VERSION}, which this symattn goes with.")
     return {
-        "teacher-typst.js": found[SCRIPT],
-        "teacher-typst.bin": packed(found[WASM], kept),
+        "teacher-typst.js": files[SCRIPT],
+        "teacher-typst.bin": packed(files[WASM], kept),
         "teacher-fonts.bin": _archive(),
     }
 

@@ -147,11 +147,11 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
         yield chosen
 
 
-def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
+def _exhausted(spec: Spec, drawn: int, tally: Tally) -> str:
     why = max(tally.refused, key=lambda reason: tally.refused[reason], default="")
     numbers = "all with the numbers given" if spec.given else f"most often refused: {why}"
     return (
-        f"After {found} variants of {spec.type} {MOST_DRAWS} more draws gave none that may be set ({numbers}): "
+        f"After {drawn} variants of {spec.type} {MOST_DRAWS} more draws gave none that may be set ({numbers}): "
         "ask for fewer, or for larger sizes."
     )
 

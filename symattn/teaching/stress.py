@@ -51,15 +51,15 @@ class Tried:
     @classmethod
     def of(cls, question: Question) -> Tried:
         key = problem_type(question.type).key
-        found = separation(question.problem.derivation) if question.problem is not None else None
+        separated = separation(question.problem.derivation) if question.problem is not None else None
         apart = None
-        if found and found.wrongs:
-            pairs = [(f"{c.one}={c.other}", bool(c.parts)) for c in found.collisions]
+        if separated and separated.wrongs:
+            pairs = [(f"{c.one}={c.other}", bool(c.parts)) for c in separated.collisions]
             apart = Apart(
-                len(found.core),
-                len(found.wrongs),
-                found.nearest,
-                tuple(found.invisible),
+                len(separated.core),
+                len(separated.wrongs),
+                separated.nearest,
+                tuple(separated.invisible),
                 tuple(pair for pair, _ in pairs),
                 tuple(pair for pair, told in pairs if not told),
             )

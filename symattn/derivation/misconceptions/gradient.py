@@ -33,8 +33,8 @@ def everywhere(rewritten: Callable[[Derivation, Step], Step | None]) -> Change:
     """Every step that is written differently, wherever it stands; no place where there is none."""
 
     def change(d: Derivation) -> Rewritten | None:
-        found = ((step.name, rewritten(d, step)) for step in d)
-        return {name: step for name, step in found if step is not None} or None
+        written = ((step.name, rewritten(d, step)) for step in d)
+        return {name: step for name, step in written if step is not None} or None
 
     return change
 

@@ -84,8 +84,8 @@ def products_entry_by_entry(d: Derivation) -> Rewritten | None:
 
 
 def products_turned_round(d: Derivation) -> Rewritten | None:
-    found = [replace(s, operands=s.operands[::-1]) for s in _positions(d, "G", MatMul)]
-    return _rewritten(*(s for s in found if s.operands[0] != s.operands[1]))
+    turned_round = [replace(s, operands=s.operands[::-1]) for s in _positions(d, "G", MatMul)]
+    return _rewritten(*(s for s in turned_round if s.operands[0] != s.operands[1]))
 
 
 def signs_kept(d: Derivation) -> Rewritten | None:

@@ -213,14 +213,14 @@ class PossibleSlips:
         finished: list[tuple[str, Cause, Value, Says]]
         finished = [(id, None, value, says) for id, value, says in _neighbours(self.result, i, j)]
         if self._of_words:
-            yield from (found for found in finished if near(approximate(found[2])))
+            yield from (slip for slip in finished if near(approximate(slip[2])))
             return
         finished = [*_finished(right), *finished]
         if isinstance(right, int):
             finished += [(id, None, value, says) for id, value, says in _of_digits(right)]
         if unit is not None and unit.numerator == 1 and not has_symbols(right):
             finished += [(id, None, value, says) for id, value, says in _of_decimals(right, unit)]
-        yield from (found for found in finished if has_symbols(found[2]) or near(approximate(found[2])))
+        yield from (slip for slip in finished if has_symbols(slip[2]) or near(approximate(slip[2])))
         entry = self.working[i, j]
         for cause, x in entry.variants.items():
             if (self.working.symbolic or near(x)) and (value := _spoilt(entry, cause)) is not None:

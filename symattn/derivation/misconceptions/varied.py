@@ -136,19 +136,19 @@ class Slipping(Algebra[Varied]):
                 return math.inf
 
         rational = rational and all(x.rational for x in args)
-        found = Varied(near(nears), getattr(VALUES, verb), args, written, slips, self.verbs, rational)
+        result = Varied(near(nears), getattr(VALUES, verb), args, written, slips, self.verbs, rational)
         causes = list(chain.from_iterable(x.variants for x in args))
-        found.variants = dict.fromkeys(causes, 0.0)
+        result.variants = dict.fromkeys(causes, 0.0)
         put_together = TOGETHER.get(verb)
-        if put_together and len(found.variants) == len(causes) and all(map(math.isfinite, nears)):
+        if put_together and len(result.variants) == len(causes) and all(map(math.isfinite, nears)):
             for k, x in enumerate(args):  # each cause spoils one of them: the others are put together once
                 others = in_floats(*nears[:k], *nears[k + 1 :])
                 for cause, value in x.variants.items():
-                    found.variants[cause] = put_together(others, value)
+                    result.variants[cause] = put_together(others, value)
         else:
-            for cause in found.variants:
-                found.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
-        return found.varied()
+            for cause in result.variants:
+                result.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
+        return result.varied()
 
     # -- verbs
 
@@ -162,59 +162,59 @@ class Slipping(Algebra[Varied]):
         right = int(i == j)
         other = 1 - right
 
-        def slips(found: Varied) -> Iterator[Variant]:
+        def slips(result: Varied) -> Iterator[Variant]:
             says = partial(message, "{taken} stands where {right} belongs", taken=other, right=right)
-            yield found.instead("A11", other, lambda: other, says)
+            yield result.instead("A11", other, lambda: other, says)
 
         self.verbs += 1
         return _itself(right, slips, self.verbs).varied()
 
     def sum(self, *terms: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
+        def slips(result: Varied) -> Iterator[Variant]:
             for k in range(len(terms)):
-                yield from _term_slips(found, terms, k)
-            for value, says in mediant([x.exact() for x in terms]) if found.rational else ():
-                yield found.instead("A12", near(value), partial(_same, value), partial(_said_so, says))
+                yield from _term_slips(result, terms, k)
+            for value, says in mediant([x.exact() for x in terms]) if result.rational else ():
+                yield result.instead("A12", near(value), partial(_same, value), partial(_said_so, says))
 
         return self._made("sum", terms, lambda x: _short(_added([term.text() for term in terms]), x), slips, True)
 
     def negative(self, x: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
-            yield found.instead("A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
+        def slips(result: Varied) -> Iterator[Variant]:
+            yield result.instead("A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
 
         return self._made("negative", (x,), lambda _: f"−{_factor(x)}", slips, True)
 
     def product(self, *factors: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
+        def slips(result: Varied) -> Iterator[Variant]:
             for k in range(len(factors) if len(factors) > 1 else 0):
-                yield _left_out(found, factors, k)
+                yield _left_out(result, factors, k)
             if len(factors) != 2:
                 return
-            if not found.rational:
+            if not result.rational:
                 added = sum(x.near for x in factors)
-                yield found.instead("A5", added, lambda: _total(factors), lambda: _added_up(factors))
+                yield result.instead("A5", added, lambda: _total(factors), lambda: _added_up(factors))
                 return
             for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
-                says = partial(_taken_as, found, id, taken)
-                yield found.instead(id, near(value), partial(_same, value), says, taken)
+                says = partial(_taken_as, result, id, taken)
+                yield result.instead(id, near(value), partial(_same, value), says, taken)
 
         return self._made("product", factors, lambda x: _short("·".join(map(_factor, factors)), x), slips, True)
 
     def quotient(self, x: Varied, y: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
-            yield found.instead(
+        def slips(result: Varied) -> Iterator[Variant]:
+            yield result.instead(
                 "A16", x.near, x.exact, lambda: message("it was not divided by {divisor}", divisor=y.text())
             )
-            yield found.instead(
+            yield result.instead(
                 "A17", x.near * y.near, lambda: x.exact() * y.exact(),
                 lambda: message("it was multiplied by {divisor} instead of divided", divisor=y.text()),
             )  # fmt: skip
-            yield found.instead(
+            yield result.instead(
                 "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
                 lambda: message("{numerator} was left out of the numerator", numerator=x.text()), "above",
             )  # fmt: skip
             near = y.near / x.near if x.near else math.inf
-            yield found.instead(
+            yield result.instead(
                 "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
                 lambda: message("the fraction is upside down"), "turned",
             )  # fmt: skip
@@ -222,9 +222,9 @@ class Slipping(Algebra[Varied]):
         return self._made("quotient", (x, y), lambda q: _short(f"{_factor(x)}/{_factor(y)}", q), slips, True)
 
     def square(self, x: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
-            yield found.instead("A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
-            yield found.instead(
+        def slips(result: Varied) -> Iterator[Variant]:
+            yield result.instead("A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
+            yield result.instead(
                 "A5", 2 * x.near, lambda: 2 * x.exact(),
                 lambda: message("{term} was doubled instead of squared", term=x.text()),
             )  # fmt: skip
@@ -232,15 +232,15 @@ class Slipping(Algebra[Varied]):
         return self._made("square", (x,), lambda _: f"{_factor(x)}²", slips, True)
 
     def exponential(self, x: Varied, base: Base = "e") -> Varied:
-        def sign_lost(found: Varied) -> Iterator[Variant]:
-            yield found.instead(
-                "A1", _reciprocal(found.near), lambda: VALUES.exponential(-x.exact(), base),
+        def sign_lost(result: Varied) -> Iterator[Variant]:
+            yield result.instead(
+                "A1", _reciprocal(result.near), lambda: VALUES.exponential(-x.exact(), base),
                 lambda: message("the sign of the exponent {term} was lost", term=x.text()),
             )  # fmt: skip
 
-        found = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
-        found.power = True
-        return found
+        result = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
+        result.power = True
+        return result
 
     def root(self, x: Varied) -> Varied:
         return self._by_name("root", x, written=lambda: f"√{_factor(x)}")
@@ -259,24 +259,24 @@ class Slipping(Algebra[Varied]):
         *more: Any,
         written: Callable[[], str],
         first: bool = False,
-        more_slips: Slips = lambda found: iter(()),
+        more_slips: Slips = lambda result: iter(()),
     ) -> Varied:
         """A function of one number, which may be left out; `more` is what the verb wants besides."""
 
-        def slips(found: Varied) -> Iterator[Variant]:
+        def slips(result: Varied) -> Iterator[Variant]:
             if x.near != -math.inf:
                 says = partial(_not_worked_out, written)
-                yield found.instead("A16", x.near, x.exact, says)
-            yield from more_slips(found)
+                yield result.instead("A16", x.near, x.exact, says)
+            yield from more_slips(result)
 
         fixed = tuple(Varied(value, partial(_same, value), (), str, _no_slips) for value in more)
         return self._made(verb, (*fixed, x) if first else (x, *fixed), lambda _: written(), slips)
 
     def maximum(self, *terms: Varied) -> Varied:
-        def slips(found: Varied) -> Iterator[Variant]:
+        def slips(result: Varied) -> Iterator[Variant]:
             for k, x in enumerate(terms):
-                if x.near != found.near and x.near != -math.inf:
-                    yield found.instead("A6", x.near, x.exact, partial(_taken_for_largest, x), k)
+                if x.near != result.near and x.near != -math.inf:
+                    yield result.instead("A6", x.near, x.exact, partial(_taken_for_largest, x), k)
 
         return self._made("maximum", terms, lambda _: f"max({', '.join(x.text() for x in terms)})", slips)
 
@@ -284,7 +284,7 @@ class Slipping(Algebra[Varied]):
         return x.near == -math.inf
 
 
-def _no_slips(found: Varied) -> Iterator[Variant]:
+def _no_slips(result: Varied) -> Iterator[Variant]:
     return iter(())
 
 
@@ -293,7 +293,7 @@ def _itself(value: Value, slips: Slips = _no_slips, at: int = 0) -> Varied:
     return Varied(near(value), partial(_same, value), (), lambda _: said(value), slips, at, isinstance(value, RATIONAL))
 
 
-def _term_slips(found: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Variant]:
+def _term_slips(result: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Variant]:
     """A term of a sum left out, added twice, or with the wrong sign."""
     x, others = terms[k], terms[:k] + terms[k + 1 :]
     if x.near == -math.inf:
@@ -315,10 +315,10 @@ def _term_slips(found: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Va
             partial(said_of, x) for said_of in (_power_missing, _power_twice, _power_subtracted)
         )
     both_negative = x.rational and _both_negative(x)
-    yield found.instead("A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
-    yield found.instead("A3", found.near + x.near, lambda: _total((*terms, x)), doubled, k)
+    yield result.instead("A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
+    yield result.instead("A3", result.near + x.near, lambda: _total((*terms, x)), doubled, k)
     opposite = "A13" if both_negative else "A1"
-    yield found.instead(opposite, found.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+    yield result.instead(opposite, result.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
 
 
 def _power_missing(x: Varied) -> Message:
@@ -333,7 +333,7 @@ def _power_subtracted(x: Varied) -> Message:
     return message("the power {power} was subtracted in the sum", power=x.text())
 
 
-def _left_out(found: Varied, factors: tuple[Varied, ...], k: int) -> Variant:
+def _left_out(result: Varied, factors: tuple[Varied, ...], k: int) -> Variant:
     """A product without one of its factors."""
     x, others = factors[k], factors[:k] + factors[k + 1 :]
 
@@ -341,7 +341,7 @@ def _left_out(found: Varied, factors: tuple[Varied, ...], k: int) -> Variant:
         return message("the factor {factor} was left out", factor=x.text())
 
     near = math.prod(y.near for y in others)
-    return found.instead("A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
+    return result.instead("A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
 
 
 class Floats(Algebra[float]):
@@ -467,7 +467,7 @@ def _copied(right: Value, copy: Value) -> Message:
     return message("{right} was copied as {copy}", right=said(right), copy=said(copy))
 
 
-def _copies(k: int, m: Matrix, i: int, j: int, found: Varied) -> Iterator[Variant]:
+def _copies(k: int, m: Matrix, i: int, j: int, result: Varied) -> Iterator[Variant]:
     """Entry (i, j) of operand k with the wrong sign, or copied from a place beside it."""
     right = m[i, j]
     if right is NEGATIVE_INFINITY:
@@ -510,9 +510,9 @@ def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, tuple[Value, ...]]]
         yield "A11", 1, (1,)
 
 
-def _taken_as(found: Varied, id: str, taken: Sequence[Value]) -> Message:
+def _taken_as(result: Varied, id: str, taken: Sequence[Value]) -> Message:
     read = (" + " if id == "A5" else "·").join(map(bracketed, taken))
-    return message("{product} was taken as {taken}", product=found.text(), taken=read)
+    return message("{product} was taken as {taken}", product=result.text(), taken=read)
 
 
 def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:

@@ -174,10 +174,10 @@ class TopK(LineOp):
         kept = [row[j] for j in best]
         if total(kept) == 0:
             raise UndefinedError(f"The {self.k} largest are 0, and nothing can be divided by their sum.")
-        found: list[Value] = [0] * len(row)
+        row_shares: list[Value] = [0] * len(row)
         for j, share in zip(best, shares(kept), strict=True):
-            found[j] = share
-        return found
+            row_shares[j] = share
+        return row_shares
 
     def working_of_rows(self, i: Index, j: Index, *operands: View) -> Formula:
         """Component j of the top-k of row i: top_{2;3}(1/4, 1/4, 1/2)."""

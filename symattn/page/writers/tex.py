@@ -354,8 +354,8 @@ def _missing(cell: Formula, longest: str, tex: Dialect) -> str:
 def _places(cell: Formula) -> str:
     """The decimal sign and what is behind it."""
     match unsigned(cell):
-        case Number(digits) if found := re.search("[.,].*", digits):
-            return found[0]
+        case Number(digits) if places := re.search("[.,].*", digits):
+            return places[0]
         case _:
             return ""
 

@@ -154,8 +154,8 @@ def _rounded(x: Fraction) -> Iterator[str]:
     shown: list[str] = []
     for places in sorted(range(FEWEST_PLACES, MOST_PLACES + 1), key=lambda k: (k != 4, k)):
         for way in ("even", "up"):
-            found = decimal_text(x, places, way)
-            shown += (found, short) if not (short := found.rstrip("0")).endswith(".") else (found,)
+            decimal = decimal_text(x, places, way)
+            shown += (decimal, short) if not (short := decimal.rstrip("0")).endswith(".") else (decimal,)
     for form in chain.from_iterable(map(_without_zero, filter(_is_something, dict.fromkeys(shown)))):
         yield from (form, form.replace(".", ","))
 

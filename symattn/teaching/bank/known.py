@@ -69,20 +69,20 @@ class Known:
             matrix = asked[0].value(asked[1])
             assert isinstance(matrix, Matrix)
             right = matrix[cell]
-        found: list[KnownWrong] = []
+        known: list[KnownWrong] = []
 
         def add(wrongs: Iterable[KnownWrong], most: int | None = None) -> None:
             for one in wrongs:
-                if most is not None and len(found) >= most:
+                if most is not None and len(known) >= most:
                     return
-                if not any(_alike(one.value, other) for other in (right, *(k.value for k in found))):
-                    found.append(one)
+                if not any(_alike(one.value, other) for other in (right, *(k.value for k in known))):
+                    known.append(one)
 
         add(self._counted(part, cell[0]))
         if asked:
             add(self._believed(*asked, part, cell))
             add(self._slipped(*asked, cell), ENOUGH)
-        return found
+        return known
 
     def named(self, id: str) -> str:
         """What a misconception is called that leads to a wrong option; nothing for none."""

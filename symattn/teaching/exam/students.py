@@ -60,11 +60,11 @@ def assign(seats: Sequence[tuple[int, int]], papers: int, rng: random.Random) ->
     Every paper goes out equally often, as far as seats allow, and which one to whom is random.  With fewer papers
     than would be needed, seats beside each other come first; `InputError` if not even they can differ.
     """
-    found: dict[tuple[int, int], int] = {}
+    paper_of: dict[tuple[int, int], int] = {}
     used = [0] * papers
     for row, column in sorted(seats):
-        beside = {found.get((row, column - 1)), found.get((row, column + 1))}
-        around = beside | {found.get((row + r, column + c)) for r in (-1, 0, 1) for c in (-1, 0, 1)}
+        beside = {paper_of.get((row, column - 1)), paper_of.get((row, column + 1))}
+        around = beside | {paper_of.get((row + r, column + c)) for r in (-1, 0, 1) for c in (-1, 0, 1)}
         order = shuffled(rng, range(papers))
         free = [p for p in order if p not in around] or [p for p in order if p not in beside]
         if not free:
@@ -72,9 +72,9 @@ def assign(seats: Sequence[tuple[int, int]], papers: int, rng: random.Random) ->
                 f"{papers} variant{'s' * (papers != 1)} cannot part all neighbours; at least 2 are needed."
             )
         chosen = min(free, key=lambda p: used[p])
-        found[row, column] = chosen
+        paper_of[row, column] = chosen
         used[chosen] += 1
-    return [found[seat] for seat in seats]
+    return [paper_of[seat] for seat in seats]
 
 
 def neighbours(seats: Sequence[tuple[int, int]], given: Sequence[int]) -> int:

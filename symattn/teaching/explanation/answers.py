@@ -190,8 +190,7 @@ def weights_overview(
     for name, question in sheets:
         if question.problem is not None:
             lead = leads[question.problem.derivation.orientation]
-            found = list(weight_maps(wording_of(question.problem)))
-            for _, picture in found:
+            for _, picture in weight_maps(wording_of(question.problem)):
                 bare = replace(picture, row_labels=(), column_labels=(), words=())
                 maps.append(((Words(Quoted(name)),), bare))
     if not maps:

@@ -90,19 +90,19 @@ class Schemes:
         if width(left) + width(product) > LINE:
             return blocks
         scheme = Falk(left, above, product, self._names(step))
-        found: list[Block] = []
+        shown: list[Block] = []
         for block in blocks:
             match block:
                 case Display(lead=lead, step=step.name, role="rule"):
-                    found.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
+                    shown.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
                 case Display(lines, step=step.name, role="values"):
-                    found += [scheme] * ("rule" not in roles)
+                    shown += [scheme] * ("rule" not in roles)
                     match lines:
                         case (Row((_, decimals)),):
-                            found.append(Display((decimals,)))
+                            shown.append(Display((decimals,)))
                 case _:
-                    found.append(block)
-        return tuple(found)
+                    shown.append(block)
+        return tuple(shown)
 
     def _products(self) -> Iterator[Step]:
         """The products of matrices whose sizes are known."""
@@ -241,7 +241,9 @@ def headed(part: Part) -> Part:
 def _below_rule(key: Blocks, step: str) -> Blocks:
     """A step worked out below its rule: its factors, with the result on the same line if that is wide enough."""
     match key:
-        case (Display((Relation((name, _), ("=",)), *more), (), found, "rule") as shown, *rest) if found == step:
+        case (Display((Relation((name, _), ("=",)), *more), (), name_of_step, "rule") as shown, *rest) if (
+            name_of_step == step
+        ):
             pass
         case (first, *rest):  # a mask, or a remark
             return (first, *_below_rule(tuple(rest), step))

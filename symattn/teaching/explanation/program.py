@@ -38,8 +38,8 @@ def identifier(name: str) -> str:
     parts += [] if called.token is None else ["token", called.token]
     joined = unicodedata.normalize("NFKC", "_".join(str(part) for part in parts if part not in (None, "")))
     letters = "".join(c for c in joined if f"a{c}".isidentifier()).lstrip("_0123456789")
-    found = letters if letters.isidentifier() else f"M_{letters}"
-    return f"{found}_" if found in RESERVED else found
+    own = letters if letters.isidentifier() else f"M_{letters}"
+    return f"{own}_" if own in RESERVED else own
 
 
 def unlike(others: Iterable[str], name: str) -> str:
@@ -216,7 +216,7 @@ def programs_of(questions: Sequence[Question]) -> list[Programs]:
     defined = set[str]()
     made: list[Programs] = []
     for question in questions:
-        opened = any(found.opening for found in made)
+        opened = any(programs.opening for programs in made)
         made.append(_programs(question, "" if opened else OPENING, defined))
     return made
 

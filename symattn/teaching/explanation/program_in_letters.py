@@ -132,15 +132,15 @@ class ComputationInLetters:
         last = compared[-1]
         lines, equal = [], []
         for stage in compared:
-            name, found = self.names[stage.step.name], self._whole(stage)
+            name, whole = self.names[stage.step.name], self._whole(stage)
             printed = "printed" if stage is last else f"printed_{name}"
             lines.append(self._assigned(printed, stage.whole, isinstance(stage.step.result, Matrix)))
-            equal.append(f"are_equal({found}, {printed})")
+            equal.append(f"are_equal({whole}, {printed})")
         yield "\n".join([*lines, *_all(equal)])
 
     def _letters(self) -> dict[Any, str]:
         """What every letter is called: sizes, indices, parameters, and those in givens."""
-        found = letters_in(
+        letters = letters_in(
             [
                 *(size_in_sympy(size) for given in self.derivation.givens.values() for size in given.shape),
                 *(x for name, given in self.derivation.givens.items() if not self._is_of_symbols(name)
@@ -149,7 +149,7 @@ class ComputationInLetters:
             ]
         )  # fmt: skip
         sums = 0
-        for letter in found:
+        for letter in letters:
             if letter.is_Dummy:  # every sum has an index of its own; equal ones are of one sum
                 sums += 1
                 self.names[letter] = f"k_{sums}"
@@ -157,7 +157,7 @@ class ComputationInLetters:
                 self.names[letter] = letter.name
             else:
                 self.names[letter] = self._unlike(identifier(typed_name(letter)))
-        return {letter: self.names[letter] for letter in found}
+        return {letter: self.names[letter] for letter in letters}
 
     def _unlike(self, name: str) -> str:
         return unlike({*USED, *self.names.values()}, name)

@@ -670,7 +670,7 @@ def typed_in(name: str, orientation: Orientation) -> str:
     """A name as plain text, in which products stand as they do in that orientation: K Qᵀ, or Qᵀ K for columns."""
     if orientation == "rows":
         return name
-    return NAMES.sub(lambda found: found[0] if "∘" in found[0] else " ".join(found[0].split()[::-1]), name)
+    return NAMES.sub(lambda product: product[0] if "∘" in product[0] else " ".join(product[0].split()[::-1]), name)
 
 
 _STEP = re.compile(r"[A-Z]'*(?:_[A-Za-z0-9]+)?")

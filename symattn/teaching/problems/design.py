@@ -259,7 +259,7 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     def check(part: Part) -> str:
         """Of the whole numbers from −9 to 9; scores are linear in the entry, so that one is all."""
         weights = {value: Softmax(base=2).apply(Matrix([scores_with(value)])) for value in range(-9, 10)}
-        fitting = [value for value, found in weights.items() if found == weights[right]]
+        fitting = [value for value, row in weights.items() if row == weights[right]]
         return "" if fitting == [right] else f"the missing entry could be any of {fitting}"
 
     scores = scores_with(right)
