@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import Context
 from click.shell_completion import BashComplete
 from commands import run
 from tables import tables_beside
@@ -72,6 +73,26 @@ def test_a_worksheet_and_its_key_are_written(folder):
 
     assert (again.exit_code, again.output) == (0, "")
     assert files(folder) == sorted(right)
+
+
+def test_an_option_with_a_list_may_be_given_several_times():
+    commands = [main.get_command(Context(main), name) for name in main.list_commands(Context(main))]
+    lists = [
+        (command, o) for command in commands for o in command.params if ",…" in (getattr(o, "metavar", None) or "")
+    ]
+    assert len(lists) >= 10
+    for command, option in lists:
+        context = Context(command)
+
+        def read(*words, command=command, context=context, option=option):
+            return option.process_value(context, command.make_parser(context).parse_args([*words])[0][option.name])
+
+        assert read(option.opts[0], "a,b,c") == read(option.opts[0], "a", option.opts[0], "b,c") == "a,b,c"
+
+
+def test_two_formats_are_both_written(folder):
+    run("worksheet", "self_attention", "--format", "markdown", "--format", "text", "--seed", "3")
+    assert {path.suffix for path in (folder / "output").iterdir()} == {".md", ".txt", ".json"}
 
 
 @pytest.mark.slow

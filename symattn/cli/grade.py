@@ -49,7 +49,7 @@ NOT_ALL_MARKED = 1
         help="Of summary and feedback; see `symattn list formats`.")  # fmt: skip
 @option("--feedback", group=FILES, metavar="F,F,…|none",
         help="Formats of feedback, where others; or none of it.")  # fmt: skip
-@option("--gradebook", "gradebooks", group=FILES, multiple=True, metavar="P,P,…",
+@option("--gradebook", "gradebooks", group=FILES, default="", metavar="P,P,…",
         help="Also write it as moodle, canvas, gradescope or brightspace import it.")  # fmt: skip
 @option("--class", "class_list", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
         help="The class list as the platform exports it, if the exam has another.")  # fmt: skip
@@ -76,7 +76,7 @@ def grade(
     reader: str,
     forms: str,
     feedback: str | None,
-    gradebooks: tuple[str, ...],
+    gradebooks: str,
     class_list: Path | None,
     folder: Path | None,
     exit_code: bool,
@@ -141,7 +141,7 @@ def grade(
             exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
             precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, feedback=told, look=shown,
             readers=readers, jobs=jobs, executor=elsewhere, class_list=class_list,
-            gradebooks=[name for listed in gradebooks for name in read_list(listed)],
+            gradebooks=read_list(gradebooks),
             progress=lambda count: progress(count, quiet, "Submissions"),
         )  # fmt: skip
     if not quiet:

@@ -32,11 +32,22 @@ HELP = ["-h", "--help"]
 
 
 class Option(click.Option):
-    """An option that belongs to a group of its command's help."""
+    """An option that belongs to a group of its command's help.
+
+    One that takes a list, with commas between, may be given several times: nothing that was said first is lost.
+    """
 
     def __init__(self, *declarations: Any, group: str, **attributes: Any) -> None:
-        super().__init__(*declarations, **attributes)
         self.group = group
+        self.listed = ",…" in attributes.get("metavar", "")
+        self.usual = attributes.get("default")
+        if self.listed:
+            attributes |= {"multiple": True, "default": [self.usual] if self.usual else None}
+        super().__init__(*declarations, **attributes)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        values = super().process_value(ctx, value)
+        return values if not self.listed else ",".join(values) if values else self.usual
 
 
 class Command(click.Command):
