@@ -346,13 +346,13 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
             known = [*d.givens, *sorted(letters), *of_operations, *symbols_by_name]
             raise InputError(f"There is no {name!r} to put anything in for; {offered(name, known, 'there are {}')}")
     for name, given in d.givens.items():
-        of_it = {s: x for s, x in entries.items() if isinstance(given, Matrix) and s in map(to_sympy, given)}
-        if isinstance(given, Matrix) and of_it:
-            if name in matrices:
+        if isinstance(given, Matrix):
+            of_it = {s: entries.pop(s) for s in map(to_sympy, given) if s in entries}
+            if of_it and name in matrices:
                 raise InputError(f"{name} and its entry {plain_name(next(iter(of_it)))} cannot both be put in.")
-            matrices[name] = [[of_it.get(to_sympy(x), x) for x in row] for row in given.rows]
-            entries = {s: x for s, x in entries.items() if s not in of_it}
-        elif isinstance(given, Outline) and name in matrices:
+            if of_it:
+                matrices[name] = [[of_it.get(to_sympy(x), x) for x in row] for row in given.rows]
+        elif name in matrices:
             sizes = _read_off(name, given, matrix(matrices[name]), sizes)
     if entries:
         raise InputError(

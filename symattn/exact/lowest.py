@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, reduce
+from itertools import chain
 from math import gcd, isqrt, lcm
 from operator import sub
 from typing import NamedTuple
@@ -211,41 +212,39 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Factored],
         return None
     radicands = sorted({r for terms in sums for a in terms for r, _, _ in a})
     below = lcm(*(q for terms in sums for a in terms for _, _, q in a))
-    direction: Vector = ()
-    pivot = 0  # the first place in which exponents differ; there they are whole multiples of it
-    places: list[dict[Exponent, int]] = []
-    for terms in sums:
-        start: Vector = ()
-        here: dict[Exponent, int] = {}
-        for a in terms:
-            vector = _vector(a, radicands, below)
-            start = start or vector
-            difference = tuple(map(sub, vector, start))
-            if not direction and any(difference):
-                direction = difference
-                pivot = next(k for k, x in enumerate(difference) if x)
-            if any(x * direction[pivot] != y * difference[pivot] for x, y in zip(difference, direction, strict=False)):
-                return None
-            here[a] = difference[pivot] if direction else 0  # nothing differs yet
-        places.append(here)
-    if not direction:
+    differences = [_differences([_vector(a, radicands, below) for a in terms]) for terms in sums]
+    direction = next((x for of_sum in differences for x in of_sum if any(x)), None)
+    if direction is None:
         return [Factored(c, a, [1]) for terms in sums for a, c in terms.items()], ()
-    unit = gcd(*(place for here in places for place in here.values()))
-    parts = []
-    for terms, here in zip(sums, places, strict=True):
-        least = min(here, key=here.__getitem__)
-        degree = (max(here.values()) - here[least]) // unit
-        content = _content(terms.values())
-        if degree > LARGEST_DEGREE:
+    pivot = next(k for k, x in enumerate(direction) if x)  # exponents are whole multiples of what they differ by there
+    for x in chain.from_iterable(differences):
+        if any(own * direction[pivot] != other * x[pivot] for own, other in zip(x, direction, strict=True)):
             return None
-        polynomial = [0] * (degree + 1)
-        for a, place in here.items():
-            polynomial[(place - here[least]) // unit] = _over(terms[a], content)
-        if max(map(abs, polynomial)).bit_length() > LONGEST_COEFFICIENT:
-            return None
-        parts.append(Factored(content, least, polynomial))
+    places = [[x[pivot] for x in of_sum] for of_sum in differences]
+    unit = gcd(*chain.from_iterable(places))
+    parts = [_polynomial(terms, of_sum, unit) for terms, of_sum in zip(sums, places, strict=True)]
     step = {r: Fraction(x * unit, below * direction[pivot]) for r, x in zip(radicands, direction, strict=True)}
-    return parts, exponent_of(step)
+    factored = [part for part in parts if part is not None]
+    return (factored, exponent_of(step)) if len(factored) == len(parts) else None
+
+
+def _differences(vectors: Sequence[Vector]) -> list[Vector]:
+    """How far each vector is from the first."""
+    return [tuple(map(sub, vector, vectors[0])) for vector in vectors]
+
+
+def _polynomial(terms: Mapping[Exponent, Rational], places: Sequence[int], unit: int) -> Factored | None:
+    """A sum whose exponents stand at these places, as a polynomial in e^unit; None if it is too large."""
+    least = min(places)
+    degree = (max(places) - least) // unit
+    if degree > LARGEST_DEGREE:
+        return None
+    content, coefficients = _content(terms.values()), [0] * (degree + 1)
+    for coefficient, place in zip(terms.values(), places, strict=True):
+        coefficients[(place - least) // unit] = _over(coefficient, content)
+    if max(map(abs, coefficients)).bit_length() > LONGEST_COEFFICIENT:
+        return None
+    return Factored(content, [*terms][places.index(least)], coefficients)
 
 
 def _vector(a: Exponent, radicands: Sequence[int], below: int) -> Vector:

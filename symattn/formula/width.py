@@ -366,37 +366,53 @@ def matrix_columns(node: MatrixOf) -> MatrixColumns:
 
 @lru_cache(maxsize=1024)
 def _columns(node: MatrixOf) -> MatrixColumns:
-    extents = [[_extent(cell) for cell in row] for row in node.rows]
-    cells = [
-        [0.0 if x else _cell_width(cell) for cell, x in zip(*pair, strict=True)]
-        for pair in zip(node.rows, extents, strict=True)
-    ]
-    before = [max((x[0] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
-    after = [max((x[1] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
-    labels = [[width(label)] for label in node.column_labels] or [[] for _ in before]
-    widths = tuple(
-        max(*(w for w, x in zip(column, found, strict=True) if not x), b + a, *label, 0.0)
-        for column, found, b, a, label in zip(
-            zip(*cells, strict=True), zip(*extents, strict=True), before, after, labels, strict=True
-        )
-    )
-    are_even = 1 < len(widths) <= _EVEN and all(map(_may_be_even, (cell for row in node.rows for cell in row)))
-    even = (max(widths),) * len(widths) if are_even and max(widths) - min(widths) > 0.05 else ()
+    labels = node.column_labels or [None] * len(node.rows[0])
+    columns = [_Column.of(cells, label) for cells, label in zip(zip(*node.rows, strict=True), labels, strict=True)]
+    widths = tuple(column.width for column in columns)
+    may_be_even = 1 < len(widths) <= _EVEN and all(_may_be_even(cell) for column in columns for cell in column.cells)
+    even = (max(widths),) * len(widths) if may_be_even and max(widths) - min(widths) > 0.05 else ()
     pads: dict[tuple[int, int], tuple[float, float]] = {}
-    for i, row in enumerate(extents):
-        for j, extent in enumerate(row):
-            left, right = (before[j] - extent[0], after[j] - extent[1]) if extent else (0.0, 0.0)
+    for j, column in enumerate(columns):
+        for i in range(len(column.cells)):
+            left, right = column.pads(i)
             if even and i == 0:
-                natural = before[j] + after[j] if extent else cells[i][j]
-                left, right = (side + (even[j] - natural) / 2 for side in (left, right))
+                left, right = (side + (even[j] - column.natural(i)) / 2 for side in (left, right))
             if (left, right) != (0.0, 0.0):
                 pads[i, j] = round(left, 3), round(right, 3)
-    numbers = tuple(
-        all(isinstance(unsigned(row[j]), Number) for row in node.rows)
-        and any(extent[j] != (before[j], after[j]) for extent in extents)
-        for j in range(len(widths))
-    )
-    return MatrixColumns(widths, numbers, even, pads)
+    return MatrixColumns(widths, tuple(column.numbers_differ for column in columns), even, pads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column's cells, how far each number among them reaches to both sides of its decimal point, and how far any."""
+
+    cells: tuple[Formula, ...]
+    extents: tuple[tuple[float, float] | None, ...]
+    before: float
+    after: float
+    width: float
+
+    @classmethod
+    def of(cls, cells: tuple[Formula, ...], label: Formula | None) -> _Column:
+        extents = tuple(map(_extent, cells))
+        before, after = (max((x[side] for x in extents if x), default=0.0) for side in (0, 1))
+        others = [_cell_width(cell) for cell, extent in zip(cells, extents, strict=True) if not extent]
+        return cls(cells, extents, before, after, max(*others, before + after, width(label) if label else 0.0, 0.0))
+
+    def pads(self, i: int) -> tuple[float, float]:
+        """What puts a number's decimal point below the others'."""
+        extent = self.extents[i]
+        return (self.before - extent[0], self.after - extent[1]) if extent else (0.0, 0.0)
+
+    def natural(self, i: int) -> float:
+        """How wide a cell is with its pads."""
+        return self.before + self.after if self.extents[i] else _cell_width(self.cells[i])
+
+    @property
+    def numbers_differ(self) -> bool:
+        """Whether there are numbers alone, and not all reach equally far."""
+        alone = all(isinstance(unsigned(cell), Number) for cell in self.cells)
+        return alone and any(extent != (self.before, self.after) for extent in self.extents)
 
 
 def _cell_width(cell: Formula) -> float:

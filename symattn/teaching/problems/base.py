@@ -206,13 +206,21 @@ class ProblemType(Generic[C, F]):
                 f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
                 "say it by the option what, and leave the mechanism out."
             )
-        if self.mechanisms and spec.mechanism not in self.mechanisms:
+        if self.mechanisms:
+            self._refuse_other_mechanisms(spec, stated.get("settings", NOTHING))
+        self._check_options(spec)
+        self._check_sizes(spec)
+        return spec
+
+    def _refuse_other_mechanisms(self, spec: Spec, settings: Mapping[str, Any]) -> None:
+        if spec.mechanism not in self.mechanisms:
             raise InputError(
                 f"The questions of {self.name} are the same for every mechanism, so {spec.mechanism} is not used; "
                 "leave the mechanism out."
             )
-        if self.mechanisms:
-            self._refuse_idle_settings(spec, stated.get("settings", NOTHING))
+        self._refuse_idle_settings(spec, settings)
+
+    def _check_options(self, spec: Spec) -> None:
         for name, value in spec.options.items():
             if name not in self.options:
                 tail = offered(name, self.options, "its options are {}" if self.options else "it has no options")
@@ -225,6 +233,9 @@ class ProblemType(Generic[C, F]):
                 raise InputError(f"The problem type {self.name} draws its own {_DRAWN[name]}; leave {name} out.")
         if self.rows_only:
             tokens_are_rows(spec)
+
+    def _check_sizes(self, spec: Spec) -> None:
+        """Those of its own, and that the mechanism's fit the scale and the mask."""
         if self.own_sizes:
             Place("sizes").know(spec.sizes, self.own_sizes)
         of_mechanism = replace(spec, sizes=NOTHING) if self.own_sizes else spec
@@ -234,7 +245,6 @@ class ProblemType(Generic[C, F]):
         keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
         if settings.empty == "undefined" and (blind := [i for i, row in enumerate(keep or (), 1) if not any(row)]):
             raise InputError(f"By the mask {settings.mask!r}, query {blind[0]} sees nothing; empty = 'zero' allows it.")
-        return spec
 
     def _preset(self, options: Mapping[str, Json]) -> Mapping[str, Any]:
         """The choices that go with what is asked for."""
