@@ -1,26 +1,15 @@
 // Opens a practice page in headless Chromium, types scripts into it by keyboard, and says what came of it, as JSON.
 //   node browser.cjs SITE SCRIPTS.json [PICTURES]
 // Needs the npm packages playwright-core and axe-core (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync } = require('node:fs');
-const { extname, join } = require('node:path');
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
 const axe = require('axe-core');
-const { chromium } = require('playwright-core');
+const { launched, served } = require('./served.cjs');
 
 const [site, scriptsFile, pictures] = process.argv.slice(2);
 const scripts = JSON.parse(readFileSync(scriptsFile, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const PATIENCE = { timeout: 300_000 };
-
-const server = createServer((request, response) => {
-  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
-  const file = join(site, name);
-  if (!existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-  return response.end(readFileSync(file));
-});
 
 async function opened(page, base, { recipe, seed, name }) {
   const hash = new URLSearchParams({ recipe, seed });
@@ -75,9 +64,8 @@ async function pictured(page, script) {
 }
 
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const base = `http://127.0.0.1:${server.address().port}/`;
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const { base, closed } = await served(site);
+  const browser = await launched();
   const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, locale: 'en-GB' });
   const page = await context.newPage();
   const said = { elsewhere: [], console: [], results: [], axe: {}, wide: [] };
@@ -291,7 +279,7 @@ async function pictured(page, script) {
 
   // The second visit, without a network; SymPy too.
   await page.evaluate(() => navigator.serviceWorker.ready);
-  await new Promise((resolve) => { server.close(resolve); server.closeAllConnections(); });
+  await closed();
   [, said.againSpent] = await spent(async () => {
     await page.reload();
     await page.waitForFunction(() => window.practice?.drawn, undefined, PATIENCE);

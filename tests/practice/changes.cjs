@@ -2,31 +2,19 @@
 // in milliseconds; a line of JSON for each.  Rendering without a graphics card is among the latter.
 //   node changes.cjs SITE
 // Needs the npm package playwright-core (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync } = require('node:fs');
-const { extname, join } = require('node:path');
-const { chromium } = require('playwright-core');
+const { launched, served } = require('./served.cjs');
 
 const [site] = process.argv.slice(2);
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-
-const server = createServer((request, response) => {
-  const file = join(site, new URL(request.url, 'http://host').pathname);
-  if (!existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-  return response.end(readFileSync(file));
-});
 
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const { base, closed } = await served(site);
+  const browser = await launched();
   const page = await (await browser.newContext({ viewport: { width: 1300, height: 900 }, locale: 'en-GB' })).newPage();
   page.setDefaultTimeout(120_000);
   const inside = await browser.newBrowserCDPSession();
   const used = async () => (await inside.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, { cpuTime }) => sum + 1000 * cpuTime, 0);
   const drawn = () => page.waitForFunction(() => window.teacher?.drawn && !document.querySelector('main').ariaBusy);
-  await page.goto(`http://127.0.0.1:${server.address().port}/teacher.html#recipe=attention&seed=7`);
+  await page.goto(`${base}teacher.html#recipe=attention&seed=7`);
   await drawn();
 
   // After the form is changed, the page waits a moment before it draws; the next busy time is that of the change.
@@ -71,6 +59,5 @@ const server = createServer((request, response) => {
     }
   }
   await browser.close();
-  server.close();
-  server.closeAllConnections();
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });

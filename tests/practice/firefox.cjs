@@ -1,27 +1,16 @@
 // Both pages in headless Firefox: a script is typed and marked, a sheet is chosen and taken away; what came of it, as JSON.
 //   node firefox.cjs SITE ASKED.json
 // Needs the npm package puppeteer-core (NODE_PATH) and Firefox (FIREFOX).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync } = require('node:fs');
-const { extname, join } = require('node:path');
+const { readFileSync } = require('node:fs');
 const puppeteer = require('puppeteer-core');
+const { served } = require('./served.cjs');
 
 const [site, askedFile] = process.argv.slice(2);
 const { script, choice } = JSON.parse(readFileSync(askedFile, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
 const PATIENCE = { timeout: 240_000 };
 
-const server = createServer((request, response) => {
-  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
-  const file = join(site, name);
-  if (!existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-  return response.end(readFileSync(file));
-});
-
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const base = `http://127.0.0.1:${server.address().port}/`;
+  const { base, closed } = await served(site);
   const browser = await puppeteer.launch({ browser: 'firefox', executablePath: process.env.FIREFOX, headless: true });
   const page = await browser.newPage();
   await page.setViewport({ width: 1000, height: 900 });
@@ -93,6 +82,5 @@ const server = createServer((request, response) => {
   said.examples = await page.evaluate(() => document.activeElement.textContent);
   console.log(JSON.stringify(said));
   await browser.close();
-  server.close();
-  server.closeAllConnections();
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });

@@ -2,14 +2,11 @@
 // Chromium's processes, in milliseconds, by turns; a line of JSON for each.
 //   node opening.cjs SITE [ROUNDS]
 // Needs the npm package playwright-core (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync } = require('node:fs');
-const { extname, join } = require('node:path');
-const { chromium } = require('playwright-core');
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { launched, served } = require('./served.cjs');
 
 const [site, rounds = '3'] = process.argv.slice(2);
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const BARE = {
   '/bare.html': '<!DOCTYPE html><link rel="icon" href="data:,"><script type="module" src="bare.js"></script>',
   '/bare.js': 'new Worker("bare-worker.js", { type: "module" }).onmessage = () => { window.drawn = performance.now(); };',
@@ -24,15 +21,6 @@ self.postMessage(true);`,
 };
 const version = /version: "([\d.]+)"/.exec(readFileSync(join(site, 'worker.js'), 'utf8'))[1];
 
-const server = createServer((request, response) => {
-  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
-  const file = join(site, name);
-  const own = BARE[name]?.replace('VERSION', version);
-  if (!own && !existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', 'cache-control': 'max-age=3600' });
-  return response.end(own ?? readFileSync(file));
-});
-
 const PAGES = {
   bare: ['bare.html', () => window.drawn],
   practice: ['#recipe=attention&seed=7', () => window.practice?.drawn],
@@ -40,11 +28,12 @@ const PAGES = {
 };
 
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const base = `http://127.0.0.1:${server.address().port}/`;
+  const { base, closed } = await served(site, {
+    instead: (name) => BARE[name]?.replace('VERSION', version), headers: { 'cache-control': 'max-age=3600' },
+  });
   for (let round = 0; round < Number(rounds); round += 1) {
     for (const [name, [address, drawn]] of Object.entries(PAGES)) {
-      const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+      const browser = await launched();
       const context = await browser.newContext({ locale: 'en-GB' });
       const inside = await browser.newBrowserCDPSession();
       const used = async () => (await inside.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, { cpuTime }) => sum + 1000 * cpuTime, 0);
@@ -61,6 +50,5 @@ const PAGES = {
       await browser.close();
     }
   }
-  server.close();
-  server.closeAllConnections();
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });

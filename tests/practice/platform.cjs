@@ -1,14 +1,12 @@
 // Plays a practice package in a frame, as a learning platform does with npm's scorm-again, and opens it a second time.
 //   node platform.cjs PACKAGE SCRIPT.json
 // Needs the npm packages playwright-core and scorm-again (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync } = require('node:fs');
-const { dirname, extname, join } = require('node:path');
-const { chromium } = require('playwright-core');
+const { readFileSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+const { launched, served } = require('./served.cjs');
 
 const [folder, file] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(file, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
 const library = join(dirname(require.resolve('scorm-again')), script.edition === '1.2' ? 'scorm12.js' : 'scorm2004.js');
 const [api, Player] = script.edition === '1.2' ? ['API', 'Scorm12API'] : ['API_1484_11', 'Scorm2004API'];
 const frame = `<!DOCTYPE html><title>Platform</title><script src="/library.js"></script><script>
@@ -18,15 +16,7 @@ if (sessionStorage.resume) {
   window.${api}.loadFromJSON(kept, '');
 }
 </script><iframe src="/index.html#" width="900" height="900"></iframe>`;
-
-const server = createServer((request, response) => {
-  const { pathname } = new URL(request.url, 'http://host');
-  if (pathname === '/platform') return response.writeHead(200, { 'content-type': 'text/html' }).end(frame);
-  const path = pathname === '/library.js' ? library : join(folder, pathname);
-  if (!existsSync(path)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' });
-  return response.end(readFileSync(path));
-});
+const OWN = { '/platform.html': frame, '/library.js': readFileSync(library) };
 
 async function opened(page, name) {
   const inner = page.frames().find((f) => f.url().includes('index.html'));
@@ -36,10 +26,10 @@ async function opened(page, name) {
 }
 
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  const { base, closed } = await served(folder, { instead: (name) => OWN[name] });
+  const browser = await launched();
   const page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
-  await page.goto(`http://127.0.0.1:${server.address().port}/platform`);
+  await page.goto(`${base}platform.html`);
   let inner = await opened(page);
   await inner.evaluate(({ recipe, seed }) => { location.hash = new URLSearchParams({ recipe, seed }); }, script);
   inner = await opened(page, script.name);
@@ -59,11 +49,11 @@ async function opened(page, name) {
   }, [api, script.edition === '1.2']);
   await inner.evaluate(() => localStorage.clear()); // what comes back is what the platform kept
   await page.goto('about:blank');
-  await page.goto(`http://127.0.0.1:${server.address().port}/platform`);
+  await page.goto(`${base}platform.html`);
   inner = await opened(page);
   said.name = await inner.evaluate(() => window.practice.sheet);
   said.typed = await inner.evaluate(() => document.querySelector('#sheet input[data-row]').value);
   await browser.close();
   console.log(JSON.stringify(said));
-  process.exit(0);
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });

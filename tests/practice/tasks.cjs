@@ -1,30 +1,18 @@
 // Does what teachers and students do, as tasks.py says, and prints how long each took.
 //   node tasks.cjs SITE ASKED.json FOLDER
 // Needs the npm package playwright-core (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, readFileSync, statSync } = require('node:fs');
-const { extname, join } = require('node:path');
-const { chromium } = require('playwright-core');
+const { readFileSync, statSync } = require('node:fs');
+const { join } = require('node:path');
+const { launched, served } = require('./served.cjs');
 
 const [site, askedFile, folder] = process.argv.slice(2);
 const asked = JSON.parse(readFileSync(askedFile, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const WIDE = { width: 1300, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-const server = createServer((request, response) => {
-  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
-  const file = join(site, name);
-  if (!existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', 'cache-control': 'max-age=3600' });
-  return response.end(readFileSync(file));
-});
-
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const base = `http://127.0.0.1:${server.address().port}/`;
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const { base, closed } = await served(site, { headers: { 'cache-control': 'max-age=3600' } });
+  const browser = await launched();
   const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB' });
   const inside = await browser.newBrowserCDPSession();
   const used = async () => (await inside.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
@@ -182,6 +170,5 @@ const server = createServer((request, response) => {
     await page.screenshot({ path: join(folder, `script-${String(k + 1).padStart(2, '0')}.png`) });
   }
   await browser.close();
-  server.close();
-  server.closeAllConnections();
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });

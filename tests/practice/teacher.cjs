@@ -1,35 +1,23 @@
 // Opens the page for teachers in headless Chromium, does what teachers do there, and says what came of it, as JSON.
 //   node teacher.cjs SITE ASKED.json
 // Needs the npm packages playwright-core and axe-core (NODE_PATH) and Chromium (CHROMIUM).
-const { createServer } = require('node:http');
-const { existsSync, mkdtempSync, readFileSync, writeFileSync } = require('node:fs');
+const { mkdtempSync, readFileSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { extname, join } = require('node:path');
+const { join } = require('node:path');
 const axe = require('axe-core');
-const { chromium } = require('playwright-core');
+const { launched, served } = require('./served.cjs');
 
 const [site, askedFile] = process.argv.slice(2);
 const asked = JSON.parse(readFileSync(askedFile, 'utf8'));
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const PATIENCE = { timeout: 300_000 };
 const VIEWS = ['sheet', 'take', 'what-if', 'exam', 'marking'];
 
 const missing = new Set();
 
-const server = createServer((request, response) => {
-  const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
-  const file = join(site, name);
-  if (missing.has(name) || !existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-  return response.end(readFileSync(file));
-});
-
 (async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const base = `http://127.0.0.1:${server.address().port}/`;
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const { base, closed } = await served(site, { instead: (name) => (missing.has(name) ? null : undefined) });
+  const browser = await launched();
   const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, locale: 'en-GB' });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
@@ -246,6 +234,5 @@ const server = createServer((request, response) => {
   said.elsewhere = said.elsewhere.filter((url) => !url.startsWith('file:'));
   console.log(JSON.stringify(said));
   await browser.close();
-  server.close();
-  server.closeAllConnections();
+  await closed();
 })().catch((error) => { console.error(error); process.exit(1); });
