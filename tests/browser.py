@@ -1,7 +1,7 @@
 """The browser, Node and npm packages that some tests look at pages with, and what this machine lacks of them."""
 
+import os
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +27,11 @@ def missing_of_node(*packages):
     """What this machine has not got of Node and npm packages (found through NODE_PATH); "" if nothing."""
     if not shutil.which("node"):
         return "Node is not installed"
-    asked = "; ".join(f"require.resolve('{package}')" for package in packages)
-    found = subprocess.run(["node", "-e", asked], cwd=Path(__file__).parent, capture_output=True, check=False)
-    return "" if found.returncode == 0 else f"Node finds no {', '.join(packages)} (NODE_PATH)"
+    folders = [Path(folder) for folder in os.environ.get("NODE_PATH", "").split(os.pathsep) if folder]
+    lacking = [package for package in packages if not any((folder / name_of(package)).exists() for folder in folders)]
+    return f"Node finds no {', '.join(lacking)} (NODE_PATH)" if lacking else ""
+
+
+def name_of(file):
+    """The package that a file is of, which may be somebody's: @someone/package."""
+    return "/".join(file.split("/")[: 2 if file.startswith("@") else 1])

@@ -64,6 +64,11 @@ def processes(monkeypatch):
     monkeypatch.setattr(run, "crew", crew.crew)
 
 
+def pytest_collection_finish():
+    """Nothing that is collected goes before the end: circles are no longer looked for in it."""
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough."""
@@ -100,7 +105,11 @@ def covering(cases, values_of):
     """
     values = {case: set(values_of(case)) for case in cases}
     came, missing = Counter(), set().union(*values.values())
+    if len(missing) == sum(map(len, values.values())):  # no two have anything in common
+        yield from cases
+        return
     while missing:
+        cases = [case for case in cases if values[case] & missing]
         best = max(cases, key=lambda case: (len(values[case] & missing), -sum(came[value] for value in values[case])))
         came.update(values[best])
         missing -= values[best]

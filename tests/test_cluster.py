@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import InvalidStateError
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ from symattn.foundation.cluster import cluster
 from symattn.foundation.crew import crew
 from symattn.foundation.workers import Limits, LostError
 
-distributed = pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
 
 PATH = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
 
@@ -63,6 +66,8 @@ type = "masks"
 
 @pytest.fixture
 def client():
+    import distributed  # which takes a second to load
+
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as started:
         yield started
 

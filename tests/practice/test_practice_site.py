@@ -313,8 +313,8 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", ["1.2", "2004"])
 def test_a_learning_platform_is_told_score_and_place(tmp_path, edition):
-    if subprocess.run(["node", "-e", "require.resolve('scorm-again')"], capture_output=True).returncode:
-        pytest.skip("Node finds no scorm-again (NODE_PATH)")
+    if lacking := missing("scorm-again"):
+        pytest.skip(lacking)
     course = Course((Topic("A", "attention", ("starter",)), Topic("B", "self_attention")))
     write_site(course, tmp_path / "site", browse.pyodide(), scorm=True)
     with zipfile.ZipFile(tmp_path / f"site-scorm-{edition}.zip") as package:
