@@ -43,13 +43,16 @@ SIGN = '\nmsgctxt "sign"\nmsgid "{}"\nmsgstr "x"'
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
 SETTINGS = [f.name for f in fields(Settings)]
 SOLVED = symattn.derive("attention", **ATTENTION)
-MARKED = symattn.check(SOLVED, {"S": [[1]]})
 
 
 def cli(*arguments):
     result = run(*arguments)
     if result.exit_code == 2:
         raise InputError(result.stderr.removeprefix("Error: ").strip())
+
+
+def _marked_as(name):
+    symattn.check(SOLVED, {"S": [[1]]}).text(name)
 
 
 def _derive(name):
@@ -90,7 +93,7 @@ CATALOGUES = {
         lambda name: read_notation({name: 1}, "mine"),
     ),
     "formats of a text": ([f for f in formats() if "pdf" not in f], SOLVED.text),
-    "formats of a marking": ([f for f in formats() if "pdf" not in f], MARKED.text),
+    "formats of a marking": ([f for f in formats() if "pdf" not in f], _marked_as),
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
