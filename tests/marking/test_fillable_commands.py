@@ -8,8 +8,8 @@ import pytest
 from commands import run
 from forms import boxes, texts_of, typed
 from scripts import key_script
+from sentences import refused_saying
 
-from symattn.errors import InputError
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import make_look
 
@@ -97,5 +97,5 @@ def test_what_has_no_fields_is_refused(folder, arguments, says):
 
 def test_a_look_is_fillable_or_not():
     assert make_look(fillable=True).fillable
-    with pytest.raises(InputError, match="fillable is 'yes'; true or false was expected"):
+    with refused_saying("fillable is 'yes'; true or false was expected"):
         make_look(fillable="yes")

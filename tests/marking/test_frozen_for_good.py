@@ -12,6 +12,7 @@ from functools import cache
 import pytest
 from frozen_files import FOLDER, right
 from scripts import exactly
+from sentences import refused_saying
 from test_frozen_sheets import sealed
 
 import symattn
@@ -191,7 +192,7 @@ def test_any_other_number_on_the_key_is_refused_with_its_place_and_the_same_one_
 def test_what_is_not_asked_any_more_is_refused_by_name():
     question = questions()["full"]
     fewer = replace(question, parts=question.parts[1:])
-    with pytest.raises(InputError, match=f"its part {question.parts[0].name} is not made any more"):
+    with refused_saying(f"its part {question.parts[0].name} is not made any more"):
         as_frozen(fewer, freeze_parts(question), "Sheet 1", "symattn 0.0.1")
 
 
@@ -202,7 +203,7 @@ def test_another_key_is_refused_in_every_format(form):
     [full] = [sheet for sheet in data["sheets"] if sheet["content"]["type"] == "full"]
     name = "V" if "V" in full["content"]["given"] else "X"
     full["content"]["given"][name][0][0] += 1
-    with pytest.raises(InputError, match=f"^Sheet {full['id']} of set.json would be marked by another key"):
+    with refused_saying(f"^Sheet {full['id']} of set.json would be marked by another key"):
         thaw_sheets(sealed(data), "set.json")[full["id"]]
     exam = json.loads((FOLDER / form / "exam.json").read_text("utf-8"))
     exam["questions"][0]["variants"][0]["content"]["given"]["V"][0][0] += 1

@@ -7,13 +7,12 @@ and the importer in its source.  Brightspace: community.d2l.com, "Importing grad
 import csv
 import io
 
-import pytest
 from commands import refusal, run
 from hypothesis import given
 from hypothesis import strategies as st
+from sentences import refused_saying
 from test_grading_summary import ECF, result, row
 
-from symattn.errors import InputError
 from symattn.foundation.tables import read_table
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.teaching.exam.class_list import read_class
@@ -105,11 +104,11 @@ def test_gradescope_gets_names_apart_only_where_the_list_has_them(tmp_path):
 
 
 def test_an_unknown_platform_and_a_list_without_ids_are_told(tmp_path):
-    with pytest.raises(InputError, match=r"no gradebook 'canvass'; .*canvas"):
+    with refused_saying(r"no gradebook 'canvass'; .*canvas"):
         book(tmp_path, PLAIN).csv("canvass")
     nobody = Gradebook("M", ECF, (row(None, result("V", {"S": 1}), name="Ada"),))
     without = Gradebook("M", ECF, tuple(type(r)(**{**vars(r), "id": ""}) for r in nobody.rows))
-    with pytest.raises(InputError, match=r"moodle needs an ID number, email address or username .* Ada has none"):
+    with refused_saying(r"moodle needs an ID number, email address or username .* Ada has none"):
         without.csv("moodle")
 
 

@@ -9,10 +9,10 @@ from collections import Counter
 
 import pytest
 from click.testing import CliRunner
+from sentences import refused_saying
 
 from symattn.cli import main
 from symattn.derivation.misconceptions import misconceptions, replayed
-from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.by_exception import Entered
 from symattn.marking.grading.gradebook import Gradebook
@@ -110,7 +110,7 @@ def test_what_has_no_place_on_a_paper_is_named_as_it_would_be_there():
         ("standard", "rows masked instead of columns"),
         ("columns", "columns masked instead of rows"),
     ):
-        with pytest.raises(InputError, match=re.escape(f"M9 ({called})")):
+        with refused_saying(re.escape(f"M9 ({called})")):
             Entered([drawn(notation)]).say("M9")
 
 

@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 from scripts import exactly, key_script, legible
+from sentences import refused_saying
 
 import symattn
-from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.marking.attempt import Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker import mark
@@ -305,7 +305,7 @@ def test_a_step_that_is_asked_for_twice_is_marked_twice():
 def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
     exam = tmp_path / "exam.toml"
     exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', "utf-8")
-    with pytest.raises(InputError, match=r"question 1, points is 0; a whole number from 1 to 1000"):
+    with refused_saying(r"question 1, points is 0; a whole number from 1 to 1000"):
         read_exam_file(exam)
 
 

@@ -15,9 +15,9 @@ from filling import fill_notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, marked
+from sentences import refused_saying
 from test_submissions_markdown import question, values
 
-from symattn.errors import InputError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
 from symattn.foundation.identity import identity
@@ -352,7 +352,7 @@ BROKEN = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_notebook_that_cannot_be_used_is_refused_in_one_sentence(what):
     text, says = BROKEN[what]
-    with pytest.raises(InputError, match=rf"^ada\.ipynb: .*{says}.*$"):
+    with refused_saying(rf"^ada\.ipynb: .*{says}.*$"):
         read_submission(text, [question("full")], form="notebook", source="ada.ipynb")
 
 
