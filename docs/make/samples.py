@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import typst
@@ -11,7 +12,7 @@ from symattn.api import check, derive, make_recipe
 from symattn.page.document import Document
 from symattn.page.presentation import make_look
 from symattn.teaching.explanation import set_overview
-from symattn.teaching.sheets import render, sheets
+from symattn.teaching.sheets import Sheet, render, sheets
 
 FOLDER = Path(__file__).parents[2] / "output" / "samples"
 
@@ -29,6 +30,21 @@ NOTE_002 = {
 
 def samples() -> dict[str, bytes]:
     """File name to content; every file that is committed under output/samples."""
+    return pages() | {name: picture(*of) for name, of in pictures().items()}
+
+
+@cache
+def sheet() -> Sheet:
+    return next(sheets(make_recipe("self_attention", {}, seed=7), 1))
+
+
+@cache
+def causal() -> Sheet:
+    return next(sheets(make_recipe("causal_self_attention", {}, seed=7, exact=False, places=3), 1))
+
+
+def pages() -> dict[str, bytes]:
+    """Text, and PDF."""
     files: dict[str, bytes] = {}
 
     def add(stem: str, document: Document, *forms: str) -> None:
@@ -36,23 +52,25 @@ def samples() -> dict[str, bytes]:
             suffix, content = render(document, form)
             files[stem + suffix] = content
 
-    [sheet] = sheets(make_recipe("self_attention", {}, seed=7), 1)
-    add("worksheet", sheet.worksheet, "latex", "markdown", "pdf")
-    add("key", sheet.key, "latex", "markdown", "pdf")
-    [causal] = sheets(make_recipe("causal_self_attention", {}, seed=7, exact=False, places=3), 1)
+    add("worksheet", sheet().worksheet, "latex", "markdown", "pdf")
+    add("key", sheet().key, "latex", "markdown", "pdf")
     add("note-002-as-written", derive("note-002", corrected=False).document, "text")
     add("note-002-marked", check("note-002", NOTE_002, rounding="largest-remainder").document("teacher"), "text")
-    files["key.png"] = picture(sheet.key, page=2)
-    files["worksheet.png"] = picture(sheet.worksheet, page=1)
-    files["flow.png"] = picture(sheet.document("key", layout="flow"), page=1)
-    files["falk.png"] = picture(
-        replace(sheet.document("blank", layout="falk"), look=make_look(spacing="compact")), page=2
-    )
-    files["heads.png"] = picture(derive("note-003-multi-head").diagram("heads"), page=1)
-    files["deutsch.png"] = picture(replace(causal.key, look=make_look(language="de")), page=3)
-    four = [(s.name, s.question) for s in sheets(make_recipe("self_attention", {}, seed=7), 4)]
-    files["overview.png"] = picture(set_overview(sheet.question.title, four, ""), page=1)
     return files
+
+
+def pictures() -> dict[str, tuple[Document, int]]:
+    """Of which page of which document each is."""
+    four = [(s.name, s.question) for s in sheets(make_recipe("self_attention", {}, seed=7), 4)]
+    return {
+        "key.png": (sheet().key, 2),
+        "worksheet.png": (sheet().worksheet, 1),
+        "flow.png": (sheet().document("key", layout="flow"), 1),
+        "falk.png": (replace(sheet().document("blank", layout="falk"), look=make_look(spacing="compact")), 2),
+        "heads.png": (derive("note-003-multi-head").diagram("heads"), 1),
+        "deutsch.png": (replace(causal().key, look=make_look(language="de")), 3),
+        "overview.png": (set_overview(sheet().question.title, four, ""), 1),
+    }
 
 
 def picture(document: Document, page: int) -> bytes:

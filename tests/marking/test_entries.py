@@ -435,7 +435,7 @@ def test_every_row_that_is_nobodys_is_told_at_once(exam, tmp_path):
 
 def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
     """In the letters a to z, in another order, in capitals or not; what fits two is refused, and both are named."""
-    (tmp_path / "notes.toml").write_text(paper_class.EXAM, "utf-8")
+    (tmp_path / "notes.toml").write_text(paper_class.EXAM.replace("variants = 3", "variants = 1"), "utf-8")
     names = "Jürgen Müller,j1\nŁukasz Żółć,l1\nAda King Lovelace,a1\nAlan Turing,A1\nLi Wei,w1\nLi Wei,w2\n"
     (tmp_path / "class.csv").write_text(f"name,id\n{names}", "utf-8")
     dice, made = Dice.seeded(3), tmp_path / "made"

@@ -135,6 +135,12 @@ def exam(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def with_a_proof(tmp_path_factory):
+    """An exam with a second question, whose answers are read by a person."""
+    return made_exam(tmp_path_factory.mktemp("proof"), 4, 2, RUBRIC)
+
+
+@pytest.fixture(scope="module")
 def submissions(exam, tmp_path_factory):
     folder = tmp_path_factory.mktemp("submissions")
     known = papers(exam)
@@ -309,12 +315,11 @@ def test_a_file_that_is_nobodys_is_pending_and_named(exam, tmp_path):
     assert run(*words).exit_code == 0
 
 
-def test_answers_that_belong_to_no_question_go_to_a_person_with_the_reason(tmp_path):
-    made = made_exam(tmp_path, 2, 1, RUBRIC)
-    [one, *_] = papers(made).entrants
+def test_answers_that_belong_to_no_question_go_to_a_person_with_the_reason(with_a_proof, tmp_path):
+    [one, *_] = papers(with_a_proof).entrants
     (tmp_path / "in").mkdir()
     (tmp_path / f"in/{one.stem}.toml").write_text('name = "A"\n[answers]\nS = [[1, 2]]\n', "utf-8")
-    first, *_ = symattn.grade(made, tmp_path / "in").rows
+    first, *_ = symattn.grade(with_a_proof, tmp_path / "in").rows
     says = "It is not clear which question 'S' belongs to; write [answers.q1], [answers.q2] and so on."
     assert (first.status, first.reason) == ("pending", says)
     assert not any(says in notice for notice in first.notices)  # it is said once
@@ -592,9 +597,9 @@ def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submis
 # ------------------------------------------------------------------------------------------------ what a person settles
 
 
-def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_read(tmp_path):
+def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_read(with_a_proof, tmp_path):
     """The paper's own Markdown, filled in; what is said in words is pending until somebody has given points for it."""
-    folder = made_exam(tmp_path, 4, 2, RUBRIC)
+    folder = with_a_proof
     exam, _ = thawed((folder / "exam.json").read_text("utf-8"), folder / "exam.json")
     submissions = tmp_path / "submissions"
     submissions.mkdir()

@@ -8,6 +8,7 @@ On a machine without Node, Chromium or the npm packages (playwright-core, axe-co
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser import chromium, firefox
+from catalogue_sheets import folder as catalogue_folder
 from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
 
 import symattn
 from symattn.practice.course import read_course
+from symattn.practice.engine import PACKAGES as PACKED
+from symattn.practice.engine import TEACHERS
 from symattn.practice.session import Session
 from symattn.practice.site import write_site
 
@@ -49,6 +53,24 @@ def resolved(name):
 def pyodide():
     """The folder of the npm package."""
     return resolved("pyodide/package.json").parent
+
+
+def write_kept_site(course, folder, *, teacher=False, **more):
+    """A site with Pyodide, whose archives take half a minute to compile: they are kept for all who write a site."""
+    archives = catalogue_folder() / "archives"
+    names = ["pyodide", *PACKED, *(TEACHERS if teacher else ())]
+    put_archives(names, archives, folder)
+    write_site(course, folder, pyodide(), teacher=teacher, **more)
+    put_archives(names, folder, archives)
+
+
+def put_archives(names, there, here):
+    """Those that are there, each whole or not at all, whoever else does the same."""
+    here.mkdir(exist_ok=True)
+    for name in names:
+        if (there / f"{name}.bin").exists():
+            copy = shutil.copyfile(there / f"{name}.bin", here / f"{name}.{os.getpid()}")
+            copy.replace(here / f"{name}.bin")
 
 
 def typst():

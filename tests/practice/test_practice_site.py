@@ -268,7 +268,7 @@ LOOKED = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 @pytest.mark.players
 @pytest.mark.slow
 def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path):
-    write_site(read_course(), tmp_path / "site", browse.pyodide())
+    browse.write_kept_site(read_course(), tmp_path / "site")
     sizes = {path.name: path.stat().st_size for path in (tmp_path / "site").iterdir()}
     assert sum(sizes.values()) - sizes["sympy.bin"] - sizes["pyodide.wasm"] <= 12_000_000
     made = list(browse.scripts(len(browse.RECIPES)))
@@ -316,7 +316,7 @@ def test_a_learning_platform_is_told_score_and_place(tmp_path, edition):
     if lacking := missing("scorm-again"):
         pytest.skip(lacking)
     course = Course((Topic("A", "attention", ("starter",)), Topic("B", "self_attention")))
-    write_site(course, tmp_path / "site", browse.pyodide(), scorm=True)
+    browse.write_kept_site(course, tmp_path / "site", scorm=True)
     with zipfile.ZipFile(tmp_path / f"site-scorm-{edition}.zip") as package:
         package.extractall(tmp_path / "package")
     [right] = (one for one in browse.scripts(1))

@@ -443,7 +443,7 @@ LACKING = missing(*browse.PACKAGES)
 def site(tmp_path_factory):
     """Both pages, with everything."""
     folder = tmp_path_factory.mktemp("site")
-    write_site(read_course(), folder, browse.pyodide(), teacher=True, typst=browse.typst())
+    browse.write_kept_site(read_course(), folder, teacher=True, typst=browse.typst())
     return folder
 
 
