@@ -19,7 +19,7 @@ from symattn.teaching.sheets import Setting, sheets, write_sheets
 FORMS = ("rexams", "prairielearn")
 
 
-@pytest.fixture(scope="module", params=[("e", 1), (2, 3)], ids=str)
+@pytest.fixture(scope="module", params=[("e", 1), pytest.param((2, 3), marks=pytest.mark.slow)], ids=str)
 def own(request, tmp_path_factory):
     """Attention of three tokens in both formats, and the entries of its four matrices."""
     folder, (base, seed) = tmp_path_factory.mktemp("courses"), request.param
@@ -72,7 +72,7 @@ def test_scores_that_were_not_scaled_are_named_and_what_follows_has_points(own):
     assert all("Divide the scores by" in told[name] for name in off if name.startswith("p2"))
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("problem", sorted(drawn_types()))
 def test_every_type_is_read_and_what_is_declared_right_has_all_points(tmp_path, problem):
     (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)

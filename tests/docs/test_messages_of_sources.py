@@ -14,7 +14,7 @@ OTHERS = tuple(code for code in languages() if code != "en")
 extracted = cache(messages.extracted)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_language_has_the_messages_of_the_sources(language):
     """`make messages` was run; that a translation is missing fails no test: the page says it in English."""
@@ -45,6 +45,7 @@ def test_a_template_is_read_where_it_stands(source, templates):
     assert [(template.context, template.one, template.other) for template in read] == templates
 
 
+@pytest.mark.slow
 def test_templates_that_wait_in_a_partial_are_read_for_translators():
     """Each is found in the text of the sources, not as `extracted` does it, and begins with its template in quotes."""
     waiting = re.compile(r"\bpartial\(\s*(?:\w+\.)*(?:message|counted|sentence)\b(?:,\s*\"([^\"]*)\")?")
