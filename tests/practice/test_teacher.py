@@ -57,7 +57,7 @@ def unpacked(said):
         (STARTER, {"forms": ["latex", "markdown", "html", "notebook"], "count": 2}),
         ({"problem": "masks", "seed": 3, "solutions": ["blank", "answers"]}, {"forms": ["typst", "text"]}),
         (
-            {"mechanism": "causal_self_attention", "settings": {"mask": "window:2", "rounding": "2:truncate"},
+            {"mechanism": "layer_norm", "settings": {"variance": "sample"},
              "sizes": {"n": 4}, "exact": False, "places": 3, "seed": 5, "look": {"language": "de", "paper": "letter"},
              "layout": "falk", "printed": True},
             {"forms": ["markdown", "qti3"], "count": 2, "together": True, "overview": True},
@@ -122,8 +122,14 @@ def test_what_makes_no_difference_has_the_same_content():
     assert "base e alone" in refused["error"]
 
 
-def test_there_is_an_example_of_everything_that_is_chosen_by_one():
-    offered, shown = choices(), examples(["en", "de"])
+@pytest.fixture(scope="module")
+def shown():
+    """Examples by language."""
+    return examples(["en", "de"])
+
+
+def test_there_is_an_example_of_everything_that_is_chosen_by_one(shown):
+    offered = choices()
     for language, of in shown.items():
         for field, listed in (("problem", "problems"), ("mechanism", "mechanisms"), ("notation", "notations")):
             assert set(of[field]) == {one["name"] for one in offered[listed]}, (language, field)
@@ -146,8 +152,8 @@ MASKED = {
 }
 
 
-def test_pictures_of_masks_show_what_each_query_sees():
-    pictures = examples(["en"])["en"]["mask"]
+def test_pictures_of_masks_show_what_each_query_sees(shown):
+    pictures = shown["en"]["mask"]
     assert set(pictures) == {"none", *MASKED}
     for name, seen in MASKED.items():
         rows = Counter(re.findall(r'y="(\d)" width="1" height="1" class="seen"', pictures[name]))
