@@ -105,6 +105,7 @@ def test_papers_are_bound_in_the_order_of_the_seats_on_leaves_of_their_own(print
         assert all(row["paper"] in page for page in bound[1])
 
 
+@pytest.mark.slow
 def test_keys_and_answers_are_bound_in_the_order_of_the_overview(printed):
     made, folder = printed
     keys = in_parts(folder / "keys.pdf")

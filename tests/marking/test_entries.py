@@ -91,8 +91,8 @@ def same_marks(folder, exam, scripts):
 
 
 def test_a_few_scripts_by_exception_get_the_marks_of_scripts_in_full(exam, tmp_path):
-    scripts = paper_class.made_class(exam, tmp_path, 4)
-    assert sum("S'=S" in one.differs for one in scripts.values()) in (1, 2, 3)
+    scripts = paper_class.made_class(exam, tmp_path, 2)
+    assert sum("S'=S" in one.differs for one in scripts.values()) == 1
     assert all(len(one.differs.split(";")) == 5 for one in scripts.values())
     same_marks(tmp_path, exam, scripts)
     short = paper_class.keystrokes([one.differs for one in scripts.values()])

@@ -262,6 +262,7 @@ def rounded_to_cents(x):
 # ------------------------------------------------------------------------------------------------ in letters, turned
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_tokens_as_columns_are_the_transpose(name):
     d = derivation(name)

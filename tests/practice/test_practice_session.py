@@ -247,7 +247,7 @@ def test_a_box_that_cannot_be_read_says_why(session, starter):
     assert read_in_its_box(session, starter, "") == {"html": "", "says": ""}
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("recipe", ["language_model", *(f"--problem {name}" for name in sorted(drawn_types()))])
 def test_no_box_with_its_right_answer_is_said_to_be_unreadable(session, recipe):
     """Boxes are read as marking reads them, whatever is asked for there."""
