@@ -344,13 +344,6 @@ class Written:
             self.doubts.setdefault(name, Doubt(says, of_shape=True))
 
 
-def _worth(raw: Raw, text: str) -> int:
-    """1 for a text, and for a number that can be read, -1 for one that cannot, 0 for nothing."""
-    if is_blank(text):
-        return 0
-    return 1 if isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable else -1
-
-
 def _may_lack(part: Part, said: Said | None) -> bool:
     """Whether a part has no answer, or a matrix with fewer rows or columns than it should have."""
     short = isinstance(said, Grid) and any(map(int.__lt__, said.shape, shape_of(part)))
@@ -386,15 +379,9 @@ class Paper:
         )
 
     @property
-    def size(self) -> int:
-        """How many texts were found, and numbers that can be read, less those that cannot."""
-        raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(_worth(raw, text) for raw in raws for text in raw.texts())
-
-    @property
-    def complaints(self) -> int:
-        """How much could not be used."""
-        return len(self.remarks) + sum(len(written.remarks) for written in self.written)
+    def left(self) -> int:
+        """How much of it nobody can be sure of."""
+        return sum(len(written.unread) + len(written.doubts) for written in self.written)
 
 
 MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
