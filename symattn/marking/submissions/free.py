@@ -23,7 +23,7 @@ from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import begins_with_a_word, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, Names, place_in, transposed
 from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import (
@@ -48,7 +48,6 @@ from symattn.marking.submissions.tables import (
 )
 from symattn.marking.submissions.written import (
     MATRICES,
-    ROW_OF,
     Cells,
     Raw,
     RawText,
@@ -537,7 +536,7 @@ class FreeText:
             self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
-        if _ROW.fullmatch(head.strip(_AROUND)):
+        if _ONE_ROW.fullmatch(head.strip(_AROUND)):
             self._further_rows(*found[-1])
         return True
 
@@ -586,24 +585,19 @@ class FreeText:
         head = undecorated(head.strip(" \t*`$")).translate(_LOWERED)
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
-        entry, row = (
-            _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
-            _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
-        )
-        found = entry or row
-        name = self._find(found[1], self.names.sign) or self.names.find(found[1]) if found else ""
-        if found and entry and self._last in self.names.twins(found[1]):
-            written = self._entries.get(self._last, {})
-            name = self._last if (int(entry[2]), int(entry[3])) not in written else name
-        if not found or not name or name in self._done or self.names.find(head):
+        called, place = place_in(head) or ("", ())
+        name = (self._find(called, self.names.sign) or self.names.find(called)) if place else ""
+        if self._last in self.names.twins(called) and len(place) == 2:
+            name = name if place in self._entries.get(self._last, {}) else self._last
+        if not name or name in self._done or self.names.find(head):
             return None
-        if entry:
+        if len(place) == 2:
             self._by_entry.add(name)
-            return None if _ANOTHER_ENTRY.search(rest) else (name, {(int(entry[2]), int(entry[3])): rest})
+            return None if _ANOTHER_ENTRY.search(rest) else (name, {(place[0], place[1]): rest})
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
-        return name, _row(int(found[2]), matrix)
+        return name, _row(place[0], matrix)
 
     # -------------------------------------------------------------------------------- what belongs to a name
 
@@ -1028,12 +1022,6 @@ _LETTER = re.compile(r"[a-z]")
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 
 
-_ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
-
-
-_SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
-
-
 _AND = r"\s+(?:and|und|et|y)\s+"
 
 
@@ -1091,7 +1079,7 @@ _OTHER_ENTRY = re.compile(
 _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 
 
-_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|token|zeile|fila|ligne)\s*(\d)\)?")
+_ONE_ROW = re.compile(r"(?i).*(?:row|token|zeile|fila|ligne)\s*\d\)?")
 
 
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)

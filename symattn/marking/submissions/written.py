@@ -48,7 +48,7 @@ from symattn.marking.submissions.entries import (
     without_idle_braces,
 )
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
-from symattn.marking.submissions.names import Names, normal
+from symattn.marking.submissions.names import Names, normal, place_in
 from symattn.marking.submissions.stated import Shape
 from symattn.page.document import AnswerGrid, Table, all_blocks
 from symattn.page.writers import common
@@ -71,8 +71,6 @@ from symattn.teaching.question import (
 
 LONGEST_TOLD = 80
 """Characters of what could not be read that are told."""
-
-ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
 def is_line(part: Part) -> bool:
@@ -177,7 +175,7 @@ class Written:
             return True
         target = self.names.find(name)
         if not target:
-            return self._put_row(name, raw, where)
+            return self._put_at(name, raw, where)
         other = self._sign_instead(name, target)
         if other and not raw.blank and target in self.parts and other not in self.parts:
             target = other  # part (a) has its answer, so that `a` are the weights
@@ -206,24 +204,26 @@ class Written:
         if self.has_shape(part):
             self.shapes[part] = shape
 
-    def _put_row(self, name: str, raw: Raw, where: str) -> bool:
-        """z1, z_2, Z[3]: a row of a matrix under a name of its own; the other rows stay as they are."""
-        found = ROW_OF.fullmatch(name.strip(" $"))
-        part = next((part for part in self.question.parts if found and part.name == self.names.sign(found[1])), None)
-        if found is None or part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
+    def _put_at(self, name: str, raw: Raw, where: str) -> bool:
+        """z1, z_2, Z[3], S_12: a row or an entry of a matrix under a name of its own; the others stay as they are."""
+        called, place = place_in(name.strip(" $")) or ("", ())
+        part = next((part for part in self.question.parts if called and part.name == self.names.sign(called)), None)
+        if part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
             return False
-        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, RawText) else raw
         high, wide = shape_of(part)
-        row = int(found[2])
-        if not isinstance(cells, Cells) or len(cells.rows) != 1 or not 0 < row <= high or high == 1:
-            return False
+        i, j = place[0] - 1, place[1] - 1 if len(place) == 2 else 0
+        cells = _cells(raw.text, (1, wide if len(place) == 1 else 1)) if isinstance(raw, RawText) else raw
         before = self.parts.get(part.name, Cells(((),) * high))
-        if not isinstance(before, Cells) or len(before.rows) != high or before.factor or cells.factor:
+        if not (isinstance(cells, Cells) and isinstance(before, Cells)) or cells.factor or before.factor:
             return False
-        rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
-        if any(not is_blank(text) for text in rows[row - 1]):
+        if len(cells.rows) != 1 or not (0 <= i < high and 0 <= j < wide) or (high == len(place) == 1):
+            return False
+        rows = [list(row) + [""] * (wide - len(row)) for row in before.rows]
+        if len(rows) != high or (len(place) == 2 and len(cells.rows[0]) > 1):
+            return False
+        if not all(map(is_blank, rows[i][j : j + len(cells.rows[0])])):
             self.answered_twice(part.name, where)
-        rows[row - 1] = list(cells.rows[0])
+        rows[i][j : j + len(cells.rows[0])] = cells.rows[0]
         self.parts[part.name] = Cells(tuple(map(tuple, rows)))
         return True
 
