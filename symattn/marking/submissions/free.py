@@ -471,40 +471,26 @@ class FreeText:
         if not 0 < len(words) <= MOST_WORDS:
             return ""
         plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
+        ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
         if self._section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
-            ways = (text, " ".join(plain), plain[-1] if plain else "")
-            if found := next(filter(None, (self.names.within(way, *self._section) for way in ways if way)), ""):
+            if found := next(filter(None, (self.names.within(way, *self._section) for way in ways)), ""):
                 return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, self.names.sign)):
             return sign
-        bare = " ".join(word for word in text.split() if word.casefold() not in _FILLERS or word == "A")
-        if found := self._find(text) or (self._find(bare) if bare else ""):
+        if found := next(filter(None, map(self._find, ways[:2])), "") or self.names.rule(text):
             return found
-        if rule := self.names.rule(text):
-            return rule
         if step := _PLACE.fullmatch(text):
             return self.names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
-        if MARKED.match(text):
-            text = MARKED.sub(r"\2", text)
-            words = _words(text)
-        if not any(c.isalpha() for c in text):
+        if not any(map(str.isalpha, text)):
             return ""
-        plain = [word for k, word in enumerate(words) if word.casefold() not in _FILLERS or (word == "A" and k)]
-        plain = ["A"] if words == ["A"] else plain
-        if not plain:
-            return ""
-        if found := self._find(" ".join(plain)):
-            return found
-        if len(plain) == 1:
-            return self._find(plain[0])
         if factors := self._side_by_side(words):
             return self.names.rule("".join(factors))
+        plain = plain[words[0] == "A" :]  # A matrix is no weight
         every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
-        short = (word for k, word in enumerate(words)
-                 if (len(word) <= LONGEST_SIGN or self.names.is_sign(word)) and (k or word != "A"))  # fmt: skip
-        signs = {sign for word in short if (sign := self._find(word, self.names.sign))}
+        short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
+        signs = {self._find(word, self.names.sign) for word in short} - {""}
         return signs.pop() if len(signs) == 1 else ""
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
