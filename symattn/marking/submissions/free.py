@@ -472,9 +472,9 @@ class FreeText:
             return ""
         plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
         ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
-        if self._section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
-            if found := next(filter(None, (self.names.within(way, *self._section) for way in ways)), ""):
-                return found
+        in_section = self._section if not any(map(self.names.is_sign, (text, *plain[-1:]))) else None
+        if in_section and (found := next(filter(None, (self.names.within(way, *in_section) for way in ways)), "")):
+            return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, self.names.sign)):
             return sign
         if found := next(filter(None, map(self._find, ways[:2])), "") or self.names.rule(text):
