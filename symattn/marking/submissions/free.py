@@ -600,7 +600,7 @@ class FreeText:
             text, other, behind = self._apart(rest)
             self._words(part, head, text)
             return other, behind, head
-        text, further = self._to_its_bracket(rest)
+        text, further = self._to_its_bracket(head, rest)
         taken = [head, *further]
         if not further and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
             return "", "", head
@@ -700,16 +700,25 @@ class FreeText:
         """Whether an answer of one line is there."""
         return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
 
-    def _to_its_bracket(self, text: str) -> tuple[str, list[Piece]]:
-        """A text with the lines from here on, up to the bracket that closes what it opens."""
+    def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
+        """A text with the lines from here on, up to the bracket that closes what it opens; comments behind its rows are
+        none of it.
+        """
         taken: list[Piece] = []
+        text = self._without_comment(text, head)
         for piece in self.pieces[self._at : self._at + LARGEST]:
             if _open(text) <= 0:
                 break
             taken.append(piece)
-            text += "\n" + piece.text
+            text += "\n" + self._without_comment(piece.text, piece)
         self._at += len(taken)
         return text, taken
+
+    def _without_comment(self, text: str, piece: Piece) -> str:
+        found = _COMMENT_BEHIND.search(text)
+        if found:
+            self._tell((found[1],), piece)
+        return text[: found.start()] if found else text
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
         """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
@@ -733,7 +742,7 @@ class FreeText:
         in_brackets = "[" in text and not _DRAWN.match(text)
         further: list[Piece] = []
         if in_brackets:
-            text, further = self._to_its_bracket(text)
+            text, further = self._to_its_bracket(piece, text)
             text = _behind_name(text)
         matrix, below = (None, further) if begins_with_a_word(text) else self._with_rows_below(text, shape)
         count = count_numbers(piece.text, shape[1])
@@ -952,6 +961,9 @@ _FILLERS = frozenset(
         "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
     )
 )
+
+
+_COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
 _FIRST_CELL = re.compile(r"[^\t]{1,40}(?=\t)")

@@ -43,7 +43,7 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
     >>> entries_of([["[,1]", "[,2]"], ["[1,]", "1", "0"], ["[2,]", "3", "4"]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
     """
-    table = _even([tuple(row) for row in rows if any(cell.strip() for cell in row)])
+    table = _even(_spread([tuple(row) for row in rows if any(cell.strip() for cell in row)]))
     if not table or len(table) > LARGEST + 2 or len(table[0]) > LARGEST + MOST_BESIDE + 1:
         return None
     asked = next((block for block in _blocks(table, shape) if block.is_labelled), None)
@@ -96,7 +96,7 @@ def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
 _ROW_IN_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]*?)\s*[\])]")
 _ROW_LABEL = re.compile(
     r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)"
-    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:])\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
+    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:]|\s(?=\s*\[))\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
 )
 
 
@@ -171,6 +171,18 @@ def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
     headless = len(rows) > 1 and len(rows[0]) == wide - 1 and {len(row) for row in rows[1:]} == {wide}
     first = [("", *rows[0])] if headless and are_labels(rows[0]) else [*rows[:1]]
     return tuple((*row, *[""] * (wide - len(row))) for row in (*first, *rows[1:]))
+
+
+def _spread(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The same, where a column holds whole rows in brackets, [0.5, 0.25], with a column for each of their entries."""
+    even = len(rows) > 1 and len(set(map(len, rows))) == 1
+    for j, column in reversed([*enumerate(zip(*rows[1:], strict=True))] if even else []):
+        found = [_ROW_IN_BRACKETS.fullmatch(undecorated(cell)) for cell in column]
+        parts = [re.split(r"\s*[,;]\s*|\s+", one[1]) for one in found if one]
+        if len(parts) == len(column) and len(set(map(len, parts))) == 1 < len(parts[0]):
+            heads = [rows[0][j]] * len(parts[0])
+            rows = [(*row[:j], *own, *row[j + 1 :]) for row, own in zip(rows, [heads, *parts], strict=True)]
+    return rows
 
 
 BULLET = re.compile(r"^\s*[-*+•]\s+")
