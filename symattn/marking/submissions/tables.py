@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -270,14 +270,19 @@ def _counted(text: str, columns: int) -> int:
         return 0
     if "=" in text:
         return len(_equations(text, columns))
+    cells = _parted(text, columns, cell)
+    return len(cells) or int(is_number(text) and ";" not in text)
+
+
+def _parted(line: str, columns: int, is_cell: Callable[[str], bool]) -> list[str]:
+    """The cells of a line at the plainest gap that gives as many as there should be, else more than one."""
     for right in (columns, 0):
         for gap in GAPS:
-            cells = gap.split(text)
-            if ";" in text and len(cells) == 1:
-                continue  # of 1; 2 the last would be read
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
-                return len(cells)
-    return 1 if is_number(text) and ";" not in text else 0
+            cells = gap.split(line)
+            whole = ";" in line and len(cells) == 1  # of 1; 2 the last would be read
+            if not whole and (len(cells) == right or len(cells) > 1 > right) and all(map(is_cell, cells)):
+                return cells
+    return []
 
 
 _known_count = lru_cache(maxsize=2**11)(_counted)
@@ -288,13 +293,7 @@ _LONGEST_KNOWN = 120
 
 def _equations(line: str, columns: int) -> list[str]:
     """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
-    line = _ROUND_A_SIGN.sub(r"\1", line.strip())
-    for right in (columns, 0):
-        for gap in GAPS:
-            cells = gap.split(line)
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_is_equation, cells)):
-                return cells
-    return []
+    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, _is_equation)
 
 
 def _is_equation(cell: str) -> bool:
