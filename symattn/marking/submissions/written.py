@@ -75,7 +75,10 @@ LONGEST_TOLD = 80
 
 def is_line(part: Part) -> bool:
     """Whether a part asks for a line of a derivation, or for some of its entries."""
-    return isinstance(part.answer, StepAnswer | EntriesAnswer)
+    return isinstance(part.answer, LINES)
+
+
+LINES = (StepAnswer, EntriesAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,24 +210,25 @@ class Written:
     def _put_at(self, name: str, raw: Raw, where: str) -> bool:
         """z1, z_2, Z[3], S_12: a row or an entry of a matrix under a name of its own; the others stay as they are."""
         called, place = place_in(name.strip(" $")) or ("", ())
-        part = next((part for part in self.question.parts if called and part.name == self.names.sign(called)), None)
-        if part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
+        target = self.names.sign(called) if called else ""
+        if target in self.names.parts and not isinstance(self.part(target).answer, (*LINES, MatrixAnswer)):
             return False
-        high, wide = shape_of(part)
-        i, j = place[0] - 1, place[1] - 1 if len(place) == 2 else 0
+        high, wide = self.shape(target)
+        i, j = place[0] - 1 if place else -1, place[1] - 1 if len(place) == 2 else 0
+        into = self.parts if target in self.names.parts else self.more
         cells = _cells(raw.text, (1, wide if len(place) == 1 else 1)) if isinstance(raw, RawText) else raw
-        before = self.parts.get(part.name, Cells(((),) * high))
+        before = into.get(target, Cells(((),) * high))
         if not (isinstance(cells, Cells) and isinstance(before, Cells)) or cells.factor or before.factor:
             return False
         if len(cells.rows) != 1 or not (0 <= i < high and 0 <= j < wide) or (high == len(place) == 1):
             return False
-        rows = [list(row) + [""] * (wide - len(row)) for row in before.rows]
-        if len(rows) != high or (len(place) == 2 and len(cells.rows[0]) > 1):
+        rows, row = [list(old) + [""] * (wide - len(old)) for old in before.rows], cells.rows[0]
+        if len(rows) != high or len(row) > (1 if len(place) == 2 else len(rows[i])):
             return False
-        if not all(map(is_blank, rows[i][j : j + len(cells.rows[0])])):
-            self.answered_twice(part.name, where)
-        rows[i][j : j + len(cells.rows[0])] = cells.rows[0]
-        self.parts[part.name] = Cells(tuple(map(tuple, rows)))
+        if any(not is_blank(old) and old != new for old, new in zip(rows[i][j:], row, strict=False)):
+            self.answered_twice(target, where)
+        rows[i][j : j + len(row)] = row
+        into[target] = Cells(tuple(map(tuple, rows)))
         return True
 
     def _sign_instead(self, name: str, target: str) -> str:
