@@ -921,6 +921,156 @@ def tables_of_asciidoc(work):
     return "\n\n".join(map(of, work)) + "\n"
 
 
+@layout("txt")
+def places_of_lists_from_zero(work):
+    """Seen in chapter 2, section 3, of book-ai.org's book on transformers: scores[0][0] = … = 2.0, row by row."""
+
+    def of(a):
+        if "_" in a.sign:
+            return f"{a.sign} = {listed(a.texts)}"
+        first = "Row {i} (Query = Token {i}):\n"
+        lines = ([f"{a.sign}[{i}][{j}] = {x} + 0 = {x}" for j, x in enumerate(row)] for i, row in enumerate(a.texts))
+        return "\n\n".join(first.format(i=i) + "\n".join(row) for i, row in enumerate(lines))
+
+    return "\n\n".join(f"{a.word}\n\n{of(a)}" for a in work)
+
+
+@layout("txt")
+def comments_behind_rows_of_a_list(work):
+    """Seen on the same page, and in canivel/llm-from-scratch: [[0.43, 0.15], # Your."""
+
+    def of(a):
+        rows = [f"[{', '.join(row)}]" for row in a.texts]
+        closed = [
+            *(f"{row},   # Token {i}" for i, row in enumerate(rows[:-1])),
+            f"{rows[-1]}]  # Token {len(rows) - 1}",
+        ]
+        return f"{a.sign} = [" + "\n     ".join(closed)
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def vectors_in_the_cells_of_a_table(work):
+    """Seen on nursnaaz.github.io, "V Vector (4D)": a row of the table has a token, its vector, and words for it."""
+
+    def of(a):
+        rows = [[token, f"[{', '.join(row)}]", "information"] for token, row in zip(TOKENS, a.texts, strict=False)]
+        return "\n".join([f"### {a.word}", "", *ruled([["Word", f"{a.sign} Vector", "Content"], *rows])])
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("md")
+def rows_of_three_side_by_side(work):
+    """Seen in a Vietnamese walkthrough, "Ma trận kết quả:": Q = [0.1]    K = [0.1], and the next rows below."""
+
+    def of(those):
+        blocks = []
+        for a in those:
+            rows = [f"[{', '.join(row)}]" for row in a.texts]
+            name = f"{a.sign} = "
+            lines = [name + rows[0], *(" " * len(name) + row for row in rows[1:])]
+            wide = max(map(len, lines))
+            blocks.append([line.ljust(wide) for line in lines])
+        return "```\n" + "\n".join("    ".join(lines).rstrip() for lines in zip(*blocks, strict=True)) + "\n```"
+
+    return "\n\n".join(of(work[k : k + 3]) for k in range(0, len(work), 3))
+
+
+@layout("md")
+def lists_of_two_side_by_side(work):
+    """Seen in a lesson, "Each output row is a weighted blend": Q = [[1,0],     K = [[1,1], and the next rows below."""
+
+    def of(those):
+        blocks = []
+        for a in those:
+            rows = [f"[{','.join(row)}]" for row in a.texts]
+            lines = [f"{a.sign} = [{rows[0]}", *(" " * (len(a.sign) + 4) + row for row in rows[1:])]
+            lines = [*(f"{line}," for line in lines[:-1]), f"{lines[-1]}]"]
+            wide = max(map(len, lines))
+            blocks.append([line.ljust(wide) for line in lines])
+        return "```\n" + "\n".join("     ".join(lines).rstrip() for lines in zip(*blocks, strict=True)) + "\n```"
+
+    return "\n\n".join(of(work[k : k + 2]) for k in range(0, len(work), 2))
+
+
+@layout("md")
+def tokens_round_rows_in_brackets(work):
+    """Seen in "For a 3-word sentence": Love   [s11   s12   s13 ], below the tokens of the columns."""
+
+    def of(a):
+        heads = "        " + "  ".join(f"{token:>6}" for token in TOKENS[: len(a.texts[0])])
+        rows = [
+            f"{token:<7}[{'  '.join(f'{x:>6}' for x in row)} ]" for token, row in zip(TOKENS, a.texts, strict=False)
+        ]
+        heads = [heads] if len(a.texts[0]) <= len(TOKENS) else []
+        return "\n".join(["```", f"{a.word} matrix:", *heads, *rows, "```"])
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("txt")
+def names_with_their_sign_above_prints(work):
+    """Seen in the prints of a script that masks with np.triu_indices: K= and, below it, what NumPy prints."""
+    return "\n\n".join(f"{a.sign}=\n{numpy_prints(a)}" for a in work)
+
+
+@layout("md")
+def lists_in_displays(work):
+    """Seen in a Chinese text on transformers, "应用softmax函数": $$ attention_weights = softmax(scores) = […] $$."""
+
+    def of(a):
+        stem = a.sign.partition("_")[0]
+        middle = {"A": "softmax(scores) = "}.get(a.sign, "")
+        name = a.sign if "_" in a.sign else VARIABLES.get(stem, stem)
+        return f"1. **{a.word}**\n\n   $$ {name} = {middle}{listed(a.texts)} $$"
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("txt")
+def tokens_before_vectors(work):
+    """Seen in zhubert.com's notebooks, where format_vector gives every number seven places: Token 0: [ 0.1000, …]."""
+
+    def of(a):
+        rows = (f"  Token {i}: [{', '.join(f'{x:>7}' for x in row)}]" for i, row in enumerate(a.texts))
+        return "\n".join((f"{a.word}:", *rows))
+
+    return "\n\n".join(map(of, work))
+
+
+@layout("txt")
+def steps_said_and_printed(work):
+    """Seen in a script whose first line is "Step 1: INput 3 inputs, d_model = 4": a step in words, then its print."""
+    return "\n".join(f"Step {k}: {a.word} ({a.sign})\n{numpy_prints(a)}" for k, a in enumerate(work, 1))
+
+
+@layout("md")
+def scores_of_one_token_to_another(work):
+    """Seen in "Score(1→1) = Q1 · K1": every score by its two tokens, other matrices as lists."""
+
+    def of(a):
+        if a.sign != "S":
+            return f"{a.sign} = {listed(a.texts)}"
+        return "\n".join(
+            f"- Score({i}→{j}) = Q{i} · K{j} = {x}" for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)
+        )
+
+    return "\n\n".join(f"**{a.word}**\n\n{of(a)}" for a in work)
+
+
+@layout("md")
+def products_and_then_the_rows(work):
+    """Seen in the same Vietnamese walkthrough: Q₁·K₁ = … = 0.14, and below them the rows in brackets of their own."""
+
+    def of(a):
+        rows = "\n".join(f"[{', '.join(row)}]" for row in a.texts)
+        return "\n".join(("```", f"{a.sign} =", rows, "```"))
+
+    return "\n\n".join(f"**{a.word}**\n\n{of(a)}" for a in work)
+
+
 TABLE = tables_beside(__file__)
 for name, about in TABLE.items():
     if name != "defaults":

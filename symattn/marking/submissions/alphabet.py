@@ -79,12 +79,14 @@ def undrawn(text: str) -> str:
     '\nQ = [1 & 2; 3 & 4]\n'
     >>> undrawn("    ⎡1  2⎤\nN̂ = ⎢    ⎥\n    ⎣3  4⎦")
     '\nN̂ = [1 & 2; 3 & 4]\n'
+    >>> undrawn("Q = [1, 2]   K = [5, 6]\n    [3, 4]       [7, 8]")
+    'Q = [1, 2; 3, 4]    K = [5, 6; 7, 8]\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
     >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]")
     '\nQ = [1 2; 3 4; 5 6]\n'
     """
-    text = _ROUND_A_NAME.sub(_on_its_line, text)
+    text = _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text))
     if not any(top in text for top in _PARTS):
         return text
     text = _flattened(text)
@@ -111,6 +113,39 @@ def _on_its_line(found: re.Match[str]) -> str:
         return found[0]
     inside = "; ".join(row.strip()[1:-1].strip() for row in rows)
     return "\n" * found["above"].count("\n") + f"{found['name']}[{inside}]" + "\n" * found["below"].count("\n")
+
+
+def _one_behind_the_other(text: str) -> str:
+    """Matrices that stand side by side, the brackets of their rows below one another, on the line of their names."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        named = [*_NAMED_ROW.finditer(line[:_WIDEST])]
+        columns = [one.end() - 1 for one in named]
+        last = number + 1
+        while len(named) > 1 and last < len(lines) and _begin_rows(lines[last], columns):
+            last += 1
+        if last == number + 1:
+            continue
+        ends = [*(one.start() for one in named[1:]), None]
+        firsts = [line[column:end] for column, end in zip(columns, ends, strict=True)]
+        below = [
+            [row[i:j] for i, j in zip(columns, [*columns[1:], None], strict=True)] for row in lines[number + 1 : last]
+        ]
+        rows = [[cell.strip(" \t,;[]") for cell in row] for row in (firsts, *below)]
+        if not any(set("[]=") & set(cell) for row in rows for cell in row):
+            whole = (
+                f"{one['name']} = [{'; '.join(own)}]" for one, own in zip(named, zip(*rows, strict=True), strict=True)
+            )
+            lines[number:last] = ["    ".join(whole), *[""] * (last - number - 1)]
+    return "\n".join(lines)
+
+
+_NAMED_ROW = re.compile(r"(?P<name>[^\s\[\]=][^\[\]=]{0,20}?)[ \t]*=[ \t]*\[{1,2}")
+
+
+def _begin_rows(line: str, columns: Sequence[int]) -> bool:
+    """Whether rows in brackets begin in all of these columns, and nothing stands before the first of them."""
+    return not line[: columns[0]].strip() and all(line[column : column + 1] == "[" for column in columns)
 
 
 def _flattened(text: str) -> str:

@@ -326,9 +326,10 @@ def _readable(text: str) -> str:
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
-    """The file read in its form; where that finds no answer, in the form that it looks like, or as plain text."""
-    found: list[Paper] = []
-    data: Paper | None = None
+    """The file read in its form; a text in the form that it looks like, where that leaves less over; what is no data,
+    as plain text.
+    """
+    papers: list[Paper] = []
     refused: InputError | None = None
     ways: tuple[str, ...] = (form, form_of(text), "markdown")
     if form in ("notebook", "html", "pdf") or is_sheet(text):
@@ -342,15 +343,15 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
             if way == form:  # what it only looks like, nobody said that it is
                 refused = error
             continue
-        if data is not None and paper.complaints >= data.complaints:
-            continue  # a key that nobody knows makes no text of it
-        found.append(paper)
-        data = paper if way in ("toml", "json") and not paper.empty else data
-        if not paper.empty and not paper.complaints:
-            break
-    if refused is not None and all(paper.empty for paper in found):
+        if not paper.empty and (not paper.left or way == form in _DATA):
+            return paper
+        papers.append(paper)
+    if refused is not None and all(paper.empty for paper in papers):
         raise refused
-    return max(found, key=lambda paper: paper.size) if len(found) > 1 else found[0]
+    return min(papers, key=lambda paper: (paper.empty, paper.left))
+
+
+_DATA = ("toml", "json", "csv")
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

@@ -23,7 +23,7 @@ from symattn.marking.submissions import labels, stated
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import begins_with_a_word, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, Names, transposed
+from symattn.marking.submissions.names import LONGEST_SIGN, Names, place_in, transposed
 from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import (
@@ -48,7 +48,6 @@ from symattn.marking.submissions.tables import (
 )
 from symattn.marking.submissions.written import (
     MATRICES,
-    ROW_OF,
     Cells,
     Raw,
     RawText,
@@ -267,19 +266,17 @@ class FreeText:
 
     def _named_rows(self, piece: Piece) -> bool:
         """Lines that all begin with the name of their matrix, as many as it has rows: S, 1, 2 and S, 3, 4."""
-        first = piece.text.partition("\t")[0].strip()
-        name = self._called(first) if "\t" in piece.text and any(c.isalpha() for c in first) else ""
-        shape = self.written.shape(name) if name else (0, 0)
-        rows = [line.text.split("\t") for line in self.pieces[self._at : self._at + shape[0]]]
-        if len(rows) < 2 or any(row[0].strip() != first for row in rows):
+        first = _FIRST_CELL.match(piece.text)
+        name = self._called(first[0]) if first and any(map(str.isalpha, first[0])) else ""
+        lines = self.pieces[self._at : self._at + self.written.shape(name)[0]] if name else ()
+        if len(lines) < 2 or not all(line.text.startswith(first[0]) for line in lines if first):
             return False
-        block = entries_of([row[1:] for row in rows], shape)
-        if block is None or not has_shape(block.rows, shape):
-            return False
-        self._target, self._heads, self._at = name, [], self._at + shape[0]
-        self._tell(block.remarks, piece)
-        self._put_grid(_Grid(Cells(block.rows), tuple(self.pieces[self._at - shape[0] : self._at])))
-        return True
+        before, self._target = (self._target, self._heads), name
+        self._heads = []
+        if self._labelled_rows():
+            return True
+        self._target, self._heads = before
+        return False
 
     def _labelled_rows(self, beside: Piece | None = None) -> bool:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
@@ -474,40 +471,26 @@ class FreeText:
         if not 0 < len(words) <= MOST_WORDS:
             return ""
         plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
-        if self._section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
-            ways = (text, " ".join(plain), plain[-1] if plain else "")
-            if found := next(filter(None, (self.names.within(way, *self._section) for way in ways if way)), ""):
-                return found
+        ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
+        in_section = self._section if not any(map(self.names.is_sign, (text, *plain[-1:]))) else None
+        if in_section and (found := next(filter(None, (self.names.within(way, *in_section) for way in ways)), "")):
+            return found
         if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, self.names.sign)):
             return sign
-        bare = " ".join(word for word in text.split() if word.casefold() not in _FILLERS or word == "A")
-        if found := self._find(text) or (self._find(bare) if bare else ""):
+        if found := next(filter(None, map(self._find, ways[:2])), "") or self.names.rule(text):
             return found
-        if rule := self.names.rule(text):
-            return rule
         if step := _PLACE.fullmatch(text):
             return self.names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
-        if MARKED.match(text):
-            text = MARKED.sub(r"\2", text)
-            words = _words(text)
-        if not any(c.isalpha() for c in text):
+        if not any(map(str.isalpha, text)):
             return ""
-        plain = [word for k, word in enumerate(words) if word.casefold() not in _FILLERS or (word == "A" and k)]
-        plain = ["A"] if words == ["A"] else plain
-        if not plain:
-            return ""
-        if found := self._find(" ".join(plain)):
-            return found
-        if len(plain) == 1:
-            return self._find(plain[0])
         if factors := self._side_by_side(words):
             return self.names.rule("".join(factors))
+        plain = plain[words[0] == "A" :]  # A matrix is no weight
         every = {self._find(word) for word in plain}
         if len(every) == 1:
             return every.pop()
-        short = (word for k, word in enumerate(words)
-                 if (len(word) <= LONGEST_SIGN or self.names.is_sign(word)) and (k or word != "A"))  # fmt: skip
-        signs = {sign for word in short if (sign := self._find(word, self.names.sign))}
+        short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
+        signs = {self._find(word, self.names.sign) for word in short} - {""}
         return signs.pop() if len(signs) == 1 else ""
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
@@ -537,7 +520,7 @@ class FreeText:
             self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
-        if _ROW.fullmatch(head.strip(_AROUND)):
+        if _ONE_ROW.fullmatch(head.strip(_AROUND)):
             self._further_rows(*found[-1])
         return True
 
@@ -586,24 +569,19 @@ class FreeText:
         head = undecorated(head.strip(" \t*`$")).translate(_LOWERED)
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
-        entry, row = (
-            _ENTRY.fullmatch(head) or _SHORT_ENTRY.fullmatch(head),
-            _ROW.fullmatch(head) or ROW_OF.fullmatch(head),
-        )
-        found = entry or row
-        name = self._find(found[1], self.names.sign) or self.names.find(found[1]) if found else ""
-        if found and entry and self._last in self.names.twins(found[1]):
-            written = self._entries.get(self._last, {})
-            name = self._last if (int(entry[2]), int(entry[3])) not in written else name
-        if not found or not name or name in self._done or self.names.find(head):
+        called, place = place_in(head) or ("", ())
+        name = (self._find(called, self.names.sign) or self.names.find(called)) if place else ""
+        if self._last in self.names.twins(called) and len(place) == 2:
+            name = name if place in self._entries.get(self._last, {}) else self._last
+        if not name or name in self._done or self.names.find(head):
             return None
-        if entry:
+        if len(place) == 2:
             self._by_entry.add(name)
-            return None if _ANOTHER_ENTRY.search(rest) else (name, {(int(entry[2]), int(entry[3])): rest})
+            return None if _ANOTHER_ENTRY.search(rest) else (name, {(place[0], place[1]): rest})
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
-        return name, _row(int(found[2]), matrix)
+        return name, _row(place[0], matrix)
 
     # -------------------------------------------------------------------------------- what belongs to a name
 
@@ -618,41 +596,30 @@ class FreeText:
     def _value(self, head: Piece, rest: str) -> tuple[str, str, Piece]:
         """What stands behind one name; the next name, what stands behind that, and the line that it is in."""
         part = self._part(self._target)
-        taken, text = [head], rest
-        in_words = part is not None and not isinstance(part.answer, MATRICES)
-        while not in_words and _open(text) > 0 and self._at < len(self.pieces) and len(taken) < LARGEST:
-            taken.append(self.pieces[self._at])
-            text += "\n" + self.pieces[self._at].text
-            self._at += 1
-        if len(taken) == 1 and not in_words and self._labelled_rows(replace(head, text=rest)):
-            return "", "", head
-        if not in_words and self._goes_on_in_table(head, rest):
+        if part is not None and not isinstance(part.answer, MATRICES):
+            text, other, behind = self._apart(rest)
+            self._words(part, head, text)
+            return other, behind, head
+        text, further = self._to_its_bracket(head, rest)
+        taken = [head, *further]
+        if not further and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
             return "", "", head
         text, other, behind = self._apart(text)
-        if part is not None and in_words:
-            self._words(part, head, text)
-        elif text.strip(NO_WORDS):
+        if text.strip(NO_WORDS):
             shape = self._shape
             text, size = stated.without_last(text)
             if size:
                 self.written.put_shape(self._target, size)
             text = self._before_prose(head, text, shape)
             row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
-            whole = None if _says_something_else(text) else self._matrix(text, shape)
-            matrix = row if row and has_shape(row.rows, (1, 1)) else whole  # (0,5) said of one token is no column
-            if len(taken) == 1 and shape[0] > 1 == shape[1] == count_numbers(text, 1):
-                lines = self._rows_below(1)
-                if len(lines) + 1 == shape[0]:  # a column whose first entry is 0,5
-                    matrix, taken = (
-                        self._matrix("\n".join([text, *(line.text for line in lines)]), shape),
-                        [head, *lines],
-                    )
-                    self._at += len(lines)
-            if matrix and len(matrix.rows) == 1 and len(taken) == 1:
-                lines = self._rows_below(len(matrix.rows[0]))
-                if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
-                    matrix, taken = more, [head, *lines]
-                    self._at += len(lines)
+            if row and has_shape(row.rows, (1, 1)):
+                matrix: Cells | None = row  # (0,5) said of one token is no column
+            elif _says_something_else(text):
+                matrix = None
+            else:
+                matrix, below = self._with_rows_below(text, shape) if not further else (self._matrix(text, shape), [])
+                taken += below
+                self._at += len(below)
             if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
                 if self._is_row_of_token(matrix, shape):
                     self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
@@ -733,6 +700,35 @@ class FreeText:
         """Whether an answer of one line is there."""
         return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
 
+    def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
+        """A text with the lines from here on, up to the bracket that closes what it opens; comments behind its rows are
+        none of it.
+        """
+        taken: list[Piece] = []
+        text = self._without_comment(text, head)
+        for piece in self.pieces[self._at : self._at + LARGEST]:
+            if _open(text) <= 0:
+                break
+            taken.append(piece)
+            text += "\n" + self._without_comment(piece.text, piece)
+        self._at += len(taken)
+        return text, taken
+
+    def _without_comment(self, text: str, piece: Piece) -> str:
+        found = _COMMENT_BEHIND.search(text)
+        if found:
+            self._tell((found[1],), piece)
+        return text[: found.start()] if found else text
+
+    def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
+        """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
+        count = count_numbers(text, shape[1])
+        below = self._rows_below(count) if count > 1 or count == 1 == shape[1] else []
+        matrix = self._matrix("\n".join((text, *(line.text for line in below))), shape) if below else None
+        if matrix and len(matrix.rows) > 1:  # what was not told apart would vanish
+            return matrix, below
+        return self._matrix(text, shape), []
+
     def _below(self, piece: Piece) -> bool:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
         if piece.rows:
@@ -740,36 +736,24 @@ class FreeText:
         is_something = _partition(piece.text)[1] == "=" and "[" in piece.text  # which nobody knows by this name
         if self._is_of_another(piece.text) or (is_something and not self._target):
             return False
-        shape = self._shape
-        if "[" in piece.text and not _DRAWN.match(piece.text):
-            taken, text = [piece], piece.text
-            for other in self.pieces[self._at + 1 : self._at + LARGEST]:
-                if _open(text) <= 0:
-                    break
-                taken.append(other)
-                text += "\n" + other.text
-            if len(taken) == 1 and (rows := self._rows_below(count_numbers(text, shape[1]))):
-                taken = rows
-                text = "\n".join(line.text for line in rows)
-            behind = _behind_name(text)
-            in_words = begins_with_a_word(behind)
-            if _open(text) == 0 and not in_words and (matrix := self._matrix(behind, shape)):
-                self._at += len(taken)
-                self._put_grid(_Grid(matrix, tuple(taken)))
-                return True
-        lines = self._rows_below(shape[1])
-        if len(lines) > LARGEST:
-            self._at += LARGEST
+        at, shape, text = self._at, self._shape, piece.text
+        is_alone = self._is_alone(piece)
+        self._at += 1
+        in_brackets = "[" in text and not _DRAWN.match(text)
+        further: list[Piece] = []
+        if in_brackets:
+            text, further = self._to_its_bracket(piece, text)
+            text = _behind_name(text)
+        matrix, below = (None, further) if begins_with_a_word(text) else self._with_rows_below(text, shape)
+        count = count_numbers(piece.text, shape[1])
+        is_row = in_brackets or below or count > 1 or count == 1 == shape[1]
+        if is_alone:
+            matrix = Cells(((text.strip(),),))
+        elif matrix is None or not (is_row or (self._target and has_shape(matrix.rows, shape))):  # 1 2 / 3 4
+            self._at = at
             return False
-        matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
-        if not lines and self._is_alone(piece):
-            lines, matrix = [piece], Cells(((piece.text.strip(),),))
-        elif not lines and self._target and (whole := self._matrix(piece.text, shape)) and has_shape(whole.rows, shape):
-            lines, matrix = [piece], whole  # 1 2 / 3 4, and (1, 2), (3, 4)
-        if matrix is None or len(matrix.rows) == 1 < len(lines):  # what was not told apart would vanish
-            return False
-        self._at += len(lines)
-        self._put_grid(_Grid(matrix, tuple(lines)))
+        self._at += len(below)
+        self._put_grid(_Grid(matrix, (piece, *further, *below)))
         return True
 
     def _is_of_another(self, text: str) -> bool:
@@ -785,15 +769,11 @@ class FreeText:
             self._answer(self._target, grid.cells, [*self._heads, *grid.pieces])
         self._target, self._heads = "", []
 
-    def _rows_below(self, columns: int) -> list[Piece]:
-        """The lines from here on that are rows of numbers; none where there are more than any matrix has."""
+    def _rows_below(self, count: int) -> list[Piece]:
+        """The lines from here on with so many numbers each; none where there are more than any matrix has."""
         most = self.pieces[self._at : self._at + LARGEST + 1]
-        lines = list(takewhile(lambda piece: self._is_row(piece, columns), most))
-        if len(lines) > LARGEST:
-            return []
-        counts = [count_numbers(line.text, columns) for line in lines]
-        same = list(takewhile(lambda count: count == counts[0], counts))
-        return lines[: len(same)]
+        lines = [*takewhile(lambda piece: self._is_row(piece, count), most)]
+        return lines if len(lines) <= LARGEST else []
 
     def _goes_on_in_table(self, head: Piece, first: str) -> bool:
         """A table whose first row stands behind its name: S = | 1 | 2 |."""
@@ -828,9 +808,10 @@ class FreeText:
         """Whether no part is a line of a derivation."""
         return not any(map(is_line, self.written.question.parts))
 
-    def _is_row(self, piece: Piece, columns: int) -> bool:
-        count = 0 if piece.blank or piece.rows or self._is_place(piece) else count_numbers(piece.text, columns)
-        return count > 1 or count == 1 == columns
+    def _is_row(self, piece: Piece, count: int) -> bool:
+        """Whether a line has so many numbers and nothing else."""
+        other = piece.blank or piece.rows or self._is_place(piece)
+        return not other and count_numbers(piece.text, count) == count
 
     # -------------------------------------------------------------------------------- tables and formulas
 
@@ -982,6 +963,12 @@ _FILLERS = frozenset(
 )
 
 
+_COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
+
+
+_FIRST_CELL = re.compile(r"[^\t]{1,40}(?=\t)")
+
+
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 
 
@@ -1026,12 +1013,6 @@ _LETTER = re.compile(r"[a-z]")
 
 
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
-
-
-_ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
-
-
-_SHORT_ENTRY = re.compile(r"([^\W\d_]{1,6}'*)(\d)(\d)")
 
 
 _AND = r"\s+(?:and|und|et|y)\s+"
@@ -1091,7 +1072,7 @@ _OTHER_ENTRY = re.compile(
 _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
 
 
-_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|token|zeile|fila|ligne)\s*(\d)\)?")
+_ONE_ROW = re.compile(r"(?i).*(?:row|token|zeile|fila|ligne)\s*\d\)?")
 
 
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)

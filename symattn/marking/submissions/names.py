@@ -109,6 +109,32 @@ def transposed(name: str) -> str:
     return _TRANSPOSE.sub("", name)
 
 
+def place_in(name: str) -> tuple[str, tuple[int, ...]] | None:
+    """A sign with a row behind it, or a row and a column: the sign and their numbers; None for any other name.
+
+    >>> [place_in(name) for name in ("S_{1,2}", "S'[1][2]", "s11", "Score(1→2)", "S_1[1, 2]")]
+    [('S', (1, 2)), ("S'", (1, 2)), ('s', (1, 1)), ('Score', (1, 2)), ('S_1', (1, 2))]
+    >>> [place_in(name) for name in ("Z row 2", "z_2", "Z[3]", "weights", "12")]
+    [('Z', (2,)), ('z', (2,)), ('Z', (3,)), None, None]
+    """
+    found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
+    return (found[1], tuple(map(int, found.groups()[1:]))) if found else None
+
+
+_PLACES = tuple(
+    map(
+        re.compile,
+        (
+            r"(.*?\S)\s*[\[(]\s*(\d{1,2})\s*[,;]\s*(\d{1,2})\s*[\])]",
+            r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*(?:[,;→]|[-=]>|\]\s?\[)?\s*(\d)\s*[\])}]*",
+            r"([^\W\d_]{1,6}'*)(\d)(\d)",
+            r"(.*?[^\d\s,])[\s,:(]*(?i:row|token|zeile|fila|ligne)\s*(\d)\)?",
+            r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}",
+        ),
+    )
+)
+
+
 def _as_rule(formula: str) -> str:
     """A formula by its signs: no transposes, no signs of products, and of a fraction only what is divided.
 

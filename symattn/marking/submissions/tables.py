@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
     >>> entries_of([["[,1]", "[,2]"], ["[1,]", "1", "0"], ["[2,]", "3", "4"]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
     """
-    table = _even([tuple(row) for row in rows if any(cell.strip() for cell in row)])
+    table = _even(_spread([tuple(row) for row in rows if any(cell.strip() for cell in row)]))
     if not table or len(table) > LARGEST + 2 or len(table[0]) > LARGEST + MOST_BESIDE + 1:
         return None
     asked = next((block for block in _blocks(table, shape) if block.is_labelled), None)
@@ -96,7 +96,7 @@ def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
 _ROW_IN_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]*?)\s*[\])]")
 _ROW_LABEL = re.compile(
     r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)"
-    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:])\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
+    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:]|\s(?=\s*\[))\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
 )
 
 
@@ -171,6 +171,18 @@ def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
     headless = len(rows) > 1 and len(rows[0]) == wide - 1 and {len(row) for row in rows[1:]} == {wide}
     first = [("", *rows[0])] if headless and are_labels(rows[0]) else [*rows[:1]]
     return tuple((*row, *[""] * (wide - len(row))) for row in (*first, *rows[1:]))
+
+
+def _spread(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The same, where a column holds whole rows in brackets, [0.5, 0.25], with a column for each of their entries."""
+    even = len(rows) > 1 and len(set(map(len, rows))) == 1
+    for j, column in reversed([*enumerate(zip(*rows[1:], strict=True))] if even else []):
+        found = [_ROW_IN_BRACKETS.fullmatch(undecorated(cell)) for cell in column]
+        parts = [re.split(r"\s*[,;]\s*|\s+", one[1]) for one in found if one]
+        if len(parts) == len(column) and len(set(map(len, parts))) == 1 < len(parts[0]):
+            heads = [rows[0][j]] * len(parts[0])
+            rows = [(*row[:j], *own, *row[j + 1 :]) for row, own in zip(rows, [heads, *parts], strict=True)]
+    return rows
 
 
 BULLET = re.compile(r"^\s*[-*+•]\s+")
@@ -258,14 +270,19 @@ def _counted(text: str, columns: int) -> int:
         return 0
     if "=" in text:
         return len(_equations(text, columns))
+    cells = _parted(text, columns, cell)
+    return len(cells) or int(is_number(text) and ";" not in text)
+
+
+def _parted(line: str, columns: int, is_cell: Callable[[str], bool]) -> list[str]:
+    """The cells of a line at the plainest gap that gives as many as there should be, else more than one."""
     for right in (columns, 0):
         for gap in GAPS:
-            cells = gap.split(text)
-            if ";" in text and len(cells) == 1:
-                continue  # of 1; 2 the last would be read
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(cell, cells)):
-                return len(cells)
-    return 1 if is_number(text) and ";" not in text else 0
+            cells = gap.split(line)
+            whole = ";" in line and len(cells) == 1  # of 1; 2 the last would be read
+            if not whole and (len(cells) == right or len(cells) > 1 > right) and all(map(is_cell, cells)):
+                return cells
+    return []
 
 
 _known_count = lru_cache(maxsize=2**11)(_counted)
@@ -276,13 +293,7 @@ _LONGEST_KNOWN = 120
 
 def _equations(line: str, columns: int) -> list[str]:
     """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
-    line = _ROUND_A_SIGN.sub(r"\1", line.strip())
-    for right in (columns, 0):
-        for gap in GAPS:
-            cells = gap.split(line)
-            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_is_equation, cells)):
-                return cells
-    return []
+    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, _is_equation)
 
 
 def _is_equation(cell: str) -> bool:

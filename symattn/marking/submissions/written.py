@@ -48,7 +48,7 @@ from symattn.marking.submissions.entries import (
     without_idle_braces,
 )
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
-from symattn.marking.submissions.names import Names, normal
+from symattn.marking.submissions.names import Names, normal, place_in
 from symattn.marking.submissions.stated import Shape
 from symattn.page.document import AnswerGrid, Table, all_blocks
 from symattn.page.writers import common
@@ -72,12 +72,13 @@ from symattn.teaching.question import (
 LONGEST_TOLD = 80
 """Characters of what could not be read that are told."""
 
-ROW_OF = re.compile(r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
-
 
 def is_line(part: Part) -> bool:
     """Whether a part asks for a line of a derivation, or for some of its entries."""
-    return isinstance(part.answer, StepAnswer | EntriesAnswer)
+    return isinstance(part.answer, LINES)
+
+
+LINES = (StepAnswer, EntriesAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class Written:
             return True
         target = self.names.find(name)
         if not target:
-            return self._put_row(name, raw, where)
+            return self._put_at(name, raw, where)
         other = self._sign_instead(name, target)
         if other and not raw.blank and target in self.parts and other not in self.parts:
             target = other  # part (a) has its answer, so that `a` are the weights
@@ -206,25 +207,28 @@ class Written:
         if self.has_shape(part):
             self.shapes[part] = shape
 
-    def _put_row(self, name: str, raw: Raw, where: str) -> bool:
-        """z1, z_2, Z[3]: a row of a matrix under a name of its own; the other rows stay as they are."""
-        found = ROW_OF.fullmatch(name.strip(" $"))
-        part = next((part for part in self.question.parts if found and part.name == self.names.sign(found[1])), None)
-        if found is None or part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
+    def _put_at(self, name: str, raw: Raw, where: str) -> bool:
+        """z1, z_2, Z[3], S_12: a row or an entry of a matrix under a name of its own; the others stay as they are."""
+        called, place = place_in(name.strip(" $")) or ("", ())
+        target = self.names.sign(called) if called else ""
+        if target in self.names.parts and not isinstance(self.part(target).answer, (*LINES, MatrixAnswer)):
             return False
-        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, RawText) else raw
-        high, wide = shape_of(part)
-        row = int(found[2])
-        if not isinstance(cells, Cells) or len(cells.rows) != 1 or not 0 < row <= high or high == 1:
+        high, wide = self.shape(target)
+        i, j = place[0] - 1 if place else -1, place[1] - 1 if len(place) == 2 else 0
+        into = self.parts if target in self.names.parts else self.more
+        cells = _cells(raw.text, (1, wide if len(place) == 1 else 1)) if isinstance(raw, RawText) else raw
+        before = into.get(target, Cells(((),) * high))
+        if not (isinstance(cells, Cells) and isinstance(before, Cells)) or cells.factor or before.factor:
             return False
-        before = self.parts.get(part.name, Cells(((),) * high))
-        if not isinstance(before, Cells) or len(before.rows) != high or before.factor or cells.factor:
+        if len(cells.rows) != 1 or not (0 <= i < high and 0 <= j < wide) or (high == len(place) == 1):
             return False
-        rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
-        if any(not is_blank(text) for text in rows[row - 1]):
-            self.answered_twice(part.name, where)
-        rows[row - 1] = list(cells.rows[0])
-        self.parts[part.name] = Cells(tuple(map(tuple, rows)))
+        rows, row = [list(old) + [""] * (wide - len(old)) for old in before.rows], cells.rows[0]
+        if len(rows) != high or len(row) > (1 if len(place) == 2 else len(rows[i])):
+            return False
+        if any(not is_blank(old) and old != new for old, new in zip(rows[i][j:], row, strict=False)):
+            self.answered_twice(target, where)
+        rows[i][j : j + len(row)] = row
+        into[target] = Cells(tuple(map(tuple, rows)))
         return True
 
     def _sign_instead(self, name: str, target: str) -> str:
@@ -344,13 +348,6 @@ class Written:
             self.doubts.setdefault(name, Doubt(says, of_shape=True))
 
 
-def _worth(raw: Raw, text: str) -> int:
-    """1 for a text, and for a number that can be read, -1 for one that cannot, 0 for nothing."""
-    if is_blank(text):
-        return 0
-    return 1 if isinstance(raw, RawText) or noticed(text, AUTO, symbols=True).entry.readable else -1
-
-
 def _may_lack(part: Part, said: Said | None) -> bool:
     """Whether a part has no answer, or a matrix with fewer rows or columns than it should have."""
     short = isinstance(said, Grid) and any(map(int.__lt__, said.shape, shape_of(part)))
@@ -386,15 +383,9 @@ class Paper:
         )
 
     @property
-    def size(self) -> int:
-        """How many texts were found, and numbers that can be read, less those that cannot."""
-        raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
-        return sum(_worth(raw, text) for raw in raws for text in raw.texts())
-
-    @property
-    def complaints(self) -> int:
-        """How much could not be used."""
-        return len(self.remarks) + sum(len(written.remarks) for written in self.written)
+    def left(self) -> int:
+        """How much of it nobody can be sure of."""
+        return sum(len(written.unread) + len(written.doubts) for written in self.written)
 
 
 MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
