@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import click
 
-from symattn.cli.options import Command, completing, notation_names
+from symattn.cli.options import Command, completing, entries
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 
@@ -50,9 +50,8 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     if what == "settings":
         click.echo("\n".join(remembered("list", "settings", lambda: list(all_settings()))))
         return
-    titles = [what] if what else [*listed]
-    key = f"names of {what or 'everything'}"  # at once, since for each the whole package is looked at
-    for title, rows in remembered("list", key, lambda: {one: listed[one]() for one in titles}).items():
+    for title in [what] if what else listed:
+        rows = entries(title)
         if not what:
             click.secho(title, bold=True)
         longest = max(len(key) for key in rows)
@@ -211,8 +210,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def notations() -> Mapping[str, str]:
         from symattn.page.notation import notation_title
+        from symattn.page.notation import notations as found
 
-        return {name: notation_title(name) for name in notation_names()}
+        return {name: notation_title(name) for name in found()}
 
     def examples() -> Mapping[str, str]:
         from symattn.teaching.examples import examples as catalogue

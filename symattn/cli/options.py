@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from textwrap import fill
@@ -12,6 +14,8 @@ from typing import Any
 import click
 
 from symattn.derivation.settings import ABOUT
+from symattn.foundation.additions import VARIABLE
+from symattn.foundation.installed import PACKAGE
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -102,56 +106,29 @@ def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click
     return lambda ctx, param, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
-def quickly(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """The names of a catalogue, remembered so that Tab completes without loading it."""
-
-    def known() -> list[str]:
-        from symattn.foundation.remembered import remembered
-
-        return remembered("list", names.__name__, names)
-
-    return known
+LISTED = PACKAGE / "cli" / "listed.json"
+"""What `symattn list` says of symattn's own entries, by list and name: made by `make reference`."""
 
 
-@quickly
-def mechanism_names() -> list[str]:
-    from symattn.derivation.mechanisms import mechanisms
+def entries(what: str) -> Mapping[str, str]:
+    """The entries of a list with a line on each, without loading what they stand for.
 
-    return list(mechanisms())
+    They are worked out where folders of the user's are read as well (`SYMATTN_PATH`).
+    """
+    if os.environ.get(VARIABLE):
+        from symattn.cli.lists import catalogues
+
+        return catalogues()[what]()
+    found: Mapping[str, str] = json.loads(LISTED.read_text("utf-8"))[what]
+    return found
+
+
+def names_of(what: str) -> Callable[[], list[str]]:
+    return lambda: list(entries(what))
 
 
 def source_names() -> list[str]:
-    from symattn.teaching.examples import examples
-
-    return [*examples(), *mechanism_names(), *(str(p) for p in Path().glob("*.toml"))]
-
-
-@quickly
-def problem_names() -> list[str]:
-    from symattn.teaching.problems import problem_types
-
-    return list(problem_types())
-
-
-@quickly
-def policy_names() -> list[str]:
-    from symattn.marking.marker.policy import POLICIES
-
-    return list(POLICIES)
-
-
-@quickly
-def diagram_names() -> list[str]:
-    from symattn.teaching.explanation import DIAGRAMS
-
-    return list(DIAGRAMS)
-
-
-@quickly
-def notation_names() -> list[str]:
-    from symattn.page.notation import notations
-
-    return list(notations())
+    return [*entries("examples"), *entries("mechanisms"), *(str(p) for p in Path().glob("*.toml"))]
 
 
 # ------------------------------------------------------------------------------------------------ shared options
@@ -169,7 +146,7 @@ drawing_options = together(
 
 settings_options = together(
     [
-        option("--notation", group=MECHANISM, metavar="NAME|FILE", shell_complete=completing(notation_names),
+        option("--notation", group=MECHANISM, metavar="NAME|FILE", shell_complete=completing(names_of("notations")),
                help="The notation; see `symattn list notations`."),
         option("--size", "sizes", group=MECHANISM, metavar="n=3,d_k=4,…",
                help="Sizes n, m, d_model, d_k, d_v, d_ff, …"),
@@ -244,7 +221,7 @@ def typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 marking_options = together(
     [
-        option("--policy", group=MARKING, metavar="NAME", shell_complete=completing(policy_names),
+        option("--policy", group=MARKING, metavar="NAME", shell_complete=completing(names_of("policies")),
                help="ecf (full follow-through; default), ib, uk, strict, formative."),
         option("--scheme", group=MARKING, type=click.Path(path_type=Path), metavar="FILE",
                help="Your own mark scheme."),
