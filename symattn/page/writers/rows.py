@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
@@ -551,21 +551,14 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-
-        @cache
-        def high(parts: int) -> float:
-            own = in_part(page, _wide(parts)) if parts < _PARTS else page
-            return 1.4 * _lines_of_heading(heading, _wide(parts)) + 1 + height(rest, own)
-
-        return cls(blocks, (math.inf, *_falling(high, 1, _PARTS)))
-
-
-def _falling(function: Callable[[int], float], low: int, high: int) -> list[float]:
-    """What a function that never rises is from `low` to `high`: it is not asked between two that are the same."""
-    if function(low) == function(high):
-        return [function(low)] * (high - low + 1)
-    middle = (low + high) // 2
-    return _falling(function, low, middle) + _falling(function, middle + 1, high)
+        heights = [math.inf] * (_PARTS + 1)
+        for parts in range(_PARTS, 0, -1):
+            wide = _wide(parts)
+            high = height(rest, in_part(page, wide) if parts < _PARTS else page)
+            if high == math.inf:  # nor has it room in less
+                break
+            heights[parts] = 1.4 * _lines_of_heading(heading, wide) + 1 + high
+        return cls(blocks, tuple(heights))
 
 
 def _lines_of_heading(heading: Heading, wide: float) -> float:
