@@ -14,8 +14,7 @@ from typing import Any
 
 import symattn
 from symattn import errors
-from symattn.cli.lists import catalogues
-from symattn.cli.options import LISTED
+from symattn.cli.listed import KEPT, catalogues
 from symattn.derivation.derivation import Step
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT
@@ -226,4 +225,4 @@ def prose(thing: object) -> Iterator[str]:
 if __name__ == "__main__":
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(reference(), encoding="utf-8")
-    LISTED.write_text(listed(), encoding="utf-8")
+    KEPT.write_text(listed(), encoding="utf-8")

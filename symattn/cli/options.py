@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from textwrap import fill
@@ -13,9 +11,8 @@ from typing import Any
 
 import click
 
+from symattn.cli.listed import entries
 from symattn.derivation.settings import ABOUT
-from symattn.foundation.additions import VARIABLE
-from symattn.foundation.installed import PACKAGE
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -104,23 +101,6 @@ def together(options: Iterable[Decorator]) -> Decorator:
 
 def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     return lambda ctx, param, incomplete: [name for name in names() if name.startswith(incomplete)]
-
-
-LISTED = PACKAGE / "cli" / "listed.json"
-"""What `symattn list` says of symattn's own entries, by list and name: made by `make reference`."""
-
-
-def entries(what: str) -> Mapping[str, str]:
-    """The entries of a list with a line on each, without loading what they stand for.
-
-    They are worked out where folders of the user's are read as well (`SYMATTN_PATH`).
-    """
-    if os.environ.get(VARIABLE):
-        from symattn.cli.lists import catalogues
-
-        return catalogues()[what]()
-    found: Mapping[str, str] = json.loads(LISTED.read_text("utf-8"))[what]
-    return found
 
 
 def names_of(what: str) -> Callable[[], list[str]]:
