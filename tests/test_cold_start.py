@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from waiting import GUARD
 
 from symattn.cli import lists, main
-from symattn.cli.options import mechanism_names
+from symattn.cli.options import names_of
 from symattn.foundation import remembered
 from symattn.foundation.compiled import Compiled
 from symattn.foundation.languages import catalogue
@@ -69,6 +69,8 @@ IN_PYTHON = "import symattn; symattn.{}"
         (set(), "worksheet --help"),
         (set(), "check --help"),
         (set(), "completion bash"),
+        (set(), "list"),
+        (set(), "list mechanisms"),
         ({*DERIVING, "symattn.teaching.fairness"}, "derive problem.toml --format text --out derived"),
         (DRAWING, "worksheet self_attention --seed 5 --format markdown --out markdown"),
         ({*DRAWING, "symattn.page.writers.typst", "typst"}, "worksheet --seed 5 --format pdf --out pdf"),
@@ -107,8 +109,8 @@ def test_what_is_heavy_is_seen_when_it_is_loaded(folder):
 
 # ------------------------------------------------------------------------------------------------ remembered
 
-LISTS = ["list", "list mechanisms", "list settings", "list mechanism layer_norm", "list problem masks",
-         "list misconceptions T2", "list settings attention", "list languages"]  # fmt: skip
+DETAILS = ["list settings", "list mechanism layer_norm", "list problem masks", "list misconceptions T2",
+           "list settings attention"]  # fmt: skip
 
 
 def shown(arguments):
@@ -117,31 +119,35 @@ def shown(arguments):
     return done.output
 
 
-def test_a_list_is_remembered_and_says_the_same(folder, tmp_path, monkeypatch):
-    anew = [shown(arguments) for arguments in LISTS]
+def test_details_are_remembered_and_say_the_same(folder, tmp_path, monkeypatch):
+    anew = [shown(arguments) for arguments in DETAILS]
     monkeypatch.setenv("SYMATTN_CACHE", str(tmp_path))
-    assert [shown(arguments) for arguments in LISTS] == anew
+    assert [shown(arguments) for arguments in DETAILS] == anew
     with monkeypatch.context() as patch:
-        patch.setattr(lists, "catalogues", lambda: dict.fromkeys(lists_of(anew[0]), refused))
         patch.setattr(lists, "details", lambda: dict.fromkeys(("mechanisms", "problems", *DETAILED), refused))
         patch.setattr(lists, "all_settings", refused)
-        assert [shown(arguments) for arguments in LISTS] == anew
-    for arguments in (LISTS[0], LISTS[3]):
-        assert loaded(folder, COMMAND, *arguments.split(), SYMATTN_CACHE=str(tmp_path)) == set()
-    names = "from symattn.cli.options import mechanism_names as names; assert 'self_attention' in names()"
-    mechanism_names()
-    assert loaded(folder, names, SYMATTN_CACHE=str(tmp_path)) == set()
+        assert [shown(arguments) for arguments in DETAILS] == anew
+    assert loaded(folder, COMMAND, *DETAILS[1].split(), SYMATTN_CACHE=str(tmp_path)) == set()
 
 
 DETAILED = ("settings", "misconceptions")
 
 
-def lists_of(everything):
-    return [line for line in everything.splitlines() if line and not line.startswith(" ")]
-
-
 def refused(*_):
     raise AssertionError("what is remembered was made again")
+
+
+def test_lists_and_names_have_what_lies_in_folders_of_the_users_as_well(tmp_path, monkeypatch):
+    assert "self_attention" in names_of("mechanisms")()
+    (tmp_path / "exporters").mkdir()
+    own = '"""Cards."""\nSUFFIX = ".cards"\nLOST = ""\n\n\ndef write(bank):\n    return b""\n'
+    (tmp_path / "exporters" / "cards.py").write_text(own, "utf-8")
+    monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "symattn", "list", "formats"], cwd=tmp_path, capture_output=True, text=True,
+        timeout=GUARD, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
+    )  # fmt: skip
+    assert ["cards", "Cards."] in map(str.split, done.stdout.splitlines())
 
 
 def test_a_language_is_parsed_once_and_says_the_same(tmp_path, monkeypatch):

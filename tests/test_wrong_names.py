@@ -13,7 +13,7 @@ import pytest
 from commands import run
 
 import symattn
-from symattn.cli.lists import catalogues
+from symattn.cli.listed import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES
 from symattn.derivation.mechanisms.masks import mask_keep

@@ -1,8 +1,10 @@
-"""What stands in docs/reference.md: made here of docstrings, signatures and `describe`, by `make reference`."""
+"""What stands in docs/reference.md, and what `symattn list` says: made of docstrings, signatures and `describe`, by
+`make reference`."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -12,6 +14,7 @@ from typing import Any
 
 import symattn
 from symattn import errors
+from symattn.cli.listed import KEPT, catalogues
 from symattn.derivation.derivation import Step
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT
@@ -72,6 +75,14 @@ def members(cls: type) -> Iterator[tuple[str, object]]:
 def reference() -> str:
     """The whole page."""
     return "\n".join(lines()).rstrip() + "\n"
+
+
+def listed() -> str:
+    """What `symattn list` says, as JSON."""
+    return (
+        json.dumps({what: dict(entries()) for what, entries in catalogues().items()}, ensure_ascii=False, indent=1)
+        + "\n"
+    )
 
 
 def lines() -> Iterator[str]:
@@ -214,3 +225,4 @@ def prose(thing: object) -> Iterator[str]:
 if __name__ == "__main__":
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(reference(), encoding="utf-8")
+    KEPT.write_text(listed(), encoding="utf-8")

@@ -15,10 +15,10 @@ from symattn.cli.options import (
     PROBLEM,
     Command,
     completing,
-    diagram_names,
     fillable_option,
     layout_options,
     look_options,
+    names_of,
     option,
     settings_options,
     source_names,
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         type=click.Choice(["blank", "partly", "worked", "key", "answers", "diagnosis"]),
         help="A worksheet blank, partly (first rows) or fully worked, or its key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
-        shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip
+        shell_complete=completing(names_of("diagrams")),
+        help="A figure instead; see `symattn list diagrams`.")  # fmt: skip
 @option("--step", "names", group=PAGE, default="", metavar="NAME,…",
         help="Only these steps, or givens, without words: S,A.")  # fmt: skip
 @option("--entries", group=PAGE, default="auto", show_default=True, metavar="WHICH",

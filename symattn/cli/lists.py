@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 
 import click
 
-from symattn.cli.options import Command, completing, notation_names
+from symattn.cli.listed import catalogues, entries
+from symattn.cli.options import Command, completing
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 
@@ -50,9 +51,8 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     if what == "settings":
         click.echo("\n".join(remembered("list", "settings", lambda: list(all_settings()))))
         return
-    titles = [what] if what else [*listed]
-    key = f"names of {what or 'everything'}"  # at once, since for each the whole package is looked at
-    for title, rows in remembered("list", key, lambda: {one: listed[one]() for one in titles}).items():
+    for title in [what] if what else listed:
+        rows = entries(title)
         if not what:
             click.secho(title, bold=True)
         longest = max(len(key) for key in rows)
@@ -169,104 +169,3 @@ def _described(head: str, longest: int, setting: str) -> Iterator[str]:
 def _wrapped(indent: int, text: str) -> Iterator[str]:
     space = " " * (indent + 4)
     yield from wrap(text, WIDTH, initial_indent=space, subsequent_indent=space, break_on_hyphens=False)
-
-
-def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
-    """The lists by their name: each entry with a line on it."""
-
-    def mechanisms() -> Mapping[str, str]:
-        from symattn.derivation.mechanisms import mechanisms as catalogue
-
-        return {m.name: m.title for m in catalogue().values()}
-
-    def settings() -> Mapping[str, str]:
-        return {name: setting.about for name, setting in ABOUT.items()}
-
-    def problems() -> Mapping[str, str]:
-        from symattn.teaching.problems import problem_types
-
-        return {p.name: p.title for p in problem_types().values()}
-
-    def options() -> Mapping[str, str]:
-        from symattn.teaching.problems import problem_types
-        from symattn.teaching.sheets import option_text
-
-        return {
-            f"{t.name}: {name}={option_text(default)}": word
-            for t in problem_types().values()
-            for name, (default, word, *_) in t.options.items()
-        }
-
-    def misconceptions() -> Mapping[str, str]:
-        from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
-        from symattn.derivation.misconceptions import misconceptions as catalogue
-
-        known: list[Misconception | Miscount | Slip] = [*catalogue().values(), *COUNTING.values(), *SLIPS.values()]
-        return {entry.id: entry.name for entry in known}
-
-    def policies() -> Mapping[str, str]:
-        from symattn.marking.marker.policy import POLICIES
-
-        return {policy.name: policy.title.partition(": ")[2] for policy in POLICIES.values()}
-
-    def notations() -> Mapping[str, str]:
-        from symattn.page.notation import notation_title
-
-        return {name: notation_title(name) for name in notation_names()}
-
-    def examples() -> Mapping[str, str]:
-        from symattn.teaching.examples import examples as catalogue
-        from symattn.teaching.examples import load_example
-
-        return {name: load_example(name).title for name in catalogue()}
-
-    def formats() -> Mapping[str, str]:
-        from symattn.page.writers import FORMATS
-        from symattn.teaching.exporters import EXPORTERS
-        from symattn.teaching.sheets import formats as catalogue
-
-        through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
-        pages = {form: through.get(form) or _about(FORMATS[form]) for form in catalogue()}
-        return pages | {form: _about(exporter) for form, exporter in EXPORTERS.items()}
-
-    def languages() -> Mapping[str, str]:
-        from symattn.foundation.languages import about
-        from symattn.foundation.languages import languages as catalogue
-
-        return {code: about(code) for code in catalogue()}
-
-    def diagrams() -> Mapping[str, str]:
-        from symattn.teaching.explanation import DIAGRAMS
-
-        return {kind: _about(make) for kind, make in DIAGRAMS.items()}
-
-    def ops() -> Mapping[str, str]:
-        from symattn.derivation.mechanisms.custom import parameters_of
-        from symattn.derivation.ops import OPS
-
-        return {name: _with_parameters(_about(op), parameters_of(name)) for name, op in OPS.items()}
-
-    return {
-        "mechanisms": mechanisms,
-        "settings": settings,
-        "problems": problems,
-        "options": options,
-        "misconceptions": misconceptions,
-        "policies": policies,
-        "notations": notations,
-        "examples": examples,
-        "formats": formats,
-        "languages": languages,
-        "diagrams": diagrams,
-        "ops": ops,
-    }
-
-
-def _with_parameters(about: str, parameters: Sequence[str]) -> str:
-    """What an operation does, and what a step may say of it."""
-    return f"{about}  [{', '.join(parameters)}]" if parameters else about
-
-
-def _about(thing: object) -> str:
-    """The first line of its docstring."""
-    return (thing.__doc__ or "").strip().split("\n")[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from symattn.cli.listed import entries
 from symattn.derivation.settings import ABOUT
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -113,56 +114,12 @@ def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click
     return lambda ctx, param, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
-def quickly(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """The names of a catalogue, remembered so that Tab completes without loading it."""
-
-    def known() -> list[str]:
-        from symattn.foundation.remembered import remembered
-
-        return remembered("list", names.__name__, names)
-
-    return known
-
-
-@quickly
-def mechanism_names() -> list[str]:
-    from symattn.derivation.mechanisms import mechanisms
-
-    return list(mechanisms())
+def names_of(what: str) -> Callable[[], list[str]]:
+    return lambda: list(entries(what))
 
 
 def source_names() -> list[str]:
-    from symattn.teaching.examples import examples
-
-    return [*examples(), *mechanism_names(), *(str(p) for p in Path().glob("*.toml"))]
-
-
-@quickly
-def problem_names() -> list[str]:
-    from symattn.teaching.problems import problem_types
-
-    return list(problem_types())
-
-
-@quickly
-def policy_names() -> list[str]:
-    from symattn.marking.marker.policy import POLICIES
-
-    return list(POLICIES)
-
-
-@quickly
-def diagram_names() -> list[str]:
-    from symattn.teaching.explanation import DIAGRAMS
-
-    return list(DIAGRAMS)
-
-
-@quickly
-def notation_names() -> list[str]:
-    from symattn.page.notation import notations
-
-    return list(notations())
+    return [*entries("examples"), *entries("mechanisms"), *(str(p) for p in Path().glob("*.toml"))]
 
 
 # ------------------------------------------------------------------------------------------------ shared options
@@ -180,7 +137,7 @@ drawing_options = together(
 
 settings_options = together(
     [
-        option("--notation", group=MECHANISM, metavar="NAME|FILE", shell_complete=completing(notation_names),
+        option("--notation", group=MECHANISM, metavar="NAME|FILE", shell_complete=completing(names_of("notations")),
                help="The notation; see `symattn list notations`."),
         option("--size", "sizes", group=MECHANISM, metavar="n=3,d_k=4,…",
                help="Sizes n, m, d_model, d_k, d_v, d_ff, …"),
@@ -255,7 +212,7 @@ def typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 marking_options = together(
     [
-        option("--policy", group=MARKING, metavar="NAME", shell_complete=completing(policy_names),
+        option("--policy", group=MARKING, metavar="NAME", shell_complete=completing(names_of("policies")),
                help="ecf (full follow-through; default), ib, uk, strict, formative."),
         option("--scheme", group=MARKING, type=click.Path(path_type=Path), metavar="FILE",
                help="Your own mark scheme."),

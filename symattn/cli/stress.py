@@ -12,9 +12,8 @@ from symattn.cli.options import (
     Command,
     completing,
     drawing_options,
-    mechanism_names,
+    names_of,
     option,
-    problem_names,
     settings_options,
     typesetting_options,
     work_options,
@@ -25,12 +24,12 @@ from symattn.errors import InputError
 
 
 @click.command("stress", cls=Command)
-@click.argument("problem", metavar="TYPE", shell_complete=completing(problem_names))
+@click.argument("problem", metavar="TYPE", shell_complete=completing(names_of("problems")))
 @option("-n", "count", group=PROBLEM, default=200, show_default=True, metavar="N", type=click.IntRange(1, 100_000),
         help="The number of variants.")  # fmt: skip
 @option("--seed", group=PROBLEM, type=int, default=1, show_default=True, metavar="N",
         help="The same seed gives the same variants.")  # fmt: skip
-@option("--mechanism", group=PROBLEM, default="", metavar="NAME", shell_complete=completing(mechanism_names),
+@option("--mechanism", group=PROBLEM, default="", metavar="NAME", shell_complete=completing(names_of("mechanisms")),
         help="The mechanism; see `symattn list mechanisms`.")  # fmt: skip
 @drawing_options
 @option("--marking", group=PROBLEM, is_flag=True,

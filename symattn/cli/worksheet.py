@@ -18,9 +18,8 @@ from symattn.cli.options import (
     fillable_option,
     layout_options,
     look_options,
-    mechanism_names,
+    names_of,
     option,
-    problem_names,
     quiet_option,
     settings_options,
     typesetting_options,
@@ -48,9 +47,12 @@ class _Command(Command):
 
 
 @click.command(cls=_Command)
-@click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(mechanism_names))
+@click.argument(
+    "source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(names_of("mechanisms"))
+)
 @option("--problem", group=PROBLEM, default="full", show_default=True, metavar="TYPE",
-        shell_complete=completing(problem_names), help="The type of problem; see `symattn list problems`.")  # fmt: skip
+        shell_complete=completing(names_of("problems")),
+        help="The type of problem; see `symattn list problems`.")  # fmt: skip
 @option("-n", "count", group=PROBLEM, default=1, show_default=True, metavar="N", type=click.IntRange(1, 100_000),
         help="The number of worksheets.")  # fmt: skip
 @option("--seed", group=PROBLEM, type=int, metavar="N",

@@ -21,6 +21,10 @@ def test_the_page_is_current():
     assert reference.reference() == PAGE, "run `make reference`"
 
 
+def test_what_is_listed_is_current():
+    assert reference.listed() == reference.KEPT.read_text("utf-8"), "run `make reference`"
+
+
 def test_everything_public_has_a_place():
     public = {name: getattr(symattn, name) for name in symattn.__all__}
     raised = {name for name, thing in public.items() if inspect.isclass(thing) and issubclass(thing, Exception)}

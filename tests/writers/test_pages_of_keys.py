@@ -40,6 +40,7 @@ from symattn.page.document import (
     HeatMap,
     Look,
     Math,
+    PageBreak,
     Paragraph,
     Program,
     Table,
@@ -51,6 +52,7 @@ from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, text, typst
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
+from symattn.page.writers.laid_out import LaidOut
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.rows import InRow, Labelled, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
@@ -365,6 +367,27 @@ def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questi
     _, last = map(words_on, pages(COMPILER.compile(whole.encode())))
     assert last.count("Step") == questions
     assert "line 11" in last
+
+
+@pytest.mark.parametrize("count", [30, 45, 70])
+def test_what_the_bytes_of_a_pdf_say_of_its_pages_is_so(count):
+    pdf, page = plain(_of_headings(count)), Page(Look())
+    found, laid_out = pages(pdf), LaidOut(pdf)
+    lowest = [min(y for _, y, size in ink(one) if size and y > page.bottom) for one in found]
+    used = sum(page.paper_height - page.top - y for y in lowest)
+    assert len(laid_out) == len(found)
+    assert laid_out.last_headings == words_on(found[-1]).count("Step")
+    assert laid_out.lacking(page) == pytest.approx(1 - (len(found) - 1) * page.text_height / used, abs=0.001)
+
+
+def test_questions_that_stand_whole_on_the_last_page_are_not_laid_out_again(monkeypatch):
+    *blocks, heading, line = (document := _of_headings(20)).blocks
+    key = replace(document, blocks=(*blocks, PageBreak(), heading, line))
+    sources = []
+    compiled = COMPILER.compile
+    monkeypatch.setattr(COMPILER, "compile", lambda source, **how: sources.append(source) or compiled(source, **how))
+    assert LaidOut(write_pdf(key)).ends_within(0.42)
+    assert not any(b"#let whole-questions = 1" in source for source in sources)
 
 
 def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch):

@@ -498,9 +498,13 @@ def written(
         return _document(settled(document), account, closer, ends), account.replaced
 
 
+WORKED = frozenset({"key", "worked"})
+"""Documents in which lines are close, for nothing is written into them."""
+
+
 def _document(document: Document, account: coverage.Printing, closer: bool, ends: bool) -> str:
     asked = document.look.fillable and document.solutions == "blank"
-    worked = document.solutions in ("key", "worked")
+    worked = document.solutions in WORKED
     form = Form(document.sheet, document.look.text_size) if asked else None
     page = Page(document.look, dense=worked, closer=closer, form=form)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
@@ -618,8 +622,16 @@ def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
     parts = [[*_sources(placed[start:end], page)] for start, end in cuts]
     for questions in range(1, len(parts)):
         end = "\n\n".join(parts.pop())
-        parts[-1].append(f"#(if whole-questions == {questions} {{ whole-end }} else {{ it => it }})[\n{end}\n]")
+        parts[-1].append(f"{_AT_END.format(questions)}{{ whole-end }} else {{ it => it }})[\n{end}\n]")
     return "\n\n".join(parts[0])
+
+
+_AT_END = "#(if whole-questions == {} "
+
+
+def headings_at_end(source: str, questions: int) -> int:
+    """How many headings there are in the last `questions` questions; 0 where there are not so many."""
+    return source.partition(_AT_END.format(questions))[2].count("#heading(")
 
 
 def with_whole_end(source: str, questions: int) -> str:
