@@ -1,43 +1,52 @@
 """Finds the families that are kept in symattn/teaching/fairness/families, each longer than a sheet may wait for it.
 
-    python docs/make/families.py [MECHANISM …] [--only PATTERN]
+    python docs/make/families.py [MECHANISM …] [--only PATTERN] [--seconds 60]
 
-What is found there already stays as it is; a family that is to be found anew is deleted first.  With `--only`, those
-alone in whose titles the pattern is found: "n=4 ", "starter e$".
+A family that has fewer members than it is to have is lengthened; after so many seconds of processor time it is kept as
+far as it was found.  Where the search itself ended, the family is marked as all that is found, and without members as
+none, so that no sheet looks for more.  With `--only`, those alone in whose titles the pattern is found: "n=4 ",
+"starter e$".
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice, product, zip_longest
+from itertools import chain, product, zip_longest
+from math import factorial, prod
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
-from symattn.teaching import pool
 from symattn.teaching.fairness import family
-from symattn.teaching.pool import Drawn, Tally, choose
+from symattn.teaching.fairness.relabel import free_sizes
+from symattn.teaching.fairness.search import Kind
+from symattn.teaching.pool import OVERLAP as OVERLAP_OF
+from symattn.teaching.pool import Keys
 from symattn.teaching.problems import Spec, derived, problem_type
-from symattn.teaching.problems.derived import kind_of, thawed
+from symattn.teaching.problems.derived import kind_of
 
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 
-MANY, SOME = 60, 24
-"""How many members a family is to have: of the usual sizes, and of others."""
+MANY, SOME = 64, 24
+"""How many members a family is to have: where tokens are bound to their places, or orders are few, and elsewhere."""
+
+FEW_ORDERS = 100
+"""Orders of a member that are few."""
 
 OVERLAP = 0.45
-"""Where even the least alike of so many draws has more in common with another, a family ends."""
+"""What two keys may have in common at most, where there are too few that differ as the level wants it."""
+
+ORDERS = 40
+"""In how many orders a member is tried, of which the one with least in common with the others is kept."""
 
 LONGER, FIRST = 2, 12
 """How many times as long as for a sheet is searched, and among how many the one is chosen that hides least."""
-
-DRAWS, ORDERS = 4, 40
-"""How many members are tried, each in so many orders, until the one least like the others will do."""
 
 LEVELS = ("standard", "starter", "long")
 SOFTMAX = ("e", "base 2", "base 3", "equal")
@@ -68,43 +77,114 @@ def wanted(name: str) -> Iterator[Spec]:
             yield full.spec({"mechanism": name, **each})
 
 
-def found(spec: Spec) -> list[str]:
-    """The members of a family as lines, in an order in which the first have least in common."""
-    members: list[str] = []
-    tally = Tally()
-    most = MANY if not spec.sizes and kind_of(spec).is_found_backwards else SOME
-    try:
-        for candidate in islice(choose(spec, Drawn(spec, Dice.seeded(1)), tally), most):
-            if tally.alike and tally.alike[-1] > OVERLAP:
-                break
-            members.append(family.written_member(thawed(candidate.content.given)))
-    except InputError as error:
-        print(f"  {error}", flush=True)
-    return members
+class Lengthened:
+    """A family as far as it is found: lines, in an order in which the first have least in common."""
+
+    def __init__(self, spec: Spec, seconds: float) -> None:
+        self.spec, self.kind, self.ends = spec, kind_of(spec), process_time() + seconds
+        self.rng = Dice.seeded(1).rng("family", len(family.kept(self.kind)))
+        self.lines, self.keys = list(family.kept(self.kind)), Keys()
+        for line in self.lines:
+            self.keys.add(derived.key(self._content(family.read_member(line))))
+        self.is_all = not self._searched()
+
+    def _searched(self) -> bool:
+        """Whether the search was ended, and not by itself."""
+        waiting: list[tuple[float, str, tuple[str, ...]]] = []
+        most, many, was_ended = OVERLAP_OF[self.spec.level], SOME, False
+        try:
+            for member in family.searched(self.kind, self.rng, self.lines[: family.PARENTS]):
+                free = free_sizes(self.kind.mechanism, self.kind.settings, member)
+                many = many_of(self.kind, member)
+                alike, line, key = self._least_alike(member, free)
+                if alike <= most:
+                    self._add(line, key)
+                elif line not in self.lines:
+                    waiting.append((alike, line, key))
+                was_ended = process_time() > self.ends or len(self.lines) >= many or len(waiting) > many
+                if was_ended:
+                    break
+        except InputError as error:
+            print(f"  {error}", flush=True)
+        while waiting and len(self.lines) < many:
+            alike, line, key = min((self.keys.likeness(key), line, key) for _, line, key in waiting)
+            waiting = [one for one in waiting if one[1] != line]
+            if alike <= OVERLAP or len(self.lines) < FEWEST:
+                self._add(line, key)
+        return was_ended
+
+    def _least_alike(self, member: family.Givens, free: Mapping[str, int]) -> tuple[float, str, tuple[str, ...]]:
+        content = self._content(member)
+        others = derived.relabellings(content, self.spec, derived.Family(free=free), self.rng)
+        orders = ((key, make) for key, make in chain([(derived.key(content), lambda: content)], others))
+        alike, _, key, make = min((self.keys.likeness(key), k, key, make) for k, (key, make) in enumerate(orders))
+        return alike, family.written_member(self._upright(make())), key
+
+    def _content(self, member: family.Givens) -> derived.Content:
+        members = iter([member])
+        return derived.content(self.spec, self.rng, 1, derived.Family(members))
+
+    def _upright(self, content: derived.Content) -> family.Givens:
+        return derived.thawed(content.given)
+
+    def _add(self, line: str, key: tuple[str, ...]) -> None:
+        self.lines.append(line)
+        self.keys.add(key)
+
+
+AT_ONCE = 0.3
+"""Seconds in which it may be said why there is none: nothing is kept then."""
+
+FEWEST = 8
+"""So many are kept whatever they have in common."""
+
+
+def is_long_enough(spec: Spec) -> bool:
+    """Whether a family has as many members as it is to have, or all there are."""
+    kind = kind_of(spec)
+    lines = family.kept(kind)
+    if family.all_found(kind) or len(lines) >= MANY or len(lines) < SOME:
+        return family.all_found(kind) or len(lines) >= MANY
+    return len(lines) >= many_of(kind, family.read_member(lines[0]))
+
+
+def many_of(kind: Kind, member: family.Givens) -> int:
+    free = free_sizes(kind.mechanism, kind.settings, member)
+    few = not {*family.TOKENS} & free.keys() or prod(map(factorial, free.values())) < FEW_ORDERS
+    return MANY if few else SOME
+
+
+def write(mechanism: str, families: Mapping[str, Sequence[str]]) -> None:
+    text = "\n\n".join("\n".join((title, *lines)) for title, lines in families.items())
+    (FOLDER / f"{mechanism}.txt").write_text(text + "\n", encoding="utf-8")
+    family.families.cache_clear()
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("names", nargs="*", metavar="MECHANISM", help="all, if none is named")
     arguments.add_argument("--only", default="", metavar="PATTERN", help="families in whose titles this is found")
+    arguments.add_argument("--seconds", type=float, default=60, help="for each family")
     asked = arguments.parse_args()
     family._Backwards.numbers *= LONGER * FIRST  # for all of the first
     family.SIBLING *= LONGER
     family._Forwards.numbers *= LONGER
-    family.SEVERAL, family.PARENTS = MANY, FIRST
-    pool.ENOUGH_DRAWS, pool.FEW_DRAWS, derived.RELABELLINGS = DRAWS, DRAWS, ORDERS
+    family.PARENTS = FIRST
+    derived.RELABELLINGS = ORDERS
     FOLDER.mkdir(exist_ok=True)
     names = asked.names or [name for name in mechanisms() if name != "custom"]
     for spec in chain.from_iterable(zip_longest(*map(wanted, names))):  # the usual sizes of all first
-        if spec is None or family.kept(kind := kind_of(spec)) or not re.search(asked.only, kind.title):
+        if spec is None or not re.search(asked.only, kind_of(spec).title) or is_long_enough(spec):
             continue
-        members = found(spec)
-        print(f"{spec.mechanism}: {kind.title}: {len(members)}", flush=True)
-        if len(members) > 1:
-            file = FOLDER / f"{spec.mechanism}.txt"
-            before = file.read_text(encoding="utf-8") + "\n" if file.exists() else ""
-            file.write_text(before + "\n".join((kind.title, *members)) + "\n", encoding="utf-8")
-            family._kept.cache_clear()
+        kind, started = kind_of(spec), process_time()
+        before, longer = len(family.kept(kind)), Lengthened(spec, asked.seconds)
+        took = process_time() - started
+        if not longer.lines and took < AT_ONCE:
+            continue
+        title, mark = kind.title, [family.ALL_FOUND] * longer.is_all
+        found = f"{before} to {len(longer.lines)}{' (all)' * longer.is_all}"
+        print(f"{spec.mechanism}: {title}: {found} in {took:.0f} s", flush=True)
+        write(spec.mechanism, {**family.families(spec.mechanism), title: [*longer.lines, *mark]})
 
 
 if __name__ == "__main__":

@@ -118,6 +118,12 @@ class Counted(random.Random):
         )
 
 
+def spend(rng: random.Random, count: int) -> None:
+    """Count work that takes as long as drawing `count` numbers, where numbers are counted."""
+    if isinstance(rng, Counted):
+        rng.spend(count)
+
+
 def whole(rng: random.Random, low: int, high: int) -> int:
     """A whole number from `low` to `high`, both included."""
     return low + int(rng.random() * (high - low + 1))
@@ -160,4 +166,4 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
     return listed[:count]
 
 
-__all__ = ["Counted", "Dice", "make_secret", "pick", "picks", "sample", "shuffled", "whole"]
+__all__ = ["Counted", "Dice", "make_secret", "pick", "picks", "sample", "shuffled", "spend", "whole"]

@@ -17,8 +17,8 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
 from symattn.teaching.question import Content, Question
 
-MOST_DRAWS = 1000
-"""The most draws for one variant."""
+MOST_DRAWS, MOST_ORDERS = 1000, 4000
+"""The most draws for one variant, and the most orders of these that are looked at."""
 
 ENOUGH_DRAWS, FEW_DRAWS = 6, 2
 """After so many draws, each in many orders, the one least like the others will do, and once there is no more room after
@@ -116,14 +116,17 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
     keys = Keys()
     for number in count(1):
         least: tuple[float, Candidate] | None = None
+        looked_at = 0
         for attempt in range(MOST_DRAWS):
+            if looked_at > MOST_ORDERS:
+                break
             tally.drawn += 1
             drawn = candidates.drawn(number, attempt)
             alike = keys.likeness(drawn.key)
             if alike > most:
-                alike, drawn = min(
-                    ((keys.likeness(other.key), other) for other in (drawn, *drawn.others())), key=itemgetter(0)
-                )
+                orders = drawn, *drawn.others()
+                looked_at += len(orders)
+                alike, drawn = min(((keys.likeness(other.key), other) for other in orders), key=itemgetter(0))
             if drawn.name in seen:
                 tally.refuse("the same as another")
                 continue
@@ -151,7 +154,7 @@ def _exhausted(spec: Spec, drawn: int, tally: Tally) -> str:
     why = max(tally.refused, key=lambda reason: tally.refused[reason], default="")
     numbers = "all with the numbers given" if spec.given else f"most often refused: {why}"
     return (
-        f"After {drawn} variants of {spec.type} {MOST_DRAWS} more draws gave none that may be set ({numbers}): "
+        f"After {drawn} variants of {spec.type} many more draws gave none that may be set ({numbers}): "
         "ask for fewer, or for larger sizes."
     )
 

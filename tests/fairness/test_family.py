@@ -1,6 +1,7 @@
 """Families: what is kept is equally hard, hides as little and differs as much as is said; the rest is searched."""
 
 import random
+from collections import Counter
 from importlib.resources import files
 from itertools import combinations, islice
 
@@ -13,9 +14,21 @@ from sentences import refused_saying
 from test_pools import load
 
 from symattn.derivation.mechanisms import mechanism
+from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.foundation.dice import Dice
-from symattn.teaching.fairness.family import _Backwards, in_turn, kept, read_member, searched, written_member
+from symattn.foundation.dice import Counted, Dice
+from symattn.teaching.fairness import family
+from symattn.teaching.fairness.family import (
+    ALL_FOUND,
+    _Backwards,
+    _Forwards,
+    in_turn,
+    kept,
+    read_member,
+    searched,
+    written_member,
+)
+from symattn.teaching.fairness.family import families as kept_lines
 from symattn.teaching.fairness.features import work
 from symattn.teaching.fairness.relabel import any_order, free_sizes, permuted
 from symattn.teaching.fairness.troubles import troubles
@@ -57,7 +70,8 @@ def families():
             yield file.name.removesuffix(".txt"), paragraph.split("\n")[0]
 
 
-KEPT = list(families())
+ALL = list(families())
+KEPT = [(name, title) for name, title in ALL if kept_lines(name)[title] != [ALL_FOUND]]
 
 
 def members_of(name, title, most=None):
@@ -74,6 +88,41 @@ def test_every_family_is_found_by_what_a_sheet_asks_for(name):
     for title in [title for of, title in KEPT if of == name]:
         assert of_title(name, title).title == title
         assert len(kept(of_title(name, title))) > 1
+
+
+@pytest.mark.parametrize(("name", "title"), [one for one in ALL if one not in KEPT])
+def test_where_a_long_search_found_none_a_sentence_says_so_at_once(name, title):
+    of, numbers = of_title(name, title), Counted(1)
+    with pytest.raises(InputError, match="A long search found no variants"):
+        in_turn(of, numbers)
+    assert numbers.used == 0
+
+
+def test_a_family_that_is_all_there_is_comes_again_and_is_not_searched(monkeypatch):
+    of = kind("linear_attention", sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1})
+    lines = ["Q=1:12 K=1:21 V=1:3(-1)", "Q=1:21 K=1:12 V=1:13"]
+    monkeypatch.setattr(family, "families", lambda name: {of.title: [*lines, ALL_FOUND]})
+    monkeypatch.setattr(family, "searched", lambda *of: pytest.fail("searched"))
+    members, _ = in_turn(of, random.Random(1))
+    found = {tuple(sorted(map(str, givens["V"]))) for givens in islice(members, 40)}
+    assert found == {("-1", "3"), ("1", "3")}
+
+
+def test_a_search_goes_on_past_a_member_that_is_not_found(monkeypatch):
+    """One that ends in vain is begun again; only after some in a row there are no more."""
+    of = kind("feed_forward", sizes={"n": 2, "d_model": 3, "d_ff": 4, "d_out": 2})
+    drawn, plain = Counter(), vars(_Forwards)["_drawn"]
+
+    def now_and_then(search):
+        drawn["calls"] += 1
+        if drawn["calls"] % 20 == 0:
+            drawn["in vain"] += 1
+            raise InputError("None was found in time.")
+        return plain(search)
+
+    monkeypatch.setattr(_Forwards, "_drawn", now_and_then)
+    assert len(list(islice(searched(of, random.Random(7)), 12))) == 12
+    assert drawn["in vain"]
 
 
 USUAL = [(name, title) for name, title in KEPT if kind(name).title == title]

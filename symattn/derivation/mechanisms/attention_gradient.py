@@ -13,11 +13,11 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, entries, number, product, transposed
+from symattn.derivation.mechanisms.drawing import Rows, dull, number, product, projection, queries, transposed
 from symattn.derivation.mechanisms.drawing_gradients import first
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.foundation.dice import pick
+from symattn.foundation.dice import pick, sample, spend
 
 CHANGED_SCORES = frozenset({"empty", "cap", "temperature", "bias"})
 """What may be done to scores that have to be gone back through: all but weights that are no softmax."""
@@ -40,24 +40,30 @@ def output_with_gradient(d: Derivation) -> str:
 UPSTREAM = ("dZ", "dC", "dO")
 
 
-LARGE = (-4, -3, -2, 2, 3, 4)
-"""What values and gradients are drawn from: large enough for every wrong way to show in the last line."""
+LARGE, LESS_LARGE = (-4, -3, -2, 2, 3, 4), (-3, -2, -1, 1, 2, 3)
+"""What values and gradients are drawn from: large enough for every wrong way to show in the last line; the others where
+sums have more than `FEW` terms."""
+
+FEW = 3
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """With d_k = 4 all scores are even, so that powers of e are whole."""
+    """Queries each of which has scores that differ; with d_k = 4 they are even, so that powers of e are whole."""
     if settings.heads > 1:
         raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")
     n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
 
     def large(rows: int) -> Matrix:
-        return Matrix([[pick(rng, LARGE) for _ in range(d_v)] for _ in range(rows)])
+        return Matrix([[pick(rng, LARGE if d_v <= FEW else LESS_LARGE) for _ in range(d_v)] for _ in range(rows)])
 
     def queries_and_keys() -> tuple[Rows, Rows] | None:
-        q, k = entries(n, d_k, rng), entries(m, d_k, rng)
-        scores = product(q, transposed(k))
-        even = d_k != 4 or all(s % 2 == 0 for row in scores for s in row)
-        return (q, k) if even and all(len(set(row)) == m for row in scores) else None
+        keys = projection(m, d_k, d_k == 4, rng)
+        tried = queries(d_k, rng)
+        spend(rng, len(tried))
+        scored = zip(tried, product(tried, transposed(keys)), strict=True)
+        fit = [q for q, scores in scored if len(set(scores)) == m and (d_k != 4 or not any(s % 2 for s in scores))]
+        q = sample(rng, fit, n)
+        return (q, keys) if len(q) == n and not dull(q) else None
 
     q, k = first(queries_and_keys, "scores that differ")
     return {"Q": Matrix(q), "K": Matrix(k), "V": large(m), "dZ": large(n)}

@@ -13,7 +13,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
 from symattn.derivation.mechanisms.backward import SECTION, backward
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number, product
+from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, Rows, entries, number, product
 from symattn.derivation.mechanisms.drawing_gradients import first
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
 from symattn.derivation.ops.position import Multiple
@@ -38,14 +38,23 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def drawn() -> dict[str, Matrix] | None:
         given = {name: entries(*shape, rng) for name, shape in shapes.items()}
-        state, alive = [0] * d_h, True
-        for own in product(given["X"], given["W_x"]):
-            (before,) = product([state], given["W_h"])
-            state = [max(0, x + y) for x, y in zip(own, before, strict=True)]
-            alive = alive and any(state)
-        return {name: Matrix(rows) for name, rows in given.items()} if alive or settings.function != "relu" else None
+        if settings.function == "relu" and not _goes_on(given):
+            return None
+        return {name: Matrix(rows) for name, rows in given.items()}
 
     return first(drawn, "states other than 0")
+
+
+def _goes_on(given: Mapping[str, Rows]) -> bool:
+    """Whether states are neither 0 nor large nor like the one before, and nothing is 0 before ReLU."""
+    state = [0] * len(given["W_h"])
+    for own in product(given["X"], given["W_x"]):
+        earlier, (before,) = state, product([state], given["W_h"])
+        sums = [x + y for x, y in zip(own, before, strict=True)]
+        state = [max(0, x) for x in sums]
+        if state == earlier or not any(state) or not all(sums) or max(map(abs, (*before, *sums))) > LARGEST_SHOWN:
+            return False
+    return True
 
 
 def complaint(d: Derivation) -> str:

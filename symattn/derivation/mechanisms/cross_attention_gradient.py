@@ -13,6 +13,7 @@ from symattn.derivation.mechanisms import cross_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import tried
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.derivation.mechanisms.multi_head_attention import output_and_biases
 from symattn.exact import Matrix, Size
@@ -26,7 +27,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     def drawn() -> dict[str, Matrix] | None:
         given = cross_attention.draw(settings, sizes, rng)
-        forward = cross_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
+        forward = tried(cross_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng)
         back = upstream(forward, rng)
         return None if back is None else {**given, gradient(forward.last.name): back}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -15,8 +16,9 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
 from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number
-from symattn.derivation.mechanisms.drawing_gradients import first, full, one_hot, rounded
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, number, transposed, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, one_hot, rounded
+from symattn.derivation.mechanisms.layer_norm import first as found_first
 from symattn.derivation.ops import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
@@ -46,13 +48,27 @@ def _check_targets(targets: AnyMatrix) -> None:
             raise InputError(f"Row {i} of the targets T sums to {total}; 1 was expected.")
 
 
+ROWS = 100
+"""Draws of an input until other weights are drawn."""
+
+
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Probabilities in tenths: with the n of the mean, the denominators stay small."""
     n, d_model, vocabulary = (number(sizes, letter) for letter in ("n", "d_model", "d_vocab"))
 
+    def row(weights: Rows) -> list[int] | None:
+        (drawn,) = entries(1, d_model, rng)
+        alone = replace(settings, scale="none")
+        return drawn if can_be_rounded([drawn], transposed(weights), full(1, vocabulary), alone, sizes) else None
+
     def drawn() -> dict[str, Matrix] | None:
-        given = {"N": Matrix(entries(n, d_model, rng)), "W_U": Matrix(entries(d_model, vocabulary, rng))}
-        forward = language_model.derive(Derivation(given), settings, sizes)
+        weights = entries(d_model, vocabulary, rng)
+        found = [found_first(lambda: row(weights), ROWS) for _ in range(n)]
+        inputs = [row for row in found if row]
+        if len(inputs) < n or dull(inputs):
+            return None
+        given = {"N": Matrix(inputs), "W_U": Matrix(weights)}
+        forward = tried(language_model.derive(Derivation(given), settings, sizes), rng)
         if (rows := rounded(forward.value("probabilities"), full(n, vocabulary))) is None:
             return None
         return {**given, "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from itertools import product as iterate
 from operator import mul
 from typing import TypeVar
 
+from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Scope, Settings, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import Slice
@@ -20,7 +22,7 @@ from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, picks, whole
+from symattn.foundation.dice import pick, picks, spend, whole
 
 T = TypeVar("T")
 Q = TypeVar("Q", int, float)
@@ -38,6 +40,9 @@ LARGEST_HIDDEN = 3
 LARGEST_SHOWN = 30
 """Of rational numbers that come out, the largest size of numerators and denominators."""
 
+JUDGING = 50
+"""Random numbers that take as long as judging a matrix of scores."""
+
 HEADS_THAT_DIFFER = 2
 """Up to this number of heads all columns differ between heads; there are too few columns of −1, 0 and 1 for more."""
 
@@ -47,6 +52,9 @@ LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
 
 LEAST_SUM = 0.5
 """What scores sum to at least that are divided by their sum."""
+
+STEP = 100
+"""Random numbers that take as long as a step of a derivation, and as looking at givens."""
 
 TRIES = 100
 """Draws of one thing until it is given up, and what it depends on is drawn again."""
@@ -68,6 +76,12 @@ def first_success(draw: Callable[[], T | None], what: str, tries: int = TRIES) -
     raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
 
 
+def tried(d: Derivation, rng: random.Random) -> Derivation:
+    """What is worked out only to choose by, its steps counted like random numbers."""
+    spend(rng, STEP * len(d.steps))
+    return d
+
+
 def number(sizes: Mapping[str, Size], letter: str) -> int:
     """A size that has to be a number."""
     size = sizes[letter]
@@ -82,6 +96,16 @@ def entries(rows: int, columns: int, rng: random.Random) -> Rows:
         drawn = [picks(rng, ENTRIES, columns) for _ in range(rows)]
         if not dull(drawn):
             return drawn
+
+
+def queries(d_k: int, rng: random.Random) -> Rows:
+    """What queries are looked for among: all of −1, 0 and 1 where there are no more than `MOST_QUERIES`."""
+    if 3**d_k <= MOST_QUERIES:
+        return [list(row) for row in iterate((-1, 0, 1), repeat=d_k) if any(row)]
+    return [picks(rng, ENTRIES, d_k) for _ in range(MOST_QUERIES)]
+
+
+MOST_QUERIES = 1000
 
 
 def dull(matrix: Sequence[Sequence[int]]) -> bool:
@@ -185,7 +209,7 @@ class _Judge:
         return (
             all(neither_flat_nor_steep(row) for row in visible)
             and all(max(own) <= MOST_WEIGHT for _, own in several)
-            and sum(len(row) - len(set(row)) for row, _ in several) <= 1
+            and sum(len(row) - len(set(row)) for row, _ in several) <= most_ties(map(len, visible))
             and (len(scores) == 1 or len(set(above)) > 1)
             and all(above != _above_first(other) for other in self.accepted)
             and not (self.keep is None and _symmetric(weights))
@@ -210,6 +234,12 @@ class _Judge:
 
     def _sees(self, i: int, j: int) -> bool:
         return not self.keep or self.keep[i][j]
+
+
+def most_ties(seen: Iterable[int]) -> int:
+    """How many weights may be equal to others, by how many keys each token sees: one, and one more for each key beyond
+    three (rules.md 4.8)."""
+    return 1 + sum(max(count - 3, 0) for count in seen)
 
 
 def neither_flat_nor_steep(visible: Sequence[float]) -> bool:
@@ -251,6 +281,7 @@ def _queries_and_keys(
         keys = product(memory, shared)
         queries: list[Rows] = []
         for _ in range(TRIES):
+            spend(rng, JUDGING)
             own = projection(len(x[0]), d_k, twins, rng)
             scores = product(product(x, own), transposed(keys))
             if judge.accepts(scores):
@@ -266,15 +297,20 @@ def projection(rows: int, d_k: int, twins: bool, rng: random.Random) -> Rows:
     """Weights of queries or keys; as twins, the second, fourth, … column has its zeros where the one before has them.
 
     Twins are even in the same places.  Where both queries and keys are made so, all scores are even, and half of them
-    is whole.
+    is whole.  Sums of many terms have more zeros, so that scores stay small.
     """
+    among = (*ENTRIES, *(0,) * (ZEROS * (rows - FEW)))
     while True:
-        drawn = entries(rows, d_k, rng)
+        drawn = [picks(rng, among, d_k) for _ in range(rows)]
         for row in drawn if twins else ():
             for j in range(1, d_k, 2):
                 row[j] = pick(rng, (-1, 1)) if row[j - 1] else 0
         if not dull(drawn):
             return drawn
+
+
+FEW, ZEROS = 4, 3
+"""Up to so many rows have as many zeros as `ENTRIES` has, and so many more of them each further row."""
 
 
 # ------------------------------------------------------------------------------------------ values and outputs
@@ -319,11 +355,14 @@ __all__ = [
     "dull",
     "entries",
     "first_success",
+    "most_ties",
     "number",
     "output_weights",
     "product",
     "projection",
+    "queries",
     "side_by_side",
     "small",
     "transposed",
+    "tried",
 ]

@@ -16,7 +16,7 @@ from math import lcm, sqrt
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Scope, Settings
-from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, is_small, number
+from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, is_small, number, tried
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden
 from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, first, normed, plus, times
 from symattn.derivation.mechanisms.multi_head_attention import heads
@@ -177,7 +177,7 @@ def attended(
     del given[at("W_O")]
     alone = Derivation({"X": Matrix(source), "E": Matrix(seen), **given}, arithmetic=settings.arithmetic)
     try:
-        last = heads(alone, settings, {**sizes, "m": len(seen)}, "X", "E" if memory else "", place).last
+        last = tried(heads(alone, settings, {**sizes, "m": len(seen)}, "X", "E" if memory else "", place), rng).last
     except UndefinedError:  # scores over a sum of 0
         return None
     outputs = rational(last.result) if exactly else _nearly(last.result)

@@ -8,24 +8,25 @@ generators is used.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, pairwise
-from math import lcm
+from itertools import combinations, compress, pairwise
+from math import e, lcm
 from operator import mul
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward, gradient
-from symattn.derivation.mechanisms.drawing import Rows, dull, is_small
+from symattn.derivation.mechanisms.base import Settings, scale_op
+from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
 from symattn.derivation.ops import SoftmaxGradient
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, Rational, Value, is_symbolic
+from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick, whole
+from symattn.foundation.dice import pick, spend, whole
 
 T = TypeVar("T")
 Weights = list[Fraction]
@@ -43,6 +44,9 @@ LARGEST_GRADIENT = 9
 LARGEST_SHARE = 0.8
 ROWS = 40
 """Rows drawn until what they depend on is drawn again."""
+
+TELLING = 30
+"""Random numbers that take as long as looking at a row."""
 
 DRAWS = 10_000
 
@@ -102,6 +106,25 @@ def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
     return None if len(several) > 1 and all(row == several[0] for row in several) else rows
 
 
+def can_be_rounded(q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Mapping[str, Size]) -> bool:
+    """Whether weights of these queries and keys, rounded to tenths, may still sum to 1 in every row, in floats; True
+    where more is done to scores than to scale and to mask them.
+    """
+    if not settings.plain_scores:
+        return True
+    scale = scale_op(settings.scale, sizes)
+    divisor, base = (
+        approximate(scale.divisor) if scale else 1.0,
+        approximate(settings.base) if settings.base != "e" else e,
+    )
+    for scores, seen in zip(product(q, transposed(k)), keep, strict=True):
+        powers = [base ** (s / divisor) for s in compress(scores, seen)]
+        tenths = [round(TENTHS * x / sum(powers)) for x in powers]
+        if sum(tenths) != TENTHS or not all(tenths):
+            return False
+    return True
+
+
 def upstream_of_heads(
     heads: Sequence[Sequence[Weights]],
     values: Sequence[Rows],
@@ -118,6 +141,7 @@ def upstream_of_heads(
     for i in range(len(heads[0])):
         by_denominator: dict[int, Rows] = {}
         for _ in range(ROWS):
+            spend(rng, TELLING)
             gradient = upstream_row(width, rng)
             back = gradient if outputs is None else [sum(map(mul, gradient, row)) for row in outputs]
             own = [[sum(map(mul, _columns(back, h, v), value)) for value in v] for h, v in enumerate(values)]
@@ -160,6 +184,9 @@ def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
 CANDIDATES = 3000
 """Gradients of the output that are tried."""
 
+FORMS = 20
+"""Random numbers that take as long as trying one of them."""
+
 STEEP = 4
 """Up to what size their entries are drawn."""
 
@@ -172,12 +199,14 @@ def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
     """
     of = d.last
     rows, columns = (int(size) for size in of.result.shape)
+    spend(rng, STEP * len(d.steps) * rows * columns)
     places = [(i, j) for i in range(rows) for j in range(columns)]
     units = [
         _back(d, Matrix([[int((i, j) == place) for j in range(columns)] for i in range(rows)])) for place in places
     ]
     forms = _forms(units)
     for _ in range(CANDIDATES):
+        spend(rng, FORMS)
         flat = [whole(rng, -STEEP, STEEP) for _ in places]
         grid = [flat[i * columns : (i + 1) * columns] for i in range(rows)]
         if dull(grid) or (forms is not None and not all(_fits(form, flat) for form in forms)):
@@ -251,6 +280,7 @@ def _is_idle(d: Derivation, steps: Sequence[Step]) -> bool:
 __all__ = [
     "DENOMINATORS",
     "Weights",
+    "can_be_rounded",
     "first",
     "full",
     "one_hot",

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, tried
 from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.derivation.mechanisms.layer_norm import (
     Grid,
+    can_be_normed,
     comes_out,
     drawn_output,
     first,
@@ -122,7 +123,8 @@ def _first_half(
     inputs: Grid = [list(row) for row in x]
     givens = {"X": Matrix(x), **weights}
     del weights["W_O"]
-    outputs = None if pre else rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
+    attended = tried(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes), rng)
+    outputs = None if pre else rational(attended.last.result)
     if outputs is None:
         return givens, inputs
     drawn = drawn_output(inputs, outputs, (0,), settings, rng)
@@ -135,16 +137,20 @@ def _first_half(
 def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -> dict[str, Matrix] | None:
     """Weights of the feed-forward network after R1; in post-norm the norm of R2 comes out where that of R1 does."""
     inside = [normed(row, settings) or row for row in sums]
-    layers = first(lambda: drawn_hidden(inside, d_ff, settings, rng), TRIES)
-    if layers is None:
-        return None
-    given, hidden = layers
     post = settings.norm_place == "post"
     judged = replace(settings, norm=settings.norm if post and comes_out(sums, settings) else "none")
-    drawn = drawn_output(inside if post else sums, hidden, BIASES, judged, rng)
-    if drawn is None:
+
+    def layers() -> tuple[dict[str, Matrix], Grid] | None:
+        drawn = drawn_hidden(inside, d_ff, settings, rng)
+        return drawn if drawn and (judged.norm == "none" or can_be_normed(drawn[1])) else None
+
+    if (drawn := first(layers, TRIES)) is None:
         return None
-    w_2, b_2 = drawn
+    given, hidden = drawn
+    ended = drawn_output(inside if post else sums, hidden, BIASES, judged, rng)
+    if ended is None:
+        return None
+    w_2, b_2 = ended
     return {**given, "W_2": Matrix(w_2), "b_2": Matrix([b_2])}
 
 

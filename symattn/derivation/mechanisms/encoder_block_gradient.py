@@ -14,6 +14,7 @@ from symattn.derivation.mechanisms import encoder_block as block
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import tried
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
 from symattn.derivation.ops import Copy
@@ -34,7 +35,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def drawn() -> dict[str, Matrix] | None:
         given = block.draw(settings, sizes, rng)
         try:
-            there = forward(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
+            there = tried(forward(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng)
         except UndefinedError:  # a token whose features are all equal has no norm
             return None
         back = upstream(there, rng)

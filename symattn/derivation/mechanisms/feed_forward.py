@@ -11,7 +11,7 @@ from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.mechanisms.layer_norm import Grid, differ, plus, times
 from symattn.derivation.ops import Activation, Add, MatMul
 from symattn.exact import Matrix, Size
-from symattn.foundation.dice import pick, whole
+from symattn.foundation.dice import pick, spend, whole
 
 
 def feed_forward(d: Derivation, settings: Settings, source: str, place: str = "") -> Derivation:
@@ -49,6 +49,7 @@ def drawn_hidden(
     They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
     turns a sign, so that adding it after ReLU is seen.
     """
+    spend(rng, len(rows) * len(rows[0]) * d_ff)
     weights: Grid = [[pick(rng, WEIGHTS) for _ in range(d_ff)] for _ in rows[0]]
     bias: Grid = [[pick(rng, BIASES) for _ in range(d_ff)]]
     if not differ(weights):

@@ -28,7 +28,7 @@ def complaint(d: Derivation) -> str:
     """A 0 before ReLU: there it has no derivative."""
     for step in d:
         if isinstance(step.op, Activation) and step.op.name == "relu":
-            before = d.value(step.operands[0].name)
+            before = step.operands[0].of(d.value(step.operands[0].name))
             if isinstance(before, Matrix) and any(x == 0 for x in before):
                 return f"{step.operands[0]} has a 0, where ReLU has no derivative"
     return ""

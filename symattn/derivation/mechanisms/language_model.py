@@ -132,10 +132,14 @@ def _worth_ranking(logits: Rows) -> bool:
     return all(len(set(row)) == len(row) for row in logits) and len(likeliest) >= min(2, len(logits))
 
 
+DIFFERENT = 3
+
+
 def _worth_setting(logits: Rows, wanted: list[int], widest: int) -> bool:
-    """No row saturated, at most one tie in it; some target is not the likeliest, and the losses differ."""
+    """No row saturated, one tie in it or three different logits; losses that differ, some target not likeliest."""
     likeliest = [row[own] == max(row) for row, own in zip(logits, wanted, strict=True)]
-    spread = all(1 <= max(row) - min(row) <= widest and len(set(row)) >= len(row) - 1 for row in logits)
+    spread = all(1 <= max(row) - min(row) <= widest for row in logits)
+    spread = spread and all(len(set(row)) >= min(len(row) - 1, DIFFERENT) for row in logits)
     below = [sorted(x - row[own] for x in row) for row, own in zip(logits, wanted, strict=True)]
     return spread and not all(likeliest) and len(set(map(tuple, below))) == len(below)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from itertools import product as iterate
 from math import isqrt, lcm
@@ -21,7 +21,7 @@ from symattn.derivation.mechanisms.drawing import is_small, number
 from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
 from symattn.exact import Matrix, Rational, Size
-from symattn.foundation.dice import pick, whole
+from symattn.foundation.dice import pick, spend, whole
 
 T = TypeVar("T")
 
@@ -62,6 +62,9 @@ def normalise(d: Derivation, name: str, source: str, settings: Settings, place: 
 
 TRIES = 10_000
 """Rows drawn until it is given up."""
+
+NORMING = 20
+"""Random numbers that take as long as norming a row."""
 
 Grid = list[list[Rational]]
 
@@ -112,6 +115,7 @@ def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -
         raise InputError(f"Layer norm of {d} features is not set at random, for {why}; 4 features or more are.")
 
     def row() -> list[int] | None:
+        spend(rng, NORMING)
         drawn = [whole(rng, -5, 6) for _ in range(d)]
         plain = settings.norm != "layer" or sum(drawn) % d == 0
         return drawn if plain and len(set(drawn)) > 1 and normed(drawn, settings) else None
@@ -142,13 +146,77 @@ def drawn_output(
 ) -> tuple[Grid, list[Rational]] | None:
     """W of −1 to 2 and b out of `biases` so that residual + inputs W + b has a rational norm; None if no draw succeeds.
 
-    `accept` says whether what comes out will do.  Two halves of the columns are drawn, many times each, and all pairs
-    of them are judged in whole numbers by the sum and the sum of squares of every row; of those that pass, few are
-    looked at, for what fails so often fails always.
+    `accept` says whether what comes out will do.  Tokens with an input of their own come last, one by one: its weights
+    change none of those before.
     """
     starts = [(*map(tuple, rows),) for rows in zip(residual, inputs, strict=True)]
     if len(set(starts)) < len(starts):  # what comes out of equal rows is equal
         return None
+    own = own_inputs(inputs)
+    together = [i for i in range(len(inputs)) if i not in dict(own)]
+    shared = [j for j in range(len(inputs[0])) if j not in dict(own).values()]
+    of_together = [[inputs[i][j] for j in shared] for i in together]
+    ends = _joint_output([residual[i] for i in together], of_together, biases, settings, rng)
+    for some, bias in ends:
+        weights: Grid = [[0] * len(bias) for _ in inputs[0]]
+        for j, row in zip(shared, some, strict=True):
+            weights[j] = row
+        for i, j in own:
+            before = plus(plus([residual[i]], times([inputs[i]], weights)), [bias])[0]
+            own_row = first(partial(_own_row, before, inputs[i][j], settings, rng), ROWS)
+            if own_row is None:
+                break
+            weights[j] = own_row
+        if differ(weights):
+            out = plus(plus(residual, times(inputs, weights)), [bias] * len(residual))
+            if comes_out(out, settings) and accept(_normed_rows(out, settings)):
+                return weights, bias
+    return None
+
+
+ROWS = 200
+"""Draws of weights for a token that has an input of its own."""
+
+TOGETHER = 3
+"""The most tokens whose norms come out at once in a few draws."""
+
+
+def can_be_normed(inputs: Grid) -> bool:
+    """Whether there are few tokens but those with an input of their own."""
+    return len(inputs) - len(own_inputs(inputs)) <= TOGETHER
+
+
+def own_inputs(inputs: Grid) -> list[tuple[int, int]]:
+    """Tokens, each with an input that is 0 for all of those before it that follow here, and for all that do not."""
+    left, unused, found = list(range(len(inputs))), list(range(len(inputs[0]))), list[tuple[int, int]]()
+    while len(left) > 2:
+        using = {j: [i for i in left if inputs[i][j]] for j in unused}
+        of_one = next((j for j in unused if len(using[j]) == 1), None)
+        if of_one is None:
+            break
+        found.append((using[of_one][0], of_one))
+        left.remove(using[of_one][0])
+        unused.remove(of_one)
+    return found[::-1]
+
+
+def _own_row(
+    before: Sequence[Rational], own: Rational, settings: Settings, rng: random.Random
+) -> list[Rational] | None:
+
+    weights: list[Rational] = [pick(rng, WEIGHTS) for _ in before]
+    return weights if normed([x + own * w for x, w in zip(before, weights, strict=True)], settings) else None
+
+
+def _joint_output(
+    residual: Grid, inputs: Grid, biases: Sequence[int], settings: Settings, rng: random.Random
+) -> Iterator[tuple[Grid, list[Rational]]]:
+    """W and b with which all norms may come out at once; few, for what fails so often fails always.
+
+    Two halves of the columns are drawn, many times each, and all pairs of them are judged in whole numbers by the sum
+    and the sum of squares of every row.
+    """
+    spend(rng, len(inputs) * HALVES * HALVES // 4)
     below = lcm(*(x.denominator for rows in (residual, inputs) for row in rows for x in row))
     r, h = ([[int(x * below) for x in row] for row in rows] for rows in (residual, inputs))
     choices = [(w, b) for w in iterate(WEIGHTS, repeat=len(h[0])) for b in biases if any(w)]
@@ -165,13 +233,7 @@ def drawn_output(
     may = cache(_judge(width, below, settings))
     for chosen in islice(_pairs(left, right, may), LOOKED_AT):
         drawn = [choices[k] for k in chosen]
-        weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
-        bias: list[Rational] = [b for _, b in drawn]
-        if differ(weights):
-            out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
-            if comes_out(out, settings) and accept(_normed_rows(out, settings)):
-                return weights, bias
-    return None
+        yield [list(row) for row in zip(*(w for w, _ in drawn), strict=True)], [b for _, b in drawn]
 
 
 Half = tuple[list[int], list[tuple[int, int]]]

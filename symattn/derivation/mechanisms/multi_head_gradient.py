@@ -6,14 +6,22 @@ With the weights A_1, A_2, … of the forward pass given, it is gone back from t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number, product
-from symattn.derivation.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.drawing import entries, number, product, tried
+from symattn.derivation.mechanisms.drawing_gradients import (
+    Weights,
+    can_be_rounded,
+    first,
+    full,
+    rounded,
+    upstream_of_heads,
+)
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
 from symattn.derivation.ops import Slice
@@ -39,35 +47,45 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     if h == 1:
         raise InputError("Numbers are drawn for two heads or more; for one there is self_attention_gradient.")
 
+    def columns(head: int) -> Sequence[int]:
+        return Slice.of_head(head, h, d_k, settings.split).indices
+
     def drawn() -> dict[str, Matrix] | None:
         x, w_v, w_o = entries(n, d_model, rng), entries(d_model, g * d_v, rng), entries(h * d_v, d_out, rng)
         v = product(x, w_v)
         shares = [Slice.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
         values = [[[row[j] for j in shares[head * g // h]] for row in v] for head in range(h)]
         given = {"X": Matrix(x), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
-        given["W_K"], queries = Matrix(entries(d_model, g * d_k, rng)), entries(d_model, h * d_k, rng)
-        weights: dict[int, list[Weights]] = {}
+        w_k, w_q = entries(d_model, g * d_k, rng), entries(d_model, h * d_k, rng)
+        keys = product(x, w_k)
+
+        def may_be_rounded(head: int) -> bool:
+            of_keys = Slice.of_head((head - 1) * g // h + 1, g, d_k, settings.split).indices
+            own = [[row[j] for j in columns(head)] for row in product(x, w_q)]
+            theirs = [[row[j] for j in of_keys] for row in keys]
+            return can_be_rounded(own, theirs, keep, replace(settings, heads=1), sizes)
+
         for _ in range(QUERIES):
-            given["W_Q"] = Matrix(queries)
-            forward = heads(Derivation(given), settings, sizes)
-            own = {head: rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)}
-            weights = {head: rows for head, rows in own.items() if rows}
-            if len(weights) == h:
+            kept = {j for head in range(1, h + 1) if may_be_rounded(head) for j in columns(head)}
+            if len(kept) == h * d_k:
                 break
             fresh = entries(d_model, h * d_k, rng)
-            kept = {j for head in weights for j in Slice.of_head(head, h, d_k, settings.split).indices}
-            queries = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
-                       for p in zip(queries, fresh, strict=True)]  # fmt: skip
-        else:
+            w_q = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
+                   for p in zip(w_q, fresh, strict=True)]  # fmt: skip
+        given |= {"W_K": Matrix(w_k), "W_Q": Matrix(w_q)}
+        forward = tried(heads(Derivation(given), settings, sizes), rng)
+        found = [rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)]
+        weights: list[list[Weights]] = [rows for rows in found if rows]
+        if len(weights) < h:
             return None
-        gradient = upstream_of_heads(list(weights.values()), values, w_o, d_out, rng)
-        of_heads = {f"A_{head}": Matrix(rows) for head, rows in weights.items()}
+        gradient = upstream_of_heads(weights, values, w_o, d_out, rng)
+        of_heads = {f"A_{head}": Matrix(rows) for head, rows in enumerate(weights, 1)}
         return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
 
     return first(drawn, "weights and gradients that come out", SHEETS)
 
 
-SHEETS, QUERIES = 100, 10
+SHEETS, QUERIES = 1000, 100
 """Draws of all numbers, and for each of the queries of heads whose weights say nothing."""
 
 

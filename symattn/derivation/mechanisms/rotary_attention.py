@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, scale_op
 from symattn.derivation.mechanisms.drawing import (
-    ENTRIES,
     dull,
     entries,
     first_success,
+    most_ties,
     neither_flat_nor_steep,
     number,
+    queries,
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
@@ -27,7 +27,7 @@ from symattn.derivation.ops import MatMul, Rotate
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
-from symattn.foundation.dice import pick
+from symattn.foundation.dice import pick, spend
 
 ROTATIONS = ("rotary", "rotary-halves")
 
@@ -52,8 +52,8 @@ def rotated(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Der
 DRAWS = 5000
 """Of keys with queries, which take a millisecond each."""
 
-MOST_QUERIES = 1000
-"""The most candidates for each query; all of −1, 0 and 1 where there are no more than that."""
+LOOKING_UP = 10
+"""Random numbers that take as long as looking at a query."""
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
@@ -64,25 +64,23 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     turn = Rotate(angles(settings, d_k), positions(settings, n), layout(settings))
     neat = divisor.is_integer() and all(isinstance(x, int) for x in turn.apply(Matrix([[1] * d_k] * n)))
 
-    if 3**d_k <= MOST_QUERIES:
-        queries = list(product((-1, 0, 1), repeat=d_k))
-    else:
-        queries = [tuple(pick(rng, ENTRIES) for _ in range(d_k)) for _ in range(MOST_QUERIES)]
+    among = queries(d_k, rng)
 
     def suits(i: int, query: list[int], turned_keys: Sequence[Sequence[float]]) -> bool:
         scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in turned_keys]
         seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
-        spread = neither_flat_nor_steep(seen)
-        return spread and len(set(seen)) == len(seen) and (all(s.is_integer() for s in scores) or not neat)
+        few_ties = len(seen) - len(set(seen)) < most_ties([len(seen)])
+        return few_ties and neither_flat_nor_steep(seen) and (all(s.is_integer() for s in scores) or not neat)
 
     def drawn() -> dict[str, Matrix] | None:
+        spend(rng, LOOKING_UP * len(among) * n)
         k = Matrix(entries(n, d_k, rng))
         keys = turn.apply(k)
         q = []
         for i, p in enumerate(turn.listed[1]):
             back = MatMul().apply(keys, turn.matrix(p).T)  # q R · k = q · k Rᵀ
             turned_keys = [list(map(approximate, row)) for row in back.rows]
-            if not (fitting := [list(query) for query in queries if suits(i, list(query), turned_keys)]):
+            if not (fitting := [query for query in among if suits(i, query, turned_keys)]):
                 return None
             q.append(pick(rng, fitting))
         if dull(q):

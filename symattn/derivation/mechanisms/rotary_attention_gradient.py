@@ -13,6 +13,7 @@ from symattn.derivation.mechanisms import rotary_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, ROTARY, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import tried
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.exact import Matrix, Size
 
@@ -24,9 +25,8 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     def drawn() -> dict[str, Matrix] | None:
         given = rotary_attention.draw(settings, sizes, rng)
-        back = upstream(
-            rotary_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng
-        )
+        forward = rotary_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
+        back = upstream(tried(forward, rng), rng)
         return None if back is None else {**given, "dZ": back}
 
     return first(drawn, "gradients that come out", DRAWS)

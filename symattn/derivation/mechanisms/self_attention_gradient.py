@@ -13,8 +13,8 @@ from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number, product
-from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.drawing import entries, number, product, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
@@ -30,12 +30,14 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def drawn() -> dict[str, Matrix] | None:
         x, w_v = entries(n, d_model, rng), entries(d_model, d_v, rng)
         w_q, w_k = entries(d_model, d_k, rng), entries(d_model, d_k, rng)
+        if not can_be_rounded(product(x, w_q), product(x, w_k), keep, settings, sizes):
+            return None
         given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v)}
-        weights = rounded(self_attention.derive(Derivation(given), settings, sizes).value("A"), keep)
+        weights = rounded(tried(self_attention.derive(Derivation(given), settings, sizes), rng).value("A"), keep)
         gradient = weights and upstream_of_heads([weights], [product(x, w_v)], None, d_v, rng)
         return {**given, "A": Matrix(weights), "dZ": Matrix(gradient)} if weights and gradient else None
 
-    return first(drawn, "weights and gradients that come out", 1000)
+    return first(drawn, "weights and gradients that come out")
 
 
 MECHANISM = Mechanism(

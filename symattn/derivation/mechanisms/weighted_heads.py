@@ -14,7 +14,7 @@ from symattn.derivation.mechanisms.drawing import Rows, dull, first_success, num
 from symattn.derivation.mechanisms.multi_head_attention import combine, own_part
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.foundation.dice import pick, sample, whole
+from symattn.foundation.dice import pick, picks, sample, whole
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -54,14 +54,21 @@ def _weights(n: int, m: int, of: int, rng: random.Random) -> Matrix | None:
     return None if uniform or len(set(rows)) < n or weights == weights.T else weights
 
 
+LARGEST = 9
+"""The largest size of values."""
+
+
 def _values(m: int, d_v: int, step: int, rng: random.Random) -> Rows | None:
-    """Values of −9 to 9, those of one feature apart by multiples of `step` and not all the same."""
-    columns = [
-        [first := whole(rng, -4, 4), *(first + step * pick(rng, (-1, 0, 1)) for _ in range(m - 1))] for _ in range(d_v)
-    ]
+    """Values up to `LARGEST`, those of one feature apart by multiples of `step` and not all the same."""
+
+    def column() -> list[int]:
+        first = whole(rng, -4, 4)
+        others = [x for x in (first - step, first, first + step) if abs(x) <= LARGEST]
+        return [first, *picks(rng, others, m - 1)]
+
+    columns = [column() for _ in range(d_v)]
     rows = [list(row) for row in zip(*columns, strict=True)]
-    small = all(abs(x) <= 9 for row in rows for x in row)
-    return rows if small and not dull(rows) and all(len(set(column)) > 1 for column in columns) else None
+    return rows if not dull(rows) and all(len(set(column)) > 1 for column in columns) else None
 
 
 def complaint(d: Derivation) -> str:

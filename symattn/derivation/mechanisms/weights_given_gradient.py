@@ -9,8 +9,9 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings, attend
-from symattn.derivation.mechanisms.drawing import entries, number
-from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, number, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.layer_norm import first as found_first
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
@@ -19,14 +20,26 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return from_weights(d, settings, lambda d: attention_gradient.derive(d, settings, sizes))
 
 
+QUERIES = 100
+"""Draws of a query until other keys are drawn."""
+
+
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
     keep = mask_keep(settings.mask, n, m) or full(n, m)
 
+    def query(i: int, keys: Rows) -> list[int] | None:
+        (drawn,) = entries(1, d_k, rng)
+        return drawn if can_be_rounded([drawn], keys, (keep[i],), settings, sizes) else None
+
     def drawn() -> dict[str, Matrix] | None:
-        q, k, v = entries(n, d_k, rng), entries(m, d_k, rng), entries(m, d_v, rng)
+        k, v = entries(m, d_k, rng), entries(m, d_v, rng)
+        found = [found_first(lambda i=i: query(i, k), QUERIES) for i in range(n)]  # type: ignore[misc]
+        q = [row for row in found if row]
+        if len(q) < n or dull(q):
+            return None
         given = {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(v)}
-        weights = rounded(attend(Derivation(given), settings, sizes).value("A"), keep)
+        weights = rounded(tried(attend(Derivation(given), settings, sizes), rng).value("A"), keep)
         gradient = weights and upstream_of_heads([weights], [v], None, d_v, rng)
         return {"A": Matrix(weights), **given, "dZ": Matrix(gradient)} if weights and gradient else None
 

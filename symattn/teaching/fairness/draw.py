@@ -16,12 +16,12 @@ from functools import cache, partial
 
 from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, is_small
+from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, STEP, is_small, most_ties
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
-from symattn.foundation.dice import Counted, whole
+from symattn.foundation.dice import spend, whole
 
 FILLED = 0.7
 """The share of inputs and weights that are not 0, for widths up to 5; wider sums need more zeros."""
@@ -35,10 +35,6 @@ LARGEST = {"Q": 4, "K": 4, "V": 9, "S": 12}
 MOST_WEIGHT = 0.95
 TRIES, HOPELESS = 10_000, 1000
 """Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
-
-
-STEP = 100
-"""Random numbers that take as long as a step of a derivation, and as looking at givens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +69,7 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         if not complaint:
             return Draw(givens, worked_out(), tries)
         complaints.add(complaint)
-        if isinstance(rng, Counted):
-            rng.spend(STEP * (1 + len(worked_out().steps) if worked_out.cache_info().currsize else 1))
+        spend(rng, STEP * (1 + len(worked_out().steps) if worked_out.cache_info().currsize else 1))
         if tries == HOPELESS and len(complaints) == 1:
             break
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
@@ -141,7 +136,8 @@ def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) ->
         rows, columns = columns, rows
     listed = []
     for _ in range(rows):
-        parts = [1 + int(rng.random() * 6) for _ in range(columns)]
+        most = max(1, min(6, 24 // columns - 2))  # so that the one that makes up for the others stays positive
+        parts = [1 + int(rng.random() * most) for _ in range(columns)]
         parts[int(rng.random() * columns)] += 10 - sum(parts)
         listed.append([Fraction(p, 10) for p in parts])
     matrix = Matrix(listed)
@@ -310,7 +306,7 @@ def _bad_weights(d: Derivation) -> Iterator[str]:
         if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
             continue
         lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
-        ties = 0
+        ties, counts = 0, list[int]()
         for line in lines:
             seen = [_float(x) for x in line if not (isinstance(x, int) and x == 0)]
             if len(seen) < 2:
@@ -320,8 +316,9 @@ def _bad_weights(d: Derivation) -> Iterator[str]:
             if max(seen) - min(seen) < 1e-6:
                 yield "a row of weights is uniform"
             ties += len(seen) - len({round(x, 9) for x in seen})
-        if ties > 1:
-            yield "more than one tie among the weights"
+            counts.append(len(seen))
+        if ties > most_ties(counts):
+            yield "too many ties among the weights"
 
 
 def _float(x: Value) -> float:

@@ -32,11 +32,11 @@ Givens = Mapping[str, Matrix]
 PARENTS, FEW, LONG = 6, 3, 24
 """Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` steps."""
 
-SEVERAL = 100
-"""Members that are looked for where tokens may stand in any order; elsewhere, as many as there are variants."""
+SEVERAL = 24
+"""Members after which, where tokens may stand in any order, those found come again in others until all are used up."""
 
-VARIANTS = 5000
-"""The fewest contents that the members which are all there are give, in all their orders."""
+IN_VAIN = 2
+"""Searches in a row that find no further member, after which there are no more of them."""
 
 MISSES = 60
 """Draws in a row that are not alike, or that hide what others show, after which no further member is looked for."""
@@ -44,55 +44,77 @@ MISSES = 60
 LIKE, HARD = 0.07, 1
 """How far siblings that are drawn forwards may differ in their work, and in their hard products (rules.md 4.8)."""
 
-DRAWING = 1_000_000
+DRAWING = 500_000
 """Random numbers for one member that is drawn forwards, which take some seconds."""
 
-FRESH, SIBLING = 1_000_000, 4_000_000
+FRESH, SIBLING = 1_000_000, 2_000_000
 """Those for all parents of a family that is found backwards, which take a second, and for each of its members."""
 
 
 def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str, int]]:
     """The members of a family without end, and the sizes along which they may be set in any order.
 
-    Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found;
-    then others like them where tokens are bound to their places, and again in another order.  `InputError` if no family
-    is found.
+    Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found.
+    Where tokens may stand in any order, a few members come again in all of them before others are looked for; elsewhere
+    others come first.  What there is comes again and again in the end.  `InputError` if no family is found.
     """
     lines = kept(kind)
     start = whole(rng, 0, len(lines) - 1) if lines else 0
-    found = chain(map(read_member, (*lines[start:], *lines[:start])), searched(kind, rng, lines[:PARENTS]))
+    further = iter(()) if all_found(kind) else searched(kind, rng, lines[:PARENTS])
+    found = chain(map(read_member, (*lines[start:], *lines[:start])), further)
     try:
-        first = next(found)
+        if (first := next(found, None)) is None:
+            raise InputError(_none(kind))
     except InputError as error:
         raise InputError(f"{error}{_where_there_is_one(kind)}") from error
     free = free_sizes(kind.mechanism, kind.settings, first)
-    several = len(lines) or SEVERAL
-    are_enough = {*TOKENS} & free.keys() and several * prod(map(factorial, free.values())) >= VARIANTS
-    members = islice(chain([first], found), several if are_enough else None)
+    found = chain([first], found)
+    several, orders = len(lines), 1
+    if {*TOKENS} & free.keys():
+        several, orders = max(several, SEVERAL), prod(map(factorial, free.values()))
+    members = cycle(chain(islice(cycle(islice(found, several)), several * orders), found))
     return _ordered(members, len(lines) or 1, kind, free, rng), free
 
 
 def _ordered(
     members: Iterator[Givens], together: int, kind: Kind, free: Mapping[str, int], rng: random.Random
 ) -> Iterator[Givens]:
-    """Members, and those there were again and again, so many at a time in the same order."""
+    """Members, so many at a time in the same order."""
     shapes = kind.mechanism.shapes(kind.settings)
-    for k, member in enumerate(cycle(members)):
+    for k, member in enumerate(members):
         if k % together == 0:
             orders = any_order(free, rng)
         yield permuted(member, shapes, orders)
 
 
+def _none(kind: Kind) -> str:
+    listed = ", ".join(f"{letter} = {size}" for letter, size in kind.sizes.items())
+    wanted = f", the level {kind.level!r} and softmax {kind.softmax!r}" if kind.is_found_backwards else ""
+    return f"A long search found no variants of {kind.mechanism.name} that are equally hard, with {listed}{wanted}."
+
+
 # ------------------------------------------------------------------------------------------------ kept families
+
+ALL_FOUND = "-"
+"""The last line of a family to which a long search added none; of one without members, there is none."""
 
 
 def kept(kind: Kind) -> Sequence[str]:
     """The members of the family that is kept for a kind, each on a line; empty if none is kept."""
-    return _kept(kind.mechanism.name).get(kind.title, ())
+    return [line for line in _paragraph(kind) if line != ALL_FOUND]
+
+
+def all_found(kind: Kind) -> bool:
+    """Whether a long search found no further members than those that are kept."""
+    return ALL_FOUND in _paragraph(kind)[-1:]
+
+
+def _paragraph(kind: Kind) -> Sequence[str]:
+    return families(kind.mechanism.name).get(kind.title, ())
 
 
 @lru_cache(maxsize=8)
-def _kept(mechanism: str) -> Mapping[str, Sequence[str]]:
+def families(mechanism: str) -> Mapping[str, Sequence[str]]:
     """The families of a file by their titles: paragraphs, a title first and then a line for each member."""
     file = files(__package__).joinpath("families", f"{mechanism}.txt")
     paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n") if file.is_file() else []
@@ -101,8 +123,9 @@ def _kept(mechanism: str) -> Mapping[str, Sequence[str]]:
 
 def _where_there_is_one(kind: Kind) -> str:
     """A sentence that names sizes with a family, all else being as it is."""
-    (_, rest), *others = (_of_title(title) for title in (kind.title, *_kept(kind.mechanism.name)))
-    listed = [", ".join(f"{letter} = {size}" for letter, size in its.items()) for its, same in others if same == rest]
+    own = _of_title(kind.title)[1]
+    others = [_of_title(title) for title, lines in families(kind.mechanism.name).items() if lines[:1] != [ALL_FOUND]]
+    listed = [", ".join(f"{letter} = {size}" for letter, size in its.items()) for its, rest in others if rest == own]
     return f" There is a family with {'; with '.join(listed[:NAMED])}." if listed else ""
 
 
@@ -153,20 +176,26 @@ def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Itera
     """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that the
     first does not hide.
 
-    The first is of a few that hide least.  It ends where none more is found; `InputError` if there is not even one.
+    The first is of a few that hide least.  It goes on where one is not found in time, and ends after a few of these;
+    `InputError` if there is not even one.
     """
     search = _search(kind, rng, [kind.mechanism.run(read_member(line), kind.settings) for line in lines])
     hidden = [troubles(d, at_the_end=search.at_the_end) for d in search.parents]
     fewest = min(map(len, hidden))
     first = search.typical([k for k, found in enumerate(hidden) if len(found) == fewest])
-    misses = 0
-    for d in chain(() if lines else search.parents, search):
-        if search.is_alike(d) and troubles(d, at_the_end=search.at_the_end) <= hidden[first]:
+    misses = in_vain = 0
+    drawn: Iterator[Derivation] = chain(() if lines else search.parents, search)
+    while in_vain < IN_VAIN and misses <= MISSES:
+        d = next(drawn, None)
+        if d is None:
+            in_vain, drawn = in_vain + 1, iter(search)
+        elif search.is_alike(d) and troubles(d, at_the_end=search.at_the_end) <= hidden[first]:
             yield {name: m for name, m in d.givens.items() if isinstance(m, Matrix)}
-            misses = 0
-            search.again()
-        elif (misses := misses + 1) > MISSES:
-            break
+            misses = in_vain = 0
+        else:
+            misses += 1
+            continue
+        search.again()
 
 
 def _search(kind: Kind, rng: random.Random, parents: Sequence[Derivation]) -> _Search:

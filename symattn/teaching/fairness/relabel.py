@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
@@ -39,24 +40,29 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
     """The sizes along which lines may be put in any order: no step of these givens changes but in its own order.
 
     Found by doing it, with an exchange and a turn, of which all orders are made: what a mask, a position or the token
-    before decides is so found to be bound to its place.
+    before decides is so found to be bound to its place.  Features, which little binds, are tried together first.
     """
     upright = replace(settings, orientation="rows", by="matrix", scores="row", order="QKV")
     shapes, before = mechanism.shapes(upright), _entries(mechanism.run(givens, upright))
     sizes = {letter: size for name, m in givens.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
 
-    def changes_nothing(letter: str, order: Sequence[int]) -> bool:
+    def changes_nothing(orders: Mapping[str, Sequence[int]]) -> bool:
         try:
-            return _entries(mechanism.run(permuted(givens, shapes, {letter: order}), upright)) == before
+            return _entries(mechanism.run(permuted(givens, shapes, orders), upright)) == before
         except SymattnError:
             return False
 
-    free = {}
-    for letter in mechanism.letters:
-        size = sizes.get(letter, 1)
-        exchange, turn = [1, 0, *range(2, size)], [*range(1, size), 0]
-        if size > 1 and changes_nothing(letter, exchange) and (size == 2 or changes_nothing(letter, turn)):
-            free[letter] = size
+    def free_of(letters: Sequence[str]) -> Sequence[str]:
+        exchanges = {letter: [1, 0, *range(2, sizes[letter])] for letter in letters}
+        turns = {letter: [*range(1, sizes[letter]), 0] for letter in letters}
+        if changes_nothing(exchanges) and (turns == exchanges or changes_nothing(turns)):
+            return letters
+        return [letter for one in letters for letter in free_of([one])] if len(letters) > 1 else []
+
+    several = [letter for letter in mechanism.letters if sizes.get(letter, 1) > 1]
+    tokens, features = ([letter for letter in several if (letter in TOKENS) == is_token] for is_token in (True, False))
+    found = [*chain.from_iterable(free_of([letter]) for letter in tokens), *free_of(features)]
+    free = {letter: sizes[letter] for letter in several if letter in found}
     if sizes.get("m", 1) > 1 and "m" not in free:  # a student may take queries for keys
         free.pop("n", None)
     return free
