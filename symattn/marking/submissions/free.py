@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import islice, permutations, takewhile
-from operator import itemgetter
 from typing import Literal
 
 from symattn.foundation.languages import message
@@ -25,12 +24,12 @@ from symattn.marking.submissions.entries import begins_with_a_word, undecorated
 from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
 from symattn.marking.submissions.names import LONGEST_SIGN, Names, place_in, transposed
 from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
+from symattn.marking.submissions.resolver import AROUND, FUNCTION, LETTERS, PLACE, Resolver, words_of
 from symattn.marking.submissions.stated import Shape
 from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
     LONGEST_LINE,
-    ONE_ROW,
     are_entries,
     as_row,
     behind_arrow,
@@ -99,13 +98,10 @@ class FreeText:
     beside: bool = False
     used: set[Piece] = field(default_factory=set)
     names: Names = field(init=False)
+    resolver: Resolver = field(init=False)
     _at: int = 0
     _target: str = ""
-    _last: str = ""
-    """The part that was answered last."""
     _heads: list[Piece] = field(default_factory=list)
-    _section: tuple[Literal["head", "token"], int] | None = None
-    """The head or the token that is spoken of."""
     _answered: dict[Piece, str] = field(default_factory=dict)
     """What was answered last in a line."""
     _old: frozenset[str] = frozenset()
@@ -131,7 +127,8 @@ class FreeText:
         ):
             self.pieces = self._in_one()
         self._done = frozenset(self.written.parts)
-        self._lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+        lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+        self.resolver = Resolver(self.names, lettered)
 
     def _in_one(self) -> list[Piece]:
         """All that stands below the heading of a choice or an order is one answer, perhaps in several lines."""
@@ -168,7 +165,7 @@ class FreeText:
         left, above = set(unread), ""
         for piece in self.pieces:
             if piece in left:
-                words = (word.strip(_AROUND) for word in _words(piece.text))
+                words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = {self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN}
                 for name in signs - {""} | ({above} if above else set()):
                     self.written.doubt_beside(piece.text, name)
@@ -207,7 +204,7 @@ class FreeText:
 
     def _speaks_of_parts(self, piece: Piece) -> bool:
         """Whether a line begins with the name of a part or a step, or has a sign of one in it."""
-        words = (word.strip(".:!?") for word in _words(piece.text))
+        words = (word.strip(".:!?") for word in words_of(piece.text))
         short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
         return bool(self._label(_without_marker(piece.text))[0] or any(map(self.names.sign, short)))
 
@@ -240,7 +237,7 @@ class FreeText:
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
             before, rest = text[: found.start()], text[found.end() :]
-            name = self._find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
+            name = self.resolver.find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
         if not name or (self.beside and name == self.here):
             return False
         if len(_NUMBERS.findall(before)) > 1:
@@ -257,7 +254,7 @@ class FreeText:
         self._old = self._old | {name} if version == "old" else self._old - {name}
         if shape := stated.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
-        part, words = self._part(name), _words(MARKED.sub(r"\2", text).strip(_AROUND))
+        part, words = self._part(name), words_of(MARKED.sub(r"\2", text).strip(AROUND))
         alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
         if part and isinstance(part.answer, MATRICES) and alone:
             self._only_names.add(piece)
@@ -267,7 +264,7 @@ class FreeText:
     def _named_rows(self, piece: Piece) -> bool:
         """Lines that all begin with the name of their matrix, as many as it has rows: S, 1, 2 and S, 3, 4."""
         first = _FIRST_CELL.match(piece.text)
-        name = self._called(first[0]) if first and any(map(str.isalpha, first[0])) else ""
+        name = self.resolver.called(first[0]) if first and any(map(str.isalpha, first[0])) else ""
         lines = self.pieces[self._at : self._at + self.written.shape(name)[0]] if name else ()
         if len(lines) < 2 or not all(line.text.startswith(first[0]) for line in lines if first):
             return False
@@ -318,7 +315,7 @@ class FreeText:
         if found is None or self.beside:
             return text
         kind: Literal["head", "token"] = "head" if found[1] else "token"
-        self._section = (kind, int(found[1] or found[2]))
+        self.resolver.section = (kind, int(found[1] or found[2]))
         rest = text[found.end() :].strip()
         if _FIRST_NUMBER.match(rest) and not MARKED.match(rest):
             return text  # head 1: [[1, 2], [3, 4]]
@@ -344,7 +341,7 @@ class FreeText:
             self._at += 1
             return True
         statements = [stated.of_something(one) for one in _ALSO.split(text)]
-        found = [(self._called(one[0]), one[1]) for one in statements if one]
+        found = [(self.resolver.called(one[0]), one[1]) for one in statements if one]
         if len(found) < len(statements) or not all(self.written.has_shape(name) for name, _ in found):
             return False
         for name, shape in found:
@@ -359,7 +356,7 @@ class FreeText:
         found = _OTHER_NAME.search(text)
         while found:
             named = (found[2].strip() or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
-            if named and (other := self._called(found[1])):
+            if named and (other := self.resolver.called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
             found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
         return text, "", ""
@@ -380,7 +377,8 @@ class FreeText:
             self._at += 1
             self._words(part, piece, rest)
             return True
-        named = self._called(said) if value and not (piece.placed and answer and part.name not in self._wordy) else ""
+        in_words = piece.placed and answer and part.name not in self._wordy
+        named = self.resolver.called(said) if value and not in_words else ""
         if named and named != part.name and (not piece.placed or self._is_matrix(named)):
             return False
         if not answer and piece.placed:
@@ -411,15 +409,15 @@ class FreeText:
         Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
         """
         first = FIRST_ROW.match(text) if without_row_numbers(text) != text else None
-        if first and (name := self._called(first[1].strip(" =:->→⟶⇒"))):
+        if first and (name := self.resolver.called(first[1].strip(" =:->→⟶⇒"))):
             return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = _partition(text)
         is_matrix = sign == "=" and head[:1] == "[" and _open(head) == 0
-        if is_matrix and _LETTERS.match(rest) and (name := self._called(rest)):
+        if is_matrix and LETTERS.match(rest) and (name := self.resolver.called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
         if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
-            if name := self._called(head):
-                is_numbered = sign != "=" and len(_words(head)) < 3 and _PLACE.fullmatch(head.strip())
+            if name := self.resolver.called(head):
+                is_numbered = sign != "=" and len(words_of(head)) < 3 and PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
                 return (inner, behind) if inner else (name, rest)
             inner, behind = self._label(rest, further - 1) if sign != "=" and further else ("", "")
@@ -428,14 +426,14 @@ class FreeText:
             inner, behind = self._label(found[2], further - 1) if further else ("", "")
             if inner:
                 return inner, behind
-            if found[2] and (numbered := self.names.place(found[1])) and not self._called(text):
+            if found[2] and (numbered := self.names.place(found[1])) and not self.resolver.called(text):
                 return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
         behind = head = rest = ""
         for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
             head, rest = text[: number.start()], text[number.start() :]
-            if (behind := self._called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
+            if (behind := self.resolver.called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
-        if not _MATRIX.search(text) and (name := self._called(text)):
+        if not _MATRIX.search(text) and (name := self.resolver.called(text)):
             is_row = (
                 self.written.shape(name)[1] > 1
                 and count_numbers(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
@@ -449,78 +447,21 @@ class FreeText:
         matrix = self._matrix(text, self.written.shape(name))
         return matrix is not None and has_shape(matrix.rows, self.written.shape(name))
 
-    def _called(self, text: str) -> str:
-        """The part or the step that words mean; "" if they mean none or more than one."""
-        if ONE_ROW.fullmatch(f"{text}:"):
-            return ""
-        if _FUNCTION.match(text):
-            return self.names.rule(text)
-        if (applied := self.names.function_of(text.strip(_AROUND))) is not None:
-            return applied
-        marked = MARKED.match(text) if len(_words(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
-        if marked and (place := self.names.place(marked[1])) in self.names.twins(marked[2]):
-            return place  # (b) mask, where (a) asks for a mask, too
-        if marked and _LETTERS.search(marked[2]) and (name := self._called(marked[2])):
-            return name  # (d) Z_1 is no gradient dZ_1
-        if product := _OF_SIGNS.search(text[:LONGEST_LINE]):  # signs in a product are its factors, and name nothing
-            beside = f"{text[: product.start()]} {text[product.end() :]}"
-            return self.names.rule(product[0]) or (self._called(beside) if any(map(str.isalpha, beside)) else "")
-        text = _ASIDE.sub(_unless_words, text)
-        text = stated.without(undecorated(text.strip(_AROUND)).strip(_AROUND))
-        words = _words(text)
-        if not 0 < len(words) <= MOST_WORDS:
-            return ""
-        plain = [word for word in words if word.casefold() not in _FILLERS or word == "A"]
-        ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
-        in_section = self._section if not any(map(self.names.is_sign, (text, *plain[-1:]))) else None
-        if in_section and (found := next(filter(None, (self.names.within(way, *in_section) for way in ways)), "")):
-            return found
-        if _LETTER.fullmatch(text) and not self._lettered and (sign := self._find(text, self.names.sign)):
-            return sign
-        if found := next(filter(None, map(self._find, ways[:2])), "") or self.names.rule(text):
-            return found
-        if step := _PLACE.fullmatch(text):
-            return self.names.place(step[1] if step[1] == text else step[1].lower())  # S, and Part S
-        if not any(map(str.isalpha, text)):
-            return ""
-        if factors := self._side_by_side(words):
-            return self.names.rule("".join(factors))
-        plain = plain[words[0] == "A" :]  # A matrix is no weight
-        every = {self._find(word) for word in plain}
-        if len(every) == 1:
-            return every.pop()
-        short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
-        signs = {self._find(word, self.names.sign) for word in short} - {""}
-        return signs.pop() if len(signs) == 1 else ""
-
-    def _side_by_side(self, words: Sequence[str]) -> list[str]:
-        """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
-        is_sign = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
-        start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))
-        return [word for word, _ in takewhile(itemgetter(1), list(zip(words, is_sign, strict=True))[start:])]
-
-    def _find(self, text: str, find: Callable[[str], str] | None = None) -> str:
-        """The part or the step that is called so: of parts with one sign, as [v̂₁; v̂₂; v̂₃] for every token, the next."""
-        if twins := self.names.twins(text):
-            passed = self.names.parts.index(self._last) if self._last in self.names.parts else -1
-            return next((name for name in twins if self.names.parts.index(name) > passed), "")
-        return (find or self.names.find)(text)
-
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""
         text = _SO.sub("", text)
         head, sign, rest = _partition(text)
         found = self._every_entry(text)
         if not found and sign and sign != "=":
-            found = [one for one in self._every_entry(rest) if self._called(head) in ("", one[0])]
+            found = [one for one in self._every_entry(rest) if self.resolver.called(head) in ("", one[0])]
         if not found:
             return False
         for name, cells in found:
-            self._last = name
+            self.resolver.last = name
             self._entries.setdefault(name, {}).update(cells)
         self.used.add(piece)
         self._at += 1
-        if _ONE_ROW.fullmatch(head.strip(_AROUND)):
+        if _ONE_ROW.fullmatch(head.strip(AROUND)):
             self._further_rows(*found[-1])
         return True
 
@@ -570,9 +511,9 @@ class FreeText:
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
         called, place = place_in(head) or ("", ())
-        name = (self._find(called, self.names.sign) or self.names.find(called)) if place else ""
-        if self._last in self.names.twins(called) and len(place) == 2:
-            name = name if place in self._entries.get(self._last, {}) else self._last
+        name = (self.resolver.find(called, self.names.sign) or self.names.find(called)) if place else ""
+        if self.resolver.last in self.names.twins(called) and len(place) == 2:
+            name = name if place in self._entries.get(self.resolver.last, {}) else self.resolver.last
         if not name or name in self._done or self.names.find(head):
             return None
         if len(place) == 2:
@@ -661,7 +602,7 @@ class FreeText:
     @property
     def _token(self) -> int:
         """The token that is spoken of; 0 if none is."""
-        return self._section[1] if self._section and self._section[0] == "token" else 0
+        return self.resolver.section[1] if self.resolver.section and self.resolver.section[0] == "token" else 0
 
     def _is_row_of_token(self, matrix: Cells, shape: Shape) -> bool:
         """Whether it can be the row of the token that is spoken of."""
@@ -759,8 +700,10 @@ class FreeText:
     def _is_of_another(self, text: str) -> bool:
         """Whether a line says what something else is, that is made of a step: K^T = [[1, 2]], exp(S') = [[1, 2]]."""
         head, sign, _ = _partition(_without_marker(text))
-        plain = transposed(head).strip(_AROUND)
-        return sign == "=" and bool(_FUNCTION.match(head) or (plain != head.strip(_AROUND) and self._called(plain)))
+        plain = transposed(head).strip(AROUND)
+        return sign == "=" and bool(
+            FUNCTION.match(head) or (plain != head.strip(AROUND) and self.resolver.called(plain))
+        )
 
     def _put_grid(self, grid: _Grid) -> None:
         if not self._target:
@@ -818,7 +761,7 @@ class FreeText:
     def _named_table(self, piece: Piece) -> bool:
         """A table with a name in its first cell, or before it."""
         (first, *heads), *below = piece.rows
-        name = self._called(first) if any(c.isalpha() for c in first) else ""
+        name = self.resolver.called(first) if any(c.isalpha() for c in first) else ""
         if not name or not below or (self.beside and name == self.here):
             return False
         self._target, self._heads = name, []
@@ -834,7 +777,7 @@ class FreeText:
             return False
         corner = rows[0][0]
         if any(shape) and not has_shape(cells, shape):
-            of_another = is_label(corner) and corner.strip(NO_WORDS) and not self._called(corner)
+            of_another = is_label(corner) and corner.strip(NO_WORDS) and not self.resolver.called(corner)
             if of_another or has_unread(cells):
                 return False
         self._at += 1
@@ -895,7 +838,7 @@ class FreeText:
             return raw.blank
         self.used.update(taken)
         self._answered |= dict.fromkeys(taken, name)
-        self._target, self._last, self._heads = "", name, []
+        self._target, self.resolver.last, self._heads = "", name, []
         return True
 
     @cached_property
@@ -926,7 +869,7 @@ class FreeText:
                                part=sign)  # fmt: skip
                 if head := self._head_of(grid):
                     self.used.add(head)
-                    called = repr(head.text.strip(_AROUND))
+                    called = repr(head.text.strip(AROUND))
                     said = message(
                         "Nothing is called {name} here; from its shape and its place it was taken to be {part}.",
                         name=called,
@@ -945,22 +888,6 @@ class FreeText:
 
 
 _IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
-
-
-_AROUND = ' \t*_`#:=：."“”'
-
-
-_FILLERS = frozenset(
-    re.findall(
-        "[a-z]+",
-        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
-        "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
-        "compute computing calculate calculating "
-        "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
-        "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
-        "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
-    )
-)
 
 
 _COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
@@ -984,9 +911,6 @@ _ARROW = re.compile(
 _NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
 
 
-_PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
-
-
 _OTHER_NAME = re.compile(
     r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
     r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
@@ -1007,9 +931,6 @@ _PROSE = re.compile(
 _ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
     r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?\.?\d[^\[\]=]*$)"
 )
-
-
-_LETTER = re.compile(r"[a-z]")
 
 
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
@@ -1056,12 +977,6 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 
 
-_SIGNS = r"(?:\((?=\w+'*\)))?[^\W\d_](?:\w|['′’ᵀ⊤^.{}])*\)?"
-
-
-_OF_SIGNS = re.compile(rf"(?<![\w^\\]){_SIGNS}(?:\s*(?:[·⋅∙×@]|\\cdot\s|\\times\s|(?<=[\w')])\*(?=[\w(]))\s*{_SIGNS})+")
-
-
 _OTHER_ENTRY = re.compile(
     r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?[\d₀-₉]\s*[·.*⋅∙•×]\s*)?"
     r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*"
@@ -1075,12 +990,6 @@ _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., 
 _ONE_ROW = re.compile(r"(?i).*(?:row|token|zeile|fila|ligne)\s*\d\)?")
 
 
-_ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
-
-
-_FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
-
-
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 
 
@@ -1090,9 +999,6 @@ _NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 _FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
     r"(?<![\w^_'′])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b"
 )
-
-
-_LETTERS = re.compile(r"[^\W\d_]")
 
 
 _MATRIX = re.compile(r"\[\s*\[")
@@ -1138,11 +1044,6 @@ _VERSION = re.compile(
 )
 
 
-def _unless_words(found: re.Match[str]) -> str:
-    """Nothing of an aside in words; a sign in brackets stays."""
-    return "" if " " in found[1].strip() and re.search(r"[^\W\d_]{2}", found[1]) else found[0]
-
-
 def _without_marker(text: str) -> str:
     text = _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
     return formula[1].strip() if (formula := _FORMULA.fullmatch(text)) else text
@@ -1155,10 +1056,6 @@ def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
     head = next(split(text, "=:：≈")) if _SIGN.search(text) else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in re.split(r"[\s(),;]+", text) if word]
 
 
 def _behind_name(text: str) -> str:
