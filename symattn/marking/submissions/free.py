@@ -656,7 +656,7 @@ class FreeText:
         return text, taken
 
     def _without_comment(self, text: str, piece: Piece) -> str:
-        found = _COMMENT_BEHIND.search(text)
+        found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
         if found:
             self._tell((found[1],), piece)
         return text[: found.start()] if found else text
@@ -799,22 +799,25 @@ class FreeText:
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
             return Cells(rows)
-        found = []
+        found: list[Cells] = []
+        alone = read_matrix(text, shape)
         for separator in (None, *_BETWEEN_ROWS):
             way = text if separator is None else re.sub(separator, " ; ", text)
             if way == text and separator:
                 continue
-            matrix = read_matrix(way, shape)
-            if matrix and is_plausible(matrix.rows) and not is_prose(text, matrix.rows, shape):
+            matrix = alone if separator is None else read_matrix(way, shape)
+            if matrix is None or not is_plausible(matrix.rows) or is_prose(text, matrix.rows, shape):
+                continue
+            if self._is_formula(matrix.rows) or is_run_together(matrix.rows, shape):
+                continue
+            if has_shape(matrix.rows, shape):
+                return Cells(matrix.rows, matrix.factor)
+            if not any(shape) or not has_unread(matrix.rows):
                 found.append(Cells(matrix.rows, matrix.factor))
-        found = [one for one in found if not self._is_formula(one.rows) and not is_run_together(one.rows, shape)]
-        found = [one for one in found if has_shape(one.rows, shape) or not any(shape) or not has_unread(one.rows)]
-        fitting = (one for one in found if has_shape(one.rows, shape))
-        first = next(fitting, None)
-        if first is None and found and read_matrix(text, shape) is not None:
-            is_matrix = max(map(len, found[0].rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
-            first = found[0] if is_matrix else None
-        return first
+        if not found or alone is None:
+            return None
+        is_matrix = max(map(len, found[0].rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
+        return found[0] if is_matrix else None
 
     def _is_formula(self, rows: Rows) -> bool:
         """Whether what looks like a row has the sign of a step in it: 1/2 S."""
@@ -890,6 +893,7 @@ class FreeText:
 _IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
 
 
+_COMMENT_SIGNS = ("#", "//", "%")
 _COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
