@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
@@ -763,9 +763,14 @@ def _size(shape: Sequence[object]) -> str:
 def _typed(x: Value) -> str:
     """A value as it can be typed and read again; a decimal where nobody can type the exact one (2^√2)."""
     text = typed(x)
-    if isinstance(x, int | Fraction) or has_symbols(x) or entry(text).readable:
+    if isinstance(x, int | Fraction) or has_symbols(x) or _can_be_read(text):
         return text
     return decimal_text(x, MANY_PLACES)
+
+
+@lru_cache(maxsize=2**12)  # every student's paper has most of the key
+def _can_be_read(text: str) -> bool:
+    return entry(text).readable
 
 
 def _readable(x: Value) -> bool:
