@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from midterm import asked as ask
 from pypdf import PdfReader
 from sentences import refused_saying
 from typst import Fonts
@@ -33,17 +34,13 @@ from symattn.practice.choices import choices
 from symattn.practice.course import read_course
 from symattn.practice.examples import examples
 from symattn.practice.site import write_site
-from symattn.practice.teacher import Choice, answer
+from symattn.practice.teacher import Choice
 from symattn.practice.words import PAGE, TEACHER
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import drawn_types
 
 PAGE_FILES = resources.files("symattn.practice") / "page"
 STARTER = {"mechanism": "attention", "level": "starter", "seed": 7}
-
-
-def ask(verb, **values):
-    return json.loads(answer(json.dumps({"verb": verb, **values})))
 
 
 def unpacked(said):
