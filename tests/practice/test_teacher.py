@@ -79,6 +79,11 @@ def test_sets_of_every_kind_are_what_the_shown_command_writes(choice, tmp_path):
     test_downloads_are_what_the_shown_command_writes(choice, {"forms": browse.TEXTS, "count": 2}, tmp_path)
 
 
+def test_a_rounding_is_said_as_the_command_line_has_it():
+    words = ask("command", choice={**STARTER, "settings": {"rounding": "2:truncate"}}, forms=["text"])["command"]
+    assert "--round 2:truncate" in words
+
+
 def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
     wanted = ["blank", "key", "answers"]
     said = ask("draw", choice={**STARTER, "solutions": wanted, "look": {"language": "fr"}})
