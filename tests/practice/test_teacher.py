@@ -179,7 +179,6 @@ def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
                 assert text == of_set
 
 
-@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("problem", drawn_types())
 def test_an_address_opens_as_the_form_that_made_it(problem):
     drawn = ask("draw", choice={"problem": problem, "seed": 4, "settings": {}})
