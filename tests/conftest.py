@@ -69,9 +69,12 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough."""
+    """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough.
+
+    Browsers and TeX engines come first: some of their tests take minutes, and all others fit in beside them.
+    """
     for item in items:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
@@ -96,6 +99,9 @@ def pytest_collection_modifyitems(items):
     if left and settings.default.derandomize:  # which the thorough profile is not
         items[0].config.hook.pytest_deselected(items=sorted(left, key=items.index))
         items[:] = [item for item in items if item not in left]
+    done = yield
+    items.sort(key=lambda item: item.get_closest_marker("players") is None)
+    return done
 
 
 def covering(cases, values_of):

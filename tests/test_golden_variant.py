@@ -51,12 +51,6 @@ def test_the_weights_are_the_quotients_of_powers_of_e():
             assert sympy.simplify(found[i, j] - WEIGHTS[i, j]) == 0
 
 
-def test_the_first_output_has_the_closed_form():
-    found = worked_out().value("Z").sympy().row(0)
-    closed = Matrix([[(3 * E3 + E2 - 1) / THREE, (-7 * E3 - 3 * E2 + 6) / THREE]])
-    assert (found - closed).applyfunc(sympy.simplify) == sympy.zeros(1, 2)
-
-
 @pytest.mark.parametrize("by", ["matrix", "token"])
 @pytest.mark.parametrize("mask", PRINTED)
 def test_the_output_to_four_places(mask, by):

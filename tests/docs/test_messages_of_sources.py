@@ -9,6 +9,7 @@ import polib
 import pytest
 
 from symattn.foundation.languages import languages
+from symattn.practice.choices import words
 
 OTHERS = tuple(code for code in languages() if code != "en")
 extracted = cache(messages.extracted)
@@ -43,6 +44,10 @@ def test_a_language_has_the_messages_of_the_sources(language):
 def test_a_template_is_read_where_it_stands(source, templates):
     read = messages.templates_in(ast.parse(source))
     assert [(template.context, template.one, template.other) for template in read] == templates
+
+
+def test_what_the_form_says_of_settings_and_options_is_in_the_catalogues():
+    assert {*words()} <= {entry.msgid for entry in polib.pofile(str(messages.LANGUAGES / "de.po"))}
 
 
 @pytest.mark.slow

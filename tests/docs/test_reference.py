@@ -16,7 +16,6 @@ PAGE = reference.FILE.read_text("utf-8")
 HEADINGS = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.slow
 def test_the_page_is_current():
     assert reference.reference() == PAGE, "run `make reference`"
 

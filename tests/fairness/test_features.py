@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import turned
 from sentences import refused_saying
 from strategies import LAYOUTS
 from test_golden_variant import GIVENS
@@ -21,10 +22,6 @@ TEXTBOOK = {  # the example of notes 000 and 002
 
 def worked_out(givens, name="self_attention", **setting):
     return mechanism(name).run(givens, Settings.read(setting))
-
-
-def turned(givens):
-    return {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
 
 
 def counted(a, b):

@@ -58,7 +58,7 @@ CASES = [("self_attention", FULL), ("causal_self_attention", FULL), ("attention"
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "sizes"), CASES)
 def test_siblings_share_their_radicals_and_none_is_degenerate(name, sizes):
-    band, siblings = family(name, sizes, count=2, seed=5)
+    band, siblings = family(name, sizes, count=4, seed=5)
     for givens, found in siblings:
         assert abs(found.load - band.load) <= 0.05 * band.load
         for count, apart in {"h": 1, "two": 1, "neg": 2, "adds": 3}.items():
@@ -141,6 +141,12 @@ def test_weights_that_are_finite_decimals(base, mask):
         S = arrays(givens)["S"] // 2
         for row, kept in zip(S, np.tri(3, dtype=bool) if mask else np.ones((3, 3), bool), strict=True):
             assert 10**6 % (base ** (row[kept] - row[kept].min())).sum() == 0
+
+
+def test_scaled_scores_are_whole_where_the_scale_is():
+    """For an odd number of features: others are drawn in pairs, whose products are even anyway."""
+    givens = draw_givens(kind("attention", GIVEN | {"d_k": 3}, scale="2"), numbers(1))
+    assert (arrays(givens)["S"] % 2 == 0).all()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from scripts import turned
 
 from symattn.api import derive
 from symattn.marking.attempt import Attempt
@@ -11,10 +12,6 @@ from symattn.marking.submissions.entries import grid
 
 Q, K, V = [[1, 0], [2, 1], [0, 3]], [[1, 0], [0, 1]], [[1], [5]]
 """S = Q Kᵀ is Q here."""
-
-
-def turned(rows):
-    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def marked(answers, orientation="rows"):

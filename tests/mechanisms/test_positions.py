@@ -1,6 +1,5 @@
-"""Positions: sinusoids and rotations against NumPy and PyTorch, the laws they obey exactly, and common mistakes."""
+"""Positions: sinusoids and rotations against mpmath and NumPy, and the laws they obey exactly."""
 
-import math
 import random
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from witnesses import turned
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Rotate
@@ -26,20 +26,6 @@ from symattn.teaching.problem import Problem
 def run(name, givens, **settings):
     chosen = mechanism(name)
     return chosen.run(givens, Settings.read({**chosen.defaults, "angles": None, **settings}))
-
-
-def turned(x, positions, thetas, halves):
-    """With blocks of rotation matrices, as Su et al. 2021 define it (equation 15)."""
-    d = x.shape[1]
-    rows = []
-    for row, p in zip(x, positions, strict=True):
-        matrix = np.zeros((d, d))
-        for k, theta in enumerate(thetas):
-            a, b = (k, k + d // 2) if halves else (2 * k, 2 * k + 1)
-            matrix[a, a] = matrix[b, b] = math.cos(p * theta)
-            matrix[a, b], matrix[b, a] = -math.sin(p * theta), math.sin(p * theta)
-        rows.append(matrix @ row)
-    return np.array(rows)
 
 
 # ------------------------------------------------------------------------------------------------ exact
@@ -98,8 +84,8 @@ def test_random_numbers_come_out_well(seed):
     chosen = mechanism("rotary_attention")
     drawn = chosen.draw(Settings.read({**chosen.defaults, **chosen.drawn}), chosen.default_sizes, random.Random(seed))
     q, k = (np.array(drawn[name].rows, dtype=float) for name in "QK")
-    theta = [math.pi / 2] * 2
-    scores = turned(q, range(3), theta, False) @ turned(k, range(3), theta, False).T / 2
+    right = {"position": "rotary", "angles": "90"}
+    scores = turned(q, right) @ turned(k, right).T / 2
     np.testing.assert_allclose(scores, np.round(scores), rtol=0, atol=1e-12)
     scores = np.round(scores)
     assert len({tuple(row) for row in scores.tolist()}) == 3

@@ -17,7 +17,7 @@ import pytest
 from browser import missing
 from sentences import refused_saying
 
-from symattn.practice import engine, examples
+from symattn.practice import choices, engine, examples
 from symattn.practice.course import Course, Topic, read_course
 from symattn.practice.site import EITHER, write_site
 from symattn.practice.words import PAGE
@@ -27,13 +27,14 @@ PAGE_FILES = resources.files("symattn.practice") / "page"
 
 @pytest.fixture
 def unpacked(monkeypatch):
-    """Pyodide, archives and examples that are nothing."""
+    """Pyodide, archives, choices and examples that are nothing."""
 
     def made(folder, teacher, kept):
         return dict.fromkeys([*engine.PACKAGES, *(engine.TEACHERS if teacher else [])], b""), True
 
     monkeypatch.setattr(engine, "pyodide", lambda folder: {name: name.encode() for name in engine.HASHES})
     monkeypatch.setattr(engine, "archives", made)
+    monkeypatch.setattr(choices, "choices", lambda pdf: {})
     monkeypatch.setattr(examples, "examples", lambda languages: {code: {} for code in languages})
 
 

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from midterm import asked as ask
 from pypdf import PdfReader
 from sentences import refused_saying
 from typst import Fonts
@@ -33,17 +34,13 @@ from symattn.practice.choices import choices
 from symattn.practice.course import read_course
 from symattn.practice.examples import examples
 from symattn.practice.site import write_site
-from symattn.practice.teacher import Choice, answer
+from symattn.practice.teacher import Choice
 from symattn.practice.words import PAGE, TEACHER
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import drawn_types
 
 PAGE_FILES = resources.files("symattn.practice") / "page"
 STARTER = {"mechanism": "attention", "level": "starter", "seed": 7}
-
-
-def ask(verb, **values):
-    return json.loads(answer(json.dumps({"verb": verb, **values})))
 
 
 def unpacked(said):
@@ -80,6 +77,11 @@ def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
 @pytest.mark.parametrize("choice", browse.SETS, ids=lambda choice: choice.get("mechanism", choice.get("problem")))
 def test_sets_of_every_kind_are_what_the_shown_command_writes(choice, tmp_path):
     test_downloads_are_what_the_shown_command_writes(choice, {"forms": browse.TEXTS, "count": 2}, tmp_path)
+
+
+def test_a_rounding_is_said_as_the_command_line_has_it():
+    words = ask("command", choice={**STARTER, "settings": {"rounding": "2:truncate"}}, forms=["text"])["command"]
+    assert "--round 2:truncate" in words
 
 
 def test_a_sheet_is_shown_with_everything_that_is_wanted_of_it():
@@ -177,7 +179,6 @@ def test_a_single_file_is_that_of_the_set_and_latex_stands_alone():
                 assert text == of_set
 
 
-@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("problem", drawn_types())
 def test_an_address_opens_as_the_form_that_made_it(problem):
     drawn = ask("draw", choice={"problem": problem, "seed": 4, "settings": {}})

@@ -26,6 +26,10 @@ class Drawing:
         return deepcopy(self.drawn[k])
 
 
+def answer(q, name):
+    return next(part.answer for part in q.parts if part.name == name)
+
+
 def again(chosen, content):
     """The content as it comes out of the JSON of an exam."""
     return chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json")

@@ -4,7 +4,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_laws import variant_of
+from problem_laws import answer, variant_of
 from tables import tables_beside
 
 import symattn
@@ -30,10 +30,6 @@ TABLES = tables_beside(__file__)
 
 
 question = variant_of(TYPE, 17)
-
-
-def answer(q, name):
-    return next(part.answer for part in q.parts if part.name == name)
 
 
 def products(*shapes):

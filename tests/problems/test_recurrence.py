@@ -6,7 +6,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_laws import variant_of
+from problem_laws import answer, variant_of
 
 from symattn.teaching.problems.recurrence import (
     CLAIMS,
@@ -22,10 +22,6 @@ from symattn.teaching.problems.recurrence import (
 )
 
 question = variant_of(TYPE, 13)
-
-
-def answer(q, name):
-    return next(part.answer for part in q.parts if part.name == name)
 
 
 # ------------------------------------------------------------------------------------------------ graphs

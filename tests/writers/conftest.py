@@ -14,7 +14,7 @@ def tex():
 
 
 def pytest_collection_modifyitems(items):
-    """Slow tests that run a TeX are for the end of a run, as those that are marked so."""
+    """Slow tests that run a TeX come first, as those that are marked so."""
     for item in items:
         if "tex" in getattr(item, "fixturenames", ()) and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.players)

@@ -38,7 +38,6 @@ def code(source):
     return re.sub(r"(?<!\\)%.*", "", source)
 
 
-@pytest.mark.covering(most=20)
 @every_row
 def test_nothing_of_ours_and_nothing_of_the_page(row):
     for solutions in ("blank", "key"):
