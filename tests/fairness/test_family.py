@@ -21,7 +21,6 @@ from symattn.teaching.fairness import family
 from symattn.teaching.fairness.family import (
     ALL_FOUND,
     _Backwards,
-    _Forwards,
     in_turn,
     kept,
     read_member,
@@ -111,16 +110,16 @@ def test_a_family_that_is_all_there_is_comes_again_and_is_not_searched(monkeypat
 def test_a_search_goes_on_past_a_member_that_is_not_found(monkeypatch):
     """One that ends in vain is begun again; only after some in a row there are no more."""
     of = kind("feed_forward", sizes={"n": 2, "d_model": 3, "d_ff": 4, "d_out": 2})
-    drawn, plain = Counter(), vars(_Forwards)["_drawn"]
+    drawn, plain = Counter(), family.draw
 
-    def now_and_then(search):
+    def now_and_then(*wanted):
         drawn["calls"] += 1
         if drawn["calls"] % 20 == 0:
             drawn["in vain"] += 1
             raise InputError("None was found in time.")
-        return plain(search)
+        return plain(*wanted)
 
-    monkeypatch.setattr(_Forwards, "_drawn", now_and_then)
+    monkeypatch.setattr(family, "draw", now_and_then)
     assert len(list(islice(searched(of, random.Random(7)), 12))) == 12
     assert drawn["in vain"]
 
