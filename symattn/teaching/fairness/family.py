@@ -55,8 +55,8 @@ def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str,
     """The members of a family without end, and the sizes along which they may be set in any order.
 
     Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found, and
-    again in every other order before others are looked for.  Where none is kept, and tokens may stand in any order, so do
-    the first few that are found.  What there is comes again and again in the end.  `InputError` if no family is found.
+    again in every other order before others are looked for.  Where none is kept, so do the first few that are found, if
+    tokens may stand in any order.  What there is comes again and again in the end.  `InputError` if no family is found.
     """
     lines = kept(kind)
     start = whole(rng, 0, len(lines) - 1) if lines else 0
