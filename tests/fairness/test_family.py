@@ -143,11 +143,14 @@ def test_the_members_of_a_family_hide_the_same(name, title, most):
     ("name", "title"), [pytest.param(*one, marks=[pytest.mark.slow] * bool(k % 18)) for k, one in enumerate(KEPT)]
 )
 def test_the_members_of_a_family_are_equally_hard(name, title):
-    """Within the spread of rules.md 4.8 of their middle, and of the level's entries where these are small."""
+    """Within the spread of rules.md 4.8 of their middle, and of the level's entries where these are small; and, where
+    all products count, within one hard product."""
     of, members = members_of(name, title)
     spread = {"starter": 0.10, "standard": 0.05, "long": 0.07}[of.level] if of.is_found_backwards else 0.07
     loads = [work(d).load for d in members]
     assert max(loads) * (1 - spread) <= min(loads) * (1 + spread) * 1.05  # weights are counted otherwise there
+    hard = [work(d).hard for d in members]
+    assert of.is_found_backwards or max(hard) - min(hard) <= 2
 
 
 OF_ATTENTION = [one for one in KEPT if one[0] in ("attention", "self_attention", "causal_self_attention")]
