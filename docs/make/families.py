@@ -14,7 +14,7 @@ import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, product, zip_longest
+from itertools import chain, compress, product, zip_longest
 from math import factorial, prod
 from pathlib import Path
 from time import process_time
@@ -24,6 +24,7 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching.fairness import family
+from symattn.teaching.fairness.features import work
 from symattn.teaching.fairness.relabel import free_sizes
 from symattn.teaching.fairness.search import Kind
 from symattn.teaching.pool import OVERLAP as OVERLAP_OF
@@ -87,6 +88,8 @@ class Lengthened:
         for line in self.lines:
             self.keys.add(derived.key(self._content(family.read_member(line))))
         self.is_all = not self._searched()
+        if not self.kind.is_found_backwards:
+            self.lines = self._equally_hard()
 
     def _searched(self) -> bool:
         """Whether the search was ended, and not by itself."""
@@ -112,6 +115,17 @@ class Lengthened:
             if alike <= OVERLAP or len(self.lines) < FEWEST:
                 self._add(line, key)
         return was_ended
+
+    def _equally_hard(self) -> list[str]:
+        """The most members of which none is further from another than siblings may be (rules.md 4.8)."""
+        worked_out = (self.kind.mechanism.run(family.read_member(line), self.kind.settings) for line in self.lines)
+        works = list(map(work, worked_out))
+        longest: list[str] = []
+        for load, hard in product({one.load for one in works}, {one.hard for one in works}):
+            highest = load * (1 + family.LIKE) / (1 - family.LIKE), hard + 2 * family.HARD
+            fit = [load <= one.load <= highest[0] and hard <= one.hard <= highest[1] for one in works]
+            longest = max(longest, list(compress(self.lines, fit)), key=len)
+        return longest
 
     def _least_alike(self, member: family.Givens, free: Mapping[str, int]) -> tuple[float, str, tuple[str, ...]]:
         content = self._content(member)

@@ -53,7 +53,7 @@ LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
 LEAST_SUM = 0.5
 """What scores sum to at least that are divided by their sum."""
 
-STEP = 100
+STEP = 200
 """Random numbers that take as long as a step of a derivation, and as looking at givens."""
 
 TRIES = 100

@@ -184,7 +184,7 @@ def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
 CANDIDATES = 3000
 """Gradients of the output that are tried."""
 
-FORMS = 20
+FORMS = 50
 """Random numbers that take as long as trying one of them."""
 
 STEEP = 4

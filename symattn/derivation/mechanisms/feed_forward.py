@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from operator import mul
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number
-from symattn.derivation.mechanisms.layer_norm import Grid, differ, plus, times
+from symattn.derivation.mechanisms.layer_norm import Grid, differ, first, plus, times
 from symattn.derivation.ops import Activation, Add, MatMul
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole
 
 
@@ -42,45 +43,63 @@ BIASES = (-2, -1, 0, 1, 2)
 
 
 def drawn_hidden(
-    rows: Grid, d_ff: int, settings: Settings, rng: random.Random
+    rows: Grid, d_ff: int, settings: Settings, rng: random.Random, kinks: bool = True
 ) -> tuple[dict[str, Matrix], Grid] | None:
     """W_1 and b_1, and the hidden rows that they make with ReLU; None if ReLU clips nothing or everything.
 
     They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
-    turns a sign, so that adding it after ReLU is seen.
+    turns a sign, so that adding it after ReLU is seen.  Without `kinks`, nothing is 0 before ReLU.
     """
-    spend(rng, len(rows) * len(rows[0]) * d_ff)
-    weights: Grid = [[pick(rng, WEIGHTS) for _ in range(d_ff)] for _ in rows[0]]
-    bias: Grid = [[pick(rng, BIASES) for _ in range(d_ff)]]
+    clips = settings.function in RATIONAL
+
+    def unit() -> list[Rational] | None:
+        """The weights of one, and its bias."""
+        spend(rng, len(rows) * len(rows[0]))
+        *column, own = (*(pick(rng, WEIGHTS) for _ in rows[0]), pick(rng, BIASES))
+        linear = [sum(map(mul, row, column)) + own for row in rows]
+        counts = any(x > 0 for x in linear) and (kinks or all(linear))
+        return [*column, own] if counts or not clips else None
+
+    units = [found for _ in range(d_ff) if (found := first(unit, UNITS))]
+    if len(units) < d_ff:
+        return None
+    *weights, bias = (list(row) for row in zip(*units, strict=True))
     if not differ(weights):
         return None
     products = times(rows, weights)
-    linear = plus(products, bias * len(rows))
+    linear = plus(products, [bias] * len(rows))
     hidden: Grid = [[max(x, 0) for x in row] for row in linear]
     cut = any(x < 0 for row in linear for x in row)
     turned = any(x * y < 0 for pair in zip(products, linear, strict=True) for x, y in zip(*pair, strict=True))
-    if settings.function in RATIONAL and not (cut and turned and _every_line_counts(hidden)):
+    if clips and not (cut and turned and all(map(any, hidden))):
         return None
-    return {"W_1": Matrix(weights), "b_1": Matrix(bias)}, hidden
+    return {"W_1": Matrix(weights), "b_1": Matrix([bias])}, hidden
 
+
+UNITS = 50
+"""Draws of a hidden unit until all are drawn again."""
 
 RATIONAL = ("", "relu")
 """The functions whose hidden rows are worked out."""
 
 
-def _every_line_counts(rows: Grid) -> bool:
-    """Whether no row and no column is 0."""
-    return all(map(any, rows)) and all(map(any, zip(*rows, strict=True)))
-
-
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    return drawn(settings, sizes, rng)
+
+
+def drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random, kinks: bool = True) -> dict[str, Matrix]:
+    """Inputs and both layers; of many features the inputs are smaller, for their sums grow."""
     n, d, d_ff, d_out = (number(sizes, letter) for letter in ("n", "d_model", "d_ff", "d_out"))
+    least, most = (-2, 3) if d <= FEW else (-1, 2)
     while True:
-        x: Grid = [[whole(rng, -2, 3) for _ in range(d)] for _ in range(n)]
+        x: Grid = [[whole(rng, least, most) for _ in range(d)] for _ in range(n)]
         w_2: Grid = [[pick(rng, WEIGHTS) for _ in range(d_out)] for _ in range(d_ff)]
         b_2 = [[pick(rng, BIASES) for _ in range(d_out)]]
-        if differ(w_2) and any(b_2[0]) and (drawn := drawn_hidden(x, d_ff, settings, rng)):
-            return {"X": Matrix(x), **drawn[0], "W_2": Matrix(w_2), "b_2": Matrix(b_2)}
+        if differ(w_2) and any(b_2[0]) and (layers := drawn_hidden(x, d_ff, settings, rng, kinks)):
+            return {"X": Matrix(x), **layers[0], "W_2": Matrix(w_2), "b_2": Matrix(b_2)}
+
+
+FEW = 4
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
-from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.drawing import dull, first_success, number
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Slice, Stack, SumOver
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.foundation.dice import pick, whole
+from symattn.foundation.dice import picks, whole
 from symattn.foundation.languages import message
 
 
@@ -66,15 +66,28 @@ def _token_by_token(d: Derivation, n: int) -> Derivation:
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Small whole numbers; with elu + 1 a single negative one, in Q, so that one token's output has powers of e."""
     n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
-    positive = settings.feature == "elu+1"
-    q, k = (_drawn(size, d_k, (0, 1, 2) if positive else (-1, 0, 1, 2), rng) for size in (n, m))
+    positive, many = settings.feature == "elu+1", m > FEW  # whose sums grow
+    most = (0, 1) if many else (0, 1, 2)
+    q, k = (_drawn(size, d_k, most if positive else (-1, *most), rng) for size in (n, m))
     if positive:
         q[whole(rng, 0, n - 1)][whole(rng, 0, d_k - 1)] = -1
-    return {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(_drawn(m, d_v, (-2, -1, 0, 1, 2, 3), rng))}
+    return {
+        "Q": Matrix(q),
+        "K": Matrix(k),
+        "V": Matrix(_drawn(m, d_v, (-1, 0, 1, 2) if many else (-2, -1, 0, 1, 2, 3), rng)),
+    }
+
+
+FEW = 3
+"""Keys whose sums stay small."""
 
 
 def _drawn(rows: int, columns: int, numbers: Sequence[int], rng: random.Random) -> list[list[int]]:
-    return [[pick(rng, numbers) for _ in range(columns)] for _ in range(rows)]
+    def drawn() -> list[list[int]] | None:
+        found = [picks(rng, numbers, columns) for _ in range(rows)]
+        return None if dull(found) else found
+
+    return first_success(drawn, f"{rows}×{columns} numbers that differ")
 
 
 MECHANISM = Mechanism(

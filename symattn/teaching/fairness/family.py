@@ -33,7 +33,7 @@ PARENTS, FEW, LONG = 6, 3, 24
 """Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` steps."""
 
 SEVERAL = 24
-"""Members after which, where tokens may stand in any order, those found come again in others until all are used up."""
+"""Members that are looked for, where tokens may stand in any order, before these come again in others."""
 
 IN_VAIN = 2
 """Searches in a row that find no further member, after which there are no more of them."""
@@ -54,9 +54,9 @@ FRESH, SIBLING = 1_000_000, 2_000_000
 def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str, int]]:
     """The members of a family without end, and the sizes along which they may be set in any order.
 
-    Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found.
-    Where tokens may stand in any order, a few members come again in all of them before others are looked for; elsewhere
-    others come first.  What there is comes again and again in the end.  `InputError` if no family is found.
+    Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found, and
+    again in every other order before others are looked for.  Where none is kept, so do the first few that are found, if
+    tokens may stand in any order.  What there is comes again and again in the end.  `InputError` if no family is found.
     """
     lines = kept(kind)
     start = whole(rng, 0, len(lines) - 1) if lines else 0
@@ -69,9 +69,8 @@ def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str,
         raise InputError(f"{error}{_where_there_is_one(kind)}") from error
     free = free_sizes(kind.mechanism, kind.settings, first)
     found = chain([first], found)
-    several, orders = len(lines), 1
-    if {*TOKENS} & free.keys():
-        several, orders = max(several, SEVERAL), prod(map(factorial, free.values()))
+    several = max(len(lines), SEVERAL) if {*TOKENS} & free.keys() else len(lines)
+    orders = prod(map(factorial, free.values()))
     members = cycle(chain(islice(cycle(islice(found, several)), several * orders), found))
     return _ordered(members, len(lines) or 1, kind, free, rng), free
 
