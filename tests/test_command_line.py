@@ -82,7 +82,7 @@ def test_an_option_with_a_list_may_be_given_several_times():
     ]
     assert len(lists) >= 10
     for command, option in lists:
-        context = Context(command)
+        context = Context(command, **command.context_settings)
 
         def read(*words, command=command, context=context, option=option):
             return option.process_value(context, command.make_parser(context).parse_args([*words])[0][option.name])

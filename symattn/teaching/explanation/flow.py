@@ -56,6 +56,7 @@ from symattn.page.document import (
     in_turn,
 )
 from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
+from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, in_short
 from symattn.teaching.explanation.steps import box_kind, cell_kind
@@ -107,15 +108,17 @@ def _grid_of(blocks: Blocks) -> AnswerGrid | None:
 
 
 def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
-    """The exact values of the matrices that had no room for them in their boxes."""
-    wording = wording_of(problem)
+    """The exact values of the matrices that had no room for them in their boxes, side by side as far as a line goes."""
+    wording, values = wording_of(problem), []
     for grid in (grid for sheet in worked for grid in sheet.grids) if problem.exact else ():
         if not grid.heading or not isinstance(grid.inside, AnswerGrid):
             continue
         if any(_is_rounded(formula) for _, formula in grid.inside.filled):
             name = grid.inside.step
-            values = wording.values(problem.derivation.value(name))
-            yield Display(tuple(fold(equal(wording.name(name), values), LINE)))
+            values.append(equal(wording.name(name), wording.values(problem.derivation.value(name))))
+    if fit := [value for value in values if width(value) <= LINE]:
+        yield Display(tuple(rows_of(list(fit))))
+    yield from (Display(fold(value, LINE)) for value in values if value not in fit)
 
 
 def _is_rounded(formula: Formula) -> bool:
