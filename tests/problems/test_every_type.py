@@ -86,6 +86,8 @@ def test_a_mechanism_for_a_whole_exam_is_for_the_questions_that_have_one():
     )
     with refused_saying(r"question 1: The questions of drills are the same for every mechanism"):
         exam_of(unused)
+    heads = exam_of({"question": [{"type": "shapes", "mechanism": "multi_head_attention"}]})  # whose shapes are asked
+    assert heads.questions[0].spec.mechanism == "multi_head_attention"
 
 
 @pytest.mark.parametrize("name", TYPES)

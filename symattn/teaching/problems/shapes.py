@@ -47,6 +47,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     table,
 )
+from symattn.teaching.problems.base import ATTENTION
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
@@ -472,4 +473,4 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
     return Offer(say("Line {line}: {why}", line=k, why=excuse), sentences(why, planted), tells=tells)
 
 
-TYPE = named_draws(ask, name="shapes", title="Shapes")
+TYPE = named_draws(ask, name="shapes", title="Shapes", mechanisms=(*ATTENTION, "multi_head_attention"))
