@@ -68,7 +68,7 @@ class Filled:
 
 PICTURES = (
     Filled("self-attention", "self_attention"),
-    Filled("multi-head", "multi_head_attention", pages=(1, 2), closer=True, seed=3),
+    Filled("multi-head", "multi_head_attention", pages=(1, 2), closer=True, seed=6),
     Filled("drills", "attention", "drills"),
 )
 
