@@ -404,3 +404,12 @@ def test_programs_part_nothing(form):
     without, program = (Heading((Words("Step"),), 1), line, marks), Program("x = 1")
     among = tuple(chain.from_iterable((block, program) for block in without))
     assert FORMATS[form].write(sheet(*among)) == FORMATS[form].write(sheet(*without))
+
+
+def test_pages_are_told_with_white_space_as_the_typst_of_browsers_writes_it():
+    data = write_pdf(made("multi_head_attention").document())
+    spaced = re.sub(rb"(?<=<<)/Type/Page(?=[\s/])", b"\n  /Type /Page", data).replace(b" 0 R/XYZ", b" 0 R /XYZ")
+    assert spaced != data
+    assert len(LaidOut(spaced)) == len(list(pages(data))) > 1
+    assert LaidOut(spaced).last_headings == LaidOut(data).last_headings > 0
+    assert LaidOut(spaced).ends_within(0.9) == LaidOut(data).ends_within(0.9)

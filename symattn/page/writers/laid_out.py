@@ -1,4 +1,7 @@
-"""The pages of a PDF by typst as its bytes tell of them: how much stands on each, and how far down."""
+"""The pages of a PDF by typst as its bytes tell of them: how much stands on each, and how far down.
+
+In a browser it writes spaces and line ends where it writes none here.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from functools import cached_property
 
 from symattn.page.writers.common import Page
 
-_PAGE = re.compile(rb"\n(\d+) 0 obj\s*<</Type ?/Page(?=[\s/]).*?/Contents (\d+) 0 R", re.DOTALL)
+_PAGE = re.compile(
+    rb"\n(\d+) 0 obj\s*<<(?:(?!endobj).)*?/Type\s*/Page(?=[\s/])(?:(?!endobj).)*?/Contents (\d+) 0 R", re.DOTALL
+)
 _STREAM = rb"\n%s 0 obj\s*<<\s*/Length (\d+)[^>]*>>\s*stream\r?\n"
 _PLACE = re.compile(rb"1 0 0 -1 [-\d.]+ ([-\d.]+) cm")  # of text or a line, in points from the lower left corner
-_FOOTER = b"/Subtype/Footer"
+_FOOTER = re.compile(rb"/Subtype\s*/Footer")
 _LAST_LINES = 6_000  # bytes
 _POINT = 25.4 / 72  # millimetres
 
@@ -41,7 +46,7 @@ class LaidOut:
     @property
     def last_headings(self) -> int:
         """How many headings stand on the last page: their places are in the outline."""
-        return self.pdf.count(b"[%s 0 R/XYZ" % self._numbers[-1][0])
+        return len(re.findall(rb"\[%s 0 R\s*/XYZ" % self._numbers[-1][0], self.pdf))
 
     def lacking(self, page: Page) -> float:
         """The share of all that stands on the pages for which one of them fewer, each like `page`, has no room."""
@@ -53,5 +58,5 @@ class LaidOut:
 
     def _places(self, start: int, size: int) -> Iterator[float]:
         """How far above the lower edge the last lines of a page stand, in points."""
-        content = zlib.decompress(self.pdf[start : start + size]).partition(_FOOTER)[0]
+        content = _FOOTER.split(zlib.decompress(self.pdf[start : start + size]), maxsplit=1)[0]
         return map(float, _PLACE.findall(content[-_LAST_LINES:]))
