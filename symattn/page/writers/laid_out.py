@@ -12,9 +12,7 @@ from functools import cached_property
 
 from symattn.page.writers.common import Page
 
-_PAGE = re.compile(
-    rb"\n(\d+) 0 obj\s*<<(?:(?!endobj).)*?/Type\s*/Page(?=[\s/])(?:(?!endobj).)*?/Contents (\d+) 0 R", re.DOTALL
-)
+_PAGE = re.compile(rb"\n(\d+) 0 obj\s*<<\s*/Type\s*/Page(?=[\s/]).*?/Contents (\d+) 0 R", re.DOTALL)
 _STREAM = rb"\n%s 0 obj\s*<<\s*/Length (\d+)[^>]*>>\s*stream\r?\n"
 _PLACE = re.compile(rb"1 0 0 -1 [-\d.]+ ([-\d.]+) cm")  # of text or a line, in points from the lower left corner
 _FOOTER = re.compile(rb"/Subtype\s*/Footer")
