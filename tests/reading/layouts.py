@@ -961,6 +961,12 @@ def vectors_in_the_cells_of_a_table(work):
     return "\n\n".join(map(of, work))
 
 
+def side_by_side(blocks, gap):
+    """Blocks of lines beside one another, as they are typed where letters are equally wide."""
+    columns = [[line.ljust(max(map(len, lines))) for line in lines] for lines in blocks]
+    return "```\n" + "\n".join((" " * gap).join(row).rstrip() for row in zip(*columns, strict=True)) + "\n```"
+
+
 @layout("md")
 def rows_of_three_side_by_side(work):
     """Seen in a Vietnamese walkthrough, "Ma trận kết quả:": Q = [0.1]    K = [0.1], and the next rows below."""
@@ -970,10 +976,8 @@ def rows_of_three_side_by_side(work):
         for a in those:
             rows = [f"[{', '.join(row)}]" for row in a.texts]
             name = f"{a.sign} = "
-            lines = [name + rows[0], *(" " * len(name) + row for row in rows[1:])]
-            wide = max(map(len, lines))
-            blocks.append([line.ljust(wide) for line in lines])
-        return "```\n" + "\n".join("    ".join(lines).rstrip() for lines in zip(*blocks, strict=True)) + "\n```"
+            blocks.append([name + rows[0], *(" " * len(name) + row for row in rows[1:])])
+        return side_by_side(blocks, 4)
 
     return "\n\n".join(of(work[k : k + 3]) for k in range(0, len(work), 3))
 
@@ -987,10 +991,8 @@ def lists_of_two_side_by_side(work):
         for a in those:
             rows = [f"[{','.join(row)}]" for row in a.texts]
             lines = [f"{a.sign} = [{rows[0]}", *(" " * (len(a.sign) + 4) + row for row in rows[1:])]
-            lines = [*(f"{line}," for line in lines[:-1]), f"{lines[-1]}]"]
-            wide = max(map(len, lines))
-            blocks.append([line.ljust(wide) for line in lines])
-        return "```\n" + "\n".join("     ".join(lines).rstrip() for lines in zip(*blocks, strict=True)) + "\n```"
+            blocks.append([*(f"{line}," for line in lines[:-1]), f"{lines[-1]}]"])
+        return side_by_side(blocks, 5)
 
     return "\n\n".join(of(work[k : k + 2]) for k in range(0, len(work), 2))
 
