@@ -12,7 +12,7 @@ from typing import Any
 from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
-from symattn.page.document import Block, Paragraph, Words, sentence
+from symattn.page.document import Block, Paragraph, Together, Words, sentence
 from symattn.teaching.explanation import Detail
 from symattn.teaching.explanation.conventions import conventions
 from symattn.teaching.explanation.parts import asked, introduction, leading_to, wording_of, worked
@@ -63,11 +63,7 @@ def question(
             name=step.name,
             title=step_title(step, wording),
             ask=(*_shape_asked(step, worth[step.name], wording), *room[step.name]),
-            key=(
-                *_worked_between(ways[step.name], wording, detail),
-                *worked(step, wording, detail),
-                *_shape(step, wording),
-            ),
+            key=(*_worked_out(ways[step.name], step, wording, detail), *_shape(step, wording)),
             answer=_answer(step),
             marks=worth[step.name],
         )
@@ -98,12 +94,14 @@ def _of_steps(
     return question(replace(problem, asked=steps), content, separated, detail, scheme(problem))
 
 
-def _worked_between(way: Sequence[Step], wording: Wording, detail: Detail) -> Iterator[Block]:
-    """The steps of a way in which something is worked out, each under its name."""
-    for step in way:
-        if not step.op.trivial:
-            yield Paragraph(step_title(step, wording))
-            yield from worked(step, wording, detail)
+def _worked_out(way: Sequence[Step], step: Step, wording: Wording, detail: Detail) -> Iterator[Block]:
+    """A step, and before it those of the way to it in which something is worked out, each then under its name."""
+    steps = [*(one for one in way if not one.op.trivial), step]
+    for one in steps:
+        blocks = worked(one, wording, detail)
+        if steps[1:]:
+            yield Together((Paragraph(step_title(one, wording)), *blocks[:1]))
+        yield from blocks[1:] if steps[1:] else blocks
 
 
 def _diagnoses(problem: Problem, separated: Separation | None) -> tuple[Block, ...]:
