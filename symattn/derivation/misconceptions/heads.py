@@ -171,6 +171,8 @@ def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
 class RowByRow(Stack):
     """The numbers of one matrix after the other, read row by row, in rows of the right length (no transpose)."""
 
+    witness = Op.witness  # that of what is right is none
+
     def apply(self, *operands: Matrix) -> Matrix:
         if self.along == "rows":
             return replace(self, along="columns").apply(*(m.T for m in operands)).T

@@ -1,17 +1,21 @@
 """What the core of a variant hides: which misconceptions cannot be seen in it, or not be told apart.
 
-Misconceptions are followed no further than is needed for a verdict, and compared in floats.
+Misconceptions are followed no further than is needed for a verdict, and compared in floats.  After the last operation
+without a witness they are worked out in floats, too: exactly they would be most of the work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Op, Operand, Step
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, following, rewritten_everywhere
+from symattn.derivation.witnesses import transposed
+from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
 from symattn.teaching.fairness.separation import LEAST, Floats, distance, floats_of
 
@@ -48,6 +52,7 @@ class _Core:
     def __init__(self, laid: MatrixwiseDerivation) -> None:
         self.rows = laid.rows
         self.truth = {step.name: floats_of(step.result) for step in self.rows}
+        self.givens = {name: floats_of(m) for name, m in self.rows.givens.items()}
         self.alike: dict[str, list[_Replay]] = {}
         core = [m for m in misconceptions().values() if m.core]
         changed = [(m.id, rewritten_everywhere(self.rows, m.change, laid.parts)) for m in core]
@@ -55,15 +60,12 @@ class _Core:
 
     def _replay(self, id: str, rewritten: Rewritten) -> _Replay:
         """A misconception; as an earlier one, if it writes the same in the only step that both do otherwise."""
-        steps, known = following(self.rows, rewritten), dict[str, Floats | None]()
+        steps, known = self._followed(rewritten), dict[str, Floats | None]()
 
         def value(name: str) -> Floats | None:
-            while name not in known:
-                step, fails = next(steps, (None, True))
-                if step is None:
-                    return None
-                known[step.name] = None if fails else floats_of(step.result)
-            return known[name]
+            while name not in known and (found := next(steps, None)):
+                known[found[0]] = found[1]
+            return known.get(name)
 
         first = next((name for name, right in self.truth.items() if distance(value(name), right)), None)
         found = _Replay(id, first, value)
@@ -75,6 +77,23 @@ class _Core:
             return _Replay(id, first, same.value)
         others.append(found)
         return found
+
+    def _followed(self, rewritten: Rewritten) -> Iterator[tuple[str, Floats | None]]:
+        """Every step with what it gives; it ends with one that is not defined."""
+        steps, right = self.rows.steps, {**self.givens, **self.truth}
+        exact = max((k for k, s in enumerate(steps, 1) if not _has_witness(rewritten.get(s.name, s))), default=0)
+        made = dict(right)
+        for step, fails in following(replace(self.rows, steps=steps[:exact]), rewritten):
+            made[step.name] = None if fails else floats_of(step.result)
+            yield step.name, made[step.name]
+            if fails:
+                return
+        for step in steps[exact:]:
+            if step.name in rewritten or any(made[operand.name] != right[operand.name] for operand in step.operands):
+                made[step.name] = _in_floats(rewritten.get(step.name, step), made)
+            yield step.name, made[step.name]
+            if made[step.name] is None:
+                return
 
     def on_the_way(self) -> Iterator[str]:
         """Where misconceptions first show, and where those part that first show in the same step."""
@@ -96,3 +115,25 @@ class _Core:
         for (a, end), (b, its_end) in combinations(ends, 2):
             if end is not None and its_end is not None and distance(end, its_end) < LEAST:
                 yield "≈".join(sorted((a.id, b.id)))
+
+
+def _has_witness(step: Step) -> bool:
+    return type(step.op).witness is not Op.witness
+
+
+def _in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
+    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit."""
+    operands = [_used(operand, made[operand.name] or ()) for operand in step.operands]
+    try:
+        step.op.shape(*((len(rows), len(rows[0])) for rows in operands))
+        found = step.op.witness(*operands)
+    except (InputError, ArithmeticError, ValueError):
+        return None
+    return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
+
+
+def _used(operand: Operand, rows: Floats) -> list[list[float]]:
+    """The part of a matrix that a step uses."""
+    part = [list(row) for row in rows] if operand.row is None else [list(rows[operand.row])]
+    part = part if operand.column is None else [[row[operand.column]] for row in part]
+    return transposed(part) if operand.transposed else part
