@@ -8,7 +8,7 @@ generators is used.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -199,12 +199,14 @@ def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
     """
     of = d.last
     rows, columns = (int(size) for size in of.result.shape)
-    spend(rng, STEP * len(d.steps) * rows * columns)
     places = [(i, j) for i in range(rows) for j in range(columns)]
-    units = [
-        _back(d, Matrix([[int((i, j) == place) for j in range(columns)] for i in range(rows)])) for place in places
-    ]
-    forms = _forms(units)
+
+    def units() -> Iterator[list[Step]]:
+        for place in places:
+            spend(rng, STEP * len(d.steps))
+            yield _back(d, Matrix([[int((i, j) == place) for j in range(columns)] for i in range(rows)]))
+
+    forms = _forms(units())
     for _ in range(CANDIDATES):
         spend(rng, FORMS)
         flat = [whole(rng, -STEEP, STEEP) for _ in places]
@@ -227,19 +229,21 @@ Form = tuple[int, tuple[int, ...]]
 """A number that is linear in others: their factors, and what the sum is divided by."""
 
 
-def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
-    """Every entry of every gradient, the largest divisors first; None if an entry is of another kind."""
+def _forms(units: Iterable[list[Step]]) -> list[Form] | None:
+    """Every entry of every gradient, the largest divisors first; None as soon as an entry is of another kind."""
+    parts = list[list[tuple[Rational, Rational]]]()
+    for steps in units:
+        of_unit = [_parts(x) for step in steps if isinstance(step.result, Matrix) for x in step.result]
+        known = [part for part in of_unit if part]
+        if len(known) < len(of_unit):
+            return None
+        parts.append(known)
     forms: dict[Form, None] = {}
-    for steps in zip(*units, strict=True):
-        for entries in zip(*(step.result for step in steps if isinstance(step.result, Matrix)), strict=True):
-            parts = [_parts(x) for x in entries]
-            for kind in (0, 1):
-                factors = [part[kind] for part in parts if part]
-                if len(factors) < len(parts):
-                    return None
-                below = lcm(*(x.denominator for x in factors))
-                if any(factors):
-                    forms[below, tuple(int(x * below) for x in factors)] = None
+    for entry in zip(*parts, strict=True):
+        for factors in zip(*entry, strict=True):
+            below = lcm(*(x.denominator for x in factors))
+            if any(factors):
+                forms[below, tuple(int(x * below) for x in factors)] = None
     return sorted(forms, reverse=True)
 
 

@@ -67,7 +67,8 @@ class Spec(Shared):
         """The mechanism's settings, then the notation's, then those stated.
 
         Those that make numbers come out are for random numbers that stay exact; a base among them is left out where
-        weights are no powers.  On the starter level scores are not scaled where √d_k would be irrational.
+        weights are no powers, or their exponents irrational.  On the starter level scores are not scaled where √d_k
+        would be irrational.
         """
         return self._chosen_settings
 
@@ -85,8 +86,11 @@ class Spec(Shared):
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
         usual = {**SIZES[self.level], **chosen.default_sizes, **self.sizes}
         d_k = usual["d_k"] if "d_k" in chosen.letters else 1
-        if self.level == "starter" and isqrt(d_k) ** 2 != d_k:
-            preset.setdefault("scale", "none")
+        if isqrt(d_k) ** 2 != d_k:
+            if self.level == "starter":
+                preset.setdefault("scale", "none")
+            if "scale" not in {**preset, **self.settings}:
+                preset.pop("base", None)
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         settings = Settings.read(layered(preset, base, self.settings))
         if settings.letters:
