@@ -182,7 +182,7 @@ def main() -> None:
     asked = arguments.parse_args()
     family._Backwards.numbers *= LONGER * FIRST  # for all of the first
     family.SIBLING *= LONGER
-    family._Forwards.numbers *= LONGER
+    family._Forwards.numbers *= LONGER * FIRST
     family.PARENTS = FIRST
     derived.RELABELLINGS = ORDERS
     FOLDER.mkdir(exist_ok=True)

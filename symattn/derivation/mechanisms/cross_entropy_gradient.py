@@ -59,7 +59,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def row(weights: Rows) -> list[int] | None:
         (drawn,) = entries(1, d_model, rng)
         alone = replace(settings, scale="none")
-        return drawn if can_be_rounded([drawn], transposed(weights), full(1, vocabulary), alone, sizes) else None
+        return drawn if can_be_rounded([drawn], transposed(weights), full(1, vocabulary), alone, sizes, rng) else None
 
     def drawn() -> dict[str, Matrix] | None:
         weights = entries(d_model, vocabulary, rng)

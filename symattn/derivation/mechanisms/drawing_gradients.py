@@ -106,7 +106,9 @@ def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
     return None if len(several) > 1 and all(row == several[0] for row in several) else rows
 
 
-def can_be_rounded(q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Mapping[str, Size]) -> bool:
+def can_be_rounded(
+    q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
+) -> bool:
     """Whether weights of these queries and keys, rounded to tenths, may still sum to 1 in every row, in floats; True
     where more is done to scores than to scale and to mask them.
     """
@@ -118,6 +120,7 @@ def can_be_rounded(q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Mapp
         approximate(settings.base) if settings.base != "e" else e,
     )
     for scores, seen in zip(product(q, transposed(k)), keep, strict=True):
+        spend(rng, TELLING + len(k) * len(k[0]))
         powers = [base ** (s / divisor) for s in compress(scores, seen)]
         tenths = [round(TENTHS * x / sum(powers)) for x in powers]
         if sum(tenths) != TENTHS or not all(tenths):

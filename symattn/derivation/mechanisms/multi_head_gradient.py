@@ -61,9 +61,9 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
         def may_be_rounded(head: int) -> bool:
             of_keys = Slice.of_head((head - 1) * g // h + 1, g, d_k, settings.split).indices
-            own = [[row[j] for j in columns(head)] for row in product(x, w_q)]
+            own = product(x, [[row[j] for j in columns(head)] for row in w_q])
             theirs = [[row[j] for j in of_keys] for row in keys]
-            return can_be_rounded(own, theirs, keep, replace(settings, heads=1), sizes)
+            return can_be_rounded(own, theirs, keep, replace(settings, heads=1), sizes, rng)
 
         for _ in range(QUERIES):
             kept = {j for head in range(1, h + 1) if may_be_rounded(head) for j in columns(head)}
@@ -72,6 +72,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             fresh = entries(d_model, h * d_k, rng)
             w_q = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
                    for p in zip(w_q, fresh, strict=True)]  # fmt: skip
+        else:
+            return None
         given |= {"W_K": Matrix(w_k), "W_Q": Matrix(w_q)}
         forward = tried(heads(Derivation(given), settings, sizes), rng)
         found = [rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)]

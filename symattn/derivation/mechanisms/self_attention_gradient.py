@@ -30,7 +30,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     def drawn() -> dict[str, Matrix] | None:
         x, w_v = entries(n, d_model, rng), entries(d_model, d_v, rng)
         w_q, w_k = entries(d_model, d_k, rng), entries(d_model, d_k, rng)
-        if not can_be_rounded(product(x, w_q), product(x, w_k), keep, settings, sizes):
+        if not can_be_rounded(product(x, w_q), product(x, w_k), keep, settings, sizes, rng):
             return None
         given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v)}
         weights = rounded(tried(self_attention.derive(Derivation(given), settings, sizes), rng).value("A"), keep)

@@ -30,7 +30,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def query(i: int, keys: Rows) -> list[int] | None:
         (drawn,) = entries(1, d_k, rng)
-        return drawn if can_be_rounded([drawn], keys, (keep[i],), settings, sizes) else None
+        return drawn if can_be_rounded([drawn], keys, (keep[i],), settings, sizes, rng) else None
 
     def drawn() -> dict[str, Matrix] | None:
         k, v = entries(m, d_k, rng), entries(m, d_v, rng)

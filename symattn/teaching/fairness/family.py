@@ -29,8 +29,8 @@ from symattn.teaching.fairness.troubles import troubles
 
 Givens = Mapping[str, Matrix]
 
-PARENTS, FEW, LONG = 6, 3, 24
-"""Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` steps."""
+PARENTS, FEW, LONG = 6, 3, 200
+"""Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` entries."""
 
 SEVERAL = 24
 """Members that are looked for, where tokens may stand in any order, before these come again in others."""
@@ -226,7 +226,8 @@ class _Search:
         self.parents = list(parents)
         if not parents:
             self.parents.append(self._drawn())
-            several = PARENTS if len(self.parents[0].steps) <= LONG else FEW
+            entries = sum(prod(step.result.shape) for step in self.parents[0])
+            several = PARENTS if entries <= LONG else FEW
             self.parents += islice(self, several - 1)
             self.again()
 
