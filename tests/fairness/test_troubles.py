@@ -76,7 +76,7 @@ ASKED = [
 @pytest.mark.parametrize(("name", "stated"), ASKED)
 def test_verdicts_are_those_of_the_whole_replays(name, stated):
     spec = problem_type("full").spec({"mechanism": name, **stated})
-    d = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1)).derivation
+    d = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))
     found = by_the_rules(d)
     assert troubles(d) == found
     assert troubles(d, at_the_end=False) == {trouble for trouble in found if "≈" not in trouble}

@@ -178,7 +178,7 @@ def test_masks_of_any_kind_are_joined_in_any_order(seed):
 @pytest.mark.parametrize("name", ["attention", "causal_self_attention", "encoder", "rotary_attention"])
 def test_a_query_that_sees_nothing_is_drawn(name):
     spec = problem_type("full").spec({"mechanism": name, "settings": {"mask": "past", "empty": "zero"}})
-    drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1)).derivation
+    drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))
     weights = [step for step in drawn if isinstance(step.op, Softmax)]
     assert weights
     assert any(not np.asarray(step.result.rows[0], float).any() for step in weights)

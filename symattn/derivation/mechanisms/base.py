@@ -215,6 +215,11 @@ class Settings:
     learning_rate: Positive | None = None
 
     @property
+    def upright(self) -> Settings:
+        """The same, laid out as usual: tokens as rows, and matrix by matrix."""
+        return replace(self, orientation="rows", by="matrix", scores="row", order="QKV")
+
+    @property
     def plain_scores(self) -> bool:
         """Whether there is one head, whose scores are scaled and masked alone before an ordinary softmax."""
         changed = self.bias or self.cap is not None or self.temperature is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
 
@@ -37,17 +37,8 @@ TRIES, HOPELESS = 10_000, 1000
 """Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """Givens that passed, what they lead to, and how many were drawn until then."""
-
-    givens: Mapping[str, Matrix]
-    derivation: Derivation
-    tries: int
-
-
-def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Draw:
-    """Givens for a mechanism; the same generator gives the same ones, on every machine.
+def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Derivation:
+    """Givens for a mechanism, worked out; the same generator gives the same ones, on every machine.
 
     `InputError` if none passes: the sizes leave no room for a variant that is worth setting.
     """
@@ -57,17 +48,18 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         size = sizes.get(letter)
         if not isinstance(size, int) or size < 1:
             raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
-    complaints = set[str]()
+    complaints, upright = set[str](), settings.upright
     judge = _complaints if mechanism.is_attention and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
-        givens = _candidate(mechanism, settings, sizes, rng)
-        worked_out = cache(partial(mechanism.run, givens, settings))
+        givens = _candidate(mechanism, upright, sizes, rng)
+        worked_out = cache(partial(mechanism.run, givens, upright))
         try:
-            complaint = next(judge(mechanism, settings, givens, worked_out, _width(sizes)), "")
+            complaint = next(judge(mechanism, upright, givens, worked_out, _width(sizes)), "")
         except UndecidedError as error:
             complaint = str(error)
         if not complaint:
-            return Draw(givens, worked_out(), tries)
+            laid = givens if settings.orientation == "rows" else {name: m.T for name, m in givens.items()}
+            return worked_out() if settings == upright else mechanism.run(laid, settings)
         complaints.add(complaint)
         spend(rng, STEP * (1 + len(worked_out().steps) if worked_out.cache_info().currsize else 1))
         if tries == HOPELESS and len(complaints) == 1:
@@ -83,17 +75,15 @@ def _candidate(
     mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
 ) -> dict[str, Matrix]:
     if mechanism.draw is not None:
-        upright = mechanism.draw(replace(settings, orientation="rows"), sizes, rng)
-        return {name: m if settings.orientation == "rows" else m.T for name, m in upright.items()}
+        return dict(mechanism.draw(settings, sizes, rng))
     filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
     givens = {}
     for name, (rows, columns) in mechanism.given_shapes(sizes, settings).items():
         assert isinstance(rows, int) and isinstance(columns, int)  # `draw` has seen to it
         if name == "A":
-            givens[name] = _weights(rows, columns, settings, rng)
+            givens[name] = _weights(rows, columns, rng)
         else:
-            tokens, width = (rows, columns) if settings.orientation == "rows" else (columns, rows)
-            largest = _largest_needed(tokens, width) if name in ("Q", "K") else 1
+            largest = _largest_needed(rows, columns) if name in ("Q", "K") else 1
             givens[name] = _entries(name, rows, columns, filled, largest, rng)
     return givens
 
@@ -130,18 +120,15 @@ def _entry(rng: random.Random, filled: float, largest: int) -> int:
     return sign * whole(rng, 1, largest) if largest > 1 else sign
 
 
-def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) -> Matrix:
-    """Rows of tenths that sum to 1, as in note 004; columns of them where tokens are columns."""
-    if settings.orientation == "columns":
-        rows, columns = columns, rows
+def _weights(rows: int, columns: int, rng: random.Random) -> Matrix:
+    """Rows of tenths that sum to 1, as in note 004."""
     listed = []
     for _ in range(rows):
         most = max(1, min(6, 24 // columns - 2))  # so that the one that makes up for the others stays positive
         parts = [1 + int(rng.random() * most) for _ in range(columns)]
         parts[int(rng.random() * columns)] += 10 - sum(parts)
         listed.append([Fraction(p, 10) for p in parts])
-    matrix = Matrix(listed)
-    return matrix.T if settings.orientation == "columns" else matrix
+    return Matrix(listed)
 
 
 def _complaints(
@@ -154,7 +141,7 @@ def _complaints(
     """What is wrong with these givens, cheapest checks first; nothing if they may be set."""
     for name, matrix in givens.items():
         yield from _dull(name, matrix)
-    products = _products(settings, givens)
+    products = _products(givens)
     for name, product in products.items():
         if name not in givens:
             yield from _dull(name, product)
@@ -166,14 +153,9 @@ def _complaints(
         yield str(error)
         return
     if settings.activation != "identity":
-        after = {name: m for name in ("Q", "K", "V") if name in d and isinstance(m := d.value(name), Matrix)}
+        after = {name: m for name in "QKVS" if name in d and isinstance(m := d.value(name), Matrix)}
         for name, matrix in after.items():
             yield from _dull(name, matrix)
-        if settings.orientation == "columns":
-            after["S"] = MatMul().apply(after["K"].T, after["Q"])
-        else:
-            after["S"] = MatMul().apply(after["Q"], after["K"].T)
-        yield from _dull("S", after["S"])
         yield from _too_large(after, inner)
         yield from _confusable(after)
     yield from _bad_mask(d)
@@ -243,19 +225,16 @@ SHORT = 3
 """Places of decimals that come of rounded weights."""
 
 
-def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Matrix]:
+def _products(givens: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """Q, K, V and S = Q Kᵀ, as far as there are any: most draws are refused by them, and they cost little."""
-    rows = settings.orientation == "rows"
     found: dict[str, Matrix] = {}
     for role in "QKV":
         if role in givens:
             found[role] = givens[role]
         elif f"W_{role}" in givens:
-            x, w = givens["X"], givens[f"W_{role}"]
-            found[role] = MatMul().apply(x, w) if rows else MatMul().apply(w, x)
+            found[role] = MatMul().apply(givens["X"], givens[f"W_{role}"])
     if "Q" in found and "K" in found:
-        q, k = found["Q"], found["K"]
-        found["S"] = MatMul().apply(q, k.T) if rows else MatMul().apply(k.T, q)
+        found["S"] = MatMul().apply(found["Q"], found["K"].T)
     return found
 
 
@@ -305,9 +284,8 @@ def _bad_weights(d: Derivation) -> Iterator[str]:
     for step in d:
         if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
             continue
-        lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
         ties, counts = 0, list[int]()
-        for line in lines:
+        for line in step.result.rows:
             seen = [_float(x) for x in line if not (isinstance(x, int) and x == 0)]
             if len(seen) < 2:
                 continue
@@ -325,8 +303,4 @@ def _float(x: Value) -> float:
     """For choosing only: nothing that is printed comes from here."""
     if x is NEGATIVE_INFINITY:
         return -math.inf
-    if isinstance(x, int | Fraction):
-        return float(x)
-    if is_symbolic(x):
-        return float(x)
-    return float(decimal_text(x, 9))
+    return float(x) if isinstance(x, int | Fraction) or is_symbolic(x) else float(decimal_text(x, 9))

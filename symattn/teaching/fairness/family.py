@@ -287,7 +287,7 @@ class _Forwards(_Search):
     at_the_end = False  # of so many lines, the last need not tell what those before it show
 
     def _drawn(self) -> Derivation:
-        return draw(self.kind.mechanism, self.kind.settings, self.kind.sizes, self._rng).derivation
+        return draw(self.kind.mechanism, self.kind.settings, self.kind.sizes, self._rng)
 
     def typical(self, among: Sequence[int]) -> int:
         found = sorted((work(self.parents[k]), k) for k in among)

@@ -15,6 +15,7 @@ from operator import add
 from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.ops import Add, MatMul, Softmax
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, has_symbols, power
@@ -132,10 +133,12 @@ def features(d: Derivation) -> Features:
     for name, matrix in (*d.givens.items(), *((step.name, step.result) for step in d)):
         if not isinstance(matrix, Matrix) or any(map(has_symbols, matrix)):
             raise InputError(f"Features are counted for numbers; {name} has letters.")
-    scores, softmax = _scores(d), next((s.op for s in d if isinstance(s.op, Softmax)), None)
+    d = MatrixwiseDerivation(d).rows
+    scores = _rows(d, "M") or _rows(d, "S'") or _rows(d, "S")  # that softmax sees
+    softmax = next((s.op for s in d if isinstance(s.op, Softmax)), None)
     visible = ([x for x in row if x is not NEGATIVE_INFINITY] for row in scores)
     ordered = [sorted(row, key=approximate) for row in visible]
-    weights, values = _by_query(d, "A"), _by_query(d, "V_cache" if "V_cache" in d else "V")  # with earlier ones
+    weights, values = _rows(d, "A"), _rows(d, "V_cache") or _rows(d, "V")  # with earlier ones
     whole = _whole_weights(weights, scores, softmax)
     return Features(
         counts=sum(_products(d), Counts()),
@@ -179,18 +182,10 @@ def _with_rational_numbers(m: Matrix, other: int) -> Matrix:
 # ---------------------------------------------------------------------------------------- reading a derivation
 
 
-def _by_query(d: Derivation, role: str) -> tuple[Row, ...]:
-    """A matrix with tokens as rows, whatever the layout; empty where the derivation does not have it."""
-    if role in d:
-        matrix = d.value(role)
-        assert isinstance(matrix, Matrix)
-        return matrix.rows if d.orientation == "rows" else matrix.T.rows
-    return tuple(tuple(step.result) for step in d if step.role == role and isinstance(step.result, Matrix))
-
-
-def _scores(d: Derivation) -> tuple[Row, ...]:
-    """The scores that softmax sees: masked, else scaled, else as they are."""
-    return _by_query(d, "M") or _by_query(d, "S'") or _by_query(d, "S")
+def _rows(d: Derivation, name: str) -> tuple[Row, ...]:
+    """The rows of a matrix; none where the derivation does not have it."""
+    matrix = d.value(name) if name in d else None
+    return matrix.rows if isinstance(matrix, Matrix) else ()
 
 
 def _products(d: Derivation) -> Iterator[Counts]:
@@ -206,7 +201,7 @@ def _products(d: Derivation) -> Iterator[Counts]:
         elif isinstance(step.op, Add):
             product, bias = operands
             assert isinstance(product, Matrix) and isinstance(bias, Matrix)
-            yield _bias_counts(product, bias) if d.orientation == "rows" else _bias_counts(product.T, bias.T)
+            yield _bias_counts(product, bias)
 
 
 def _bias_counts(product: Matrix, bias: Matrix) -> Counts:

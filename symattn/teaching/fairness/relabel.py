@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from symattn.derivation.derivation import Derivation
@@ -42,7 +41,7 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
     Found by doing it, with an exchange and a turn, of which all orders are made: what a mask, a position or the token
     before decides is so found to be bound to its place.  Features, which little binds, are tried together first.
     """
-    upright = replace(settings, orientation="rows", by="matrix", scores="row", order="QKV")
+    upright = settings.upright
     shapes, before = mechanism.shapes(upright), _entries(mechanism.run(givens, upright))
     sizes = {letter: size for name, m in givens.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
 

@@ -36,7 +36,7 @@ Items = ItemsView[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of variant: what is known of it before any number is drawn; tokens are rows."""
+    """One kind of variant: what is known of it before any number is drawn; settings are upright."""
 
     mechanism: Mechanism
     settings: Settings
@@ -52,15 +52,10 @@ class Kind:
     @property
     def title(self) -> str:
         """What a kept family is found by: sizes, the settings that change numbers, and the level where it counts."""
-        default = Settings()
-        said = {f.name: getattr(self.settings, f.name) for f in fields(Settings) if f.name not in LAYOUT}
-        changed = [f"{name}={value}" for name, value in said.items() if value != getattr(default, name)]
+        stated = [(f.name, getattr(self.settings, f.name), f.default) for f in fields(Settings)]
+        changed = [f"{name}={value}" for name, value, default in stated if value != default]
         wanted = (self.level, self.softmax) if self.is_found_backwards else ()
         return " ".join((*(f"{letter}={size}" for letter, size in self.sizes.items()), *changed, *wanted))
-
-
-LAYOUT = ("orientation", "by", "scores", "order")
-"""Settings that change where numbers stand and not what they are."""
 
 
 # ------------------------------------------------------------------------------------------- the numeric targets

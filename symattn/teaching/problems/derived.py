@@ -75,7 +75,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
 
 def kind_of(spec: Spec) -> Kind:
     """What is wanted of the numbers of a variant."""
-    settings = replace(spec.chosen_settings(), orientation="rows")
+    settings = spec.chosen_settings().upright
     return Kind(mechanism(spec.mechanism), settings, spec.chosen_sizes(), spec.level, spec.softmax)
 
 
