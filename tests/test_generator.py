@@ -181,3 +181,20 @@ def test_what_a_seed_means_has_not_changed():
 def test_more_sheets_than_there_are_is_an_error():
     with refused_saying("more draws gave none"):
         worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})
+
+
+@pytest.mark.parametrize(
+    ("sizes", "settings", "base"),
+    [
+        ({}, {}, 2),
+        ({"d_k": 3}, {}, "e"),
+        ({"d_k": 3}, {"scale": "none"}, 2),
+        ({"d_k": 3}, {"base": 2}, 2),
+        ({}, {"base": 3}, 3),
+        ({}, {"weights": "hardmax"}, "e"),
+    ],
+)
+def test_weights_are_powers_of_2_where_that_makes_them_rational(sizes, settings, base):
+    """Of the exponents s/√d_k, those with d_k = 3 are irrational, and so are powers of 2."""
+    spec = problem_type("full").spec({"mechanism": "encoder_block", "sizes": sizes, "settings": settings})
+    assert spec.chosen_settings().base == base
