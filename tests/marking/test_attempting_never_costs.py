@@ -205,6 +205,52 @@ def test_a_wrong_entry_that_nothing_shows_counts_as_blank(mechanism, chosen):
     costs_at_most(1, q, before, after, part)
 
 
+def mixed_up(seed):
+    """A sheet that mixes several misconceptions and nonsense line by line, without one line and with anything there."""
+    rng = Random(f"harsh {seed}")
+    number = rng.randrange(len(SHEETS))
+    q, right = key_to(number)
+    scripts, answers = [right, *rng.sample(wrong_scripts_to(number), 3)], {}
+    for name, said in right.answers.items():
+        own = rng.choice(scripts).answers.get(name)
+        if rng.random() < 0.1:
+            own = anything(said.shape, rng)
+        if own is not None and rng.random() > 0.05:
+            answers[name] = own
+    part = rng.choice([name for name in right.answers if name in key_of(q)])
+    answers.pop(part, None)
+    new = rng.choice(wrong_scripts_to(number)).answers.get(part) if rng.random() < 0.5 else None
+    new = new or anything(right.answers[part].shape, rng)
+    return q, part, Attempt(answers), Attempt({**answers, part: new})
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(14, id="what is implied without the line says nothing against leaving it out"),
+        pytest.param(15, id="a right line before it was not gone on with either"),
+        pytest.param(317, id="all blanks of a matrix that is printed in part are left out"),
+        pytest.param(398, id="it alone is left out of several doubtful lines"),
+    ],
+)
+def test_anything_between_lines_of_several_mistakes_costs_a_mark_at_most(seed):
+    costs_a_mark_at_most(*mixed_up(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 300, 25))
+def test_so_it_is_for_whatever_mixes_mistakes(first):
+    for seed in range(first, first + 25):
+        costs_a_mark_at_most(*mixed_up(seed))
+
+
+def costs_a_mark_at_most(q, part, before, after):
+    less, more = marked(q, before), marked(q, after)
+    waits = sum(mark.of - mark.given for mark in more.marks if mark.pending)
+    says = f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
+    assert more.total + waits >= less.total - 1, says
+
+
 @pytest.mark.slow
 @tries(4)
 @given(st.integers(0, 10**6))
@@ -217,10 +263,7 @@ def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed)
     said = right.answers[part]
     before = Attempt({name: grid for name, grid in mistaken.answers.items() if name != part})
     after = Attempt({**before.answers, part: anything(said.shape, rng)})
-    less, more = marked(q, before), marked(q, after)
-    waits = sum(mark.of - mark.given for mark in more.marks if mark.pending)
-    says = f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
-    assert more.total + waits >= less.total - 1, says
+    costs_a_mark_at_most(q, part, before, after)
 
 
 def test_zeros_everywhere_earn_next_to_nothing():

@@ -112,6 +112,29 @@ def test_a_misconception_is_one_event_whatever_the_places_of_its_lines():
         assert len(report.events) <= 1, (wrong.misconception.id, places, report.events)
 
 
+BELIEFS = {
+    "twice as much and one": lambda x, i, j: 2 * x + 1,
+    "its cube": lambda x, i, j: x**3,
+    "its place added": lambda x, i, j: x + i + 2 * j + 1,
+    "times the number of its row": lambda x, i, j: (i + 2) * x,
+}
+"""What nobody has a name for, by what becomes of an entry."""
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("attention", "S"), ("layer_norm", "N_hat"), ("self_attention", "Q"), ("causal_self_attention", "S")],
+)
+@pytest.mark.parametrize("belief", BELIEFS.values(), ids=list(BELIEFS))
+def test_a_belief_without_a_name_is_one_event(belief, name, part):
+    """Some of the entries happen to be what a slip would give: of a line that is wrong throughout, that is chance."""
+    right = value(name, part)
+    rows = [[(i, j, belief(x, i, j), x) for j, x in enumerate(row)] for i, row in enumerate(right.rows)]
+    wrong = {(i, j): typed(y) for row in rows for i, j, y, x in row if decide(x, y).equal is False}
+    [(_, _, entries)] = events(name, {part: wrong})
+    assert entries == len(wrong)
+
+
 SMALL = ("attention", "layer_norm", "softmax_jacobian")
 OTHERS = ("causal_self_attention", "multi_head_attention", "feed_forward_gradient", "online_softmax", "kv_cache")
 

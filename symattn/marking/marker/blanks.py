@@ -18,7 +18,7 @@ from itertools import combinations, product
 from symattn.derivation.derivation import Step
 from symattn.exact import values_of
 from symattn.foundation.languages import message
-from symattn.marking.attempt import BLANK, Entry, Grid
+from symattn.marking.attempt import BLANK, Entry
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.report import OF_PLACES, Event, Given, Notice, Verdict
@@ -29,12 +29,15 @@ from symattn.teaching.question import total
 
 MOST_WAYS = 4
 """Ways of leaving lines out that are marked in full, all doubtful lines first and then those that let most entries be
-accepted, of equals the longest; each line alone is left out besides."""
+accepted, of equals the longest.  Each line alone is left out besides."""
 
 MOST_TOGETHER = 5
 """Of more doubtful lines than these, each is left out alone, and all together."""
 
 Award = Callable[[Script], Awarding]
+
+Run = tuple[str, ...]
+"""Lines that are left out together."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,9 @@ def awarded(script: Script, award: Award) -> Awarded:
         as_blank = (name for name in wrong if other.written.get(name) != written.trace.script.written.get(name))
         return replace(award(other), wrong=frozenset(as_blank))
 
-    ways = [written, *_with_blanks(written, award_again)]
-    throughout = [
-        way for way in (*ways[1:], *_with_one_correct_line_removed(written, award_again)) if way.total > written.total
-    ]
+    ways = _with_blanks(written, award_again)
+    others = [*ways[1:], *_with_one_correct_line_removed(written, award_again)]
+    throughout = [way for way in others if way.total > written.total]
     found = max(
         (
             _together(ways, _best(ways)),
@@ -121,54 +123,52 @@ def _said_of_shapes(awarding: Awarding, script: Script) -> Iterator[Notice]:
 
 
 def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
-    """The script with doubtful lines left out, in the ways that may earn more.
+    """The script as it was written, and with doubtful lines left out in the ways that may earn more."""
+    ways = [written]
+    for _, run, script in _likeliest_left_out(written.trace):
+        best = _best(ways)
+        if all(best[line].earned(line) == total(line.marks) for line in written.lines):
+            break
+        way = award(script)
+        if _explained(way.trace, run) >= _explained(written.trace, run):
+            ways.append(way)
+    return ways
 
-    A line that something was worked out from is not left out: it counts as it was written.  Nor is one that a person
-    has to read first, unless something in it is wrong whatever the rest says.
+
+def _likeliest_left_out(trace: Trace) -> list[tuple[int, Run, Script]]:
+    """The script with doubtful lines left out, whole or only what is wrong in them: the likeliest ways, and then each
+    line alone; each with the number of entries that are accepted then, by and large.
     """
-    open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
-    trace = written.trace
-    used = {operand.name for step in trace.script.d for operand in step.operands}
-    wrong_lines = {verdict.part for verdict in trace.every_verdict if verdict.state == "wrong"}
-    candidates = (trace.script.written.keys() & used) - (trace.script.in_doubt - wrong_lines)
-    own = [step.name for step in trace.script.d if step.name in candidates]
-    doubtful = _doubtful(trace, own) if open_lines else {}
+    doubtful = _doubtful(trace)
     if len(doubtful) <= MOST_TOGETHER:
         runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]
     else:
         runs = [tuple(doubtful), *((name,) for name in doubtful)]
-    scripts: list[tuple[int, tuple[str, ...], Script]] = []
-    wrong = {name: [v for v in found if "recovered" not in v.flags] for name, found in doubtful.items()}
+    found: list[tuple[int, Run, Script]] = []
+    wrong = {name: [v for v in verdicts if "recovered" not in v.flags] for name, verdicts in doubtful.items()}
     for run, (verdicts, whole) in product(runs, ((doubtful, False), (doubtful, True), (wrong, False))):
         if verdicts is wrong and len(run) > 1:
             continue
         script = _without(trace, {name: verdicts[name] for name in run}, whole)
-        if script != trace.script and all(script != other for _, _, other in scripts):
-            scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
-    scripts.sort(key=lambda one: (len(one[1]) == len(doubtful), one[0], len(one[1])), reverse=True)
-    ways: list[Awarding] = []
-    alone = {run: one for one in reversed(scripts[MOST_WAYS:]) if len(run := one[1]) == 1 and one[0] > _accepted(trace)}
-    for _, run, script in [*scripts[:MOST_WAYS], *alone.values()]:
-        if not open_lines:
-            break
-        way = award(script)
-        if _explained(way.trace, run) >= _explained(trace, run):
-            ways.append(way)
-        best = _best([written, *ways])
-        open_lines = [line for line in open_lines if best[line].earned(line) < total(line.marks)]
-    return ways
+        if script != trace.script and all(script != other for _, _, other in found):
+            found.append((_accepted(_Rough(script, trace.policy)), run, script))
+    found.sort(key=lambda one: (len(one[1]) == len(doubtful), one[0], len(one[1])), reverse=True)
+    few = _accepted(trace)
+    alone = [
+        one for one in found[MOST_WAYS:] if len(run := one[1]) == 1 and (one[0] > few or not one[2].is_known(*run))
+    ]
+    return [*found[:MOST_WAYS], *alone]
 
 
 def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[Awarding]:
     """The script with one right line left out, before a line that nothing explains: perhaps it was not worked out from
-    what stands there, but from what it would have been after another mistake.
+    what stands there, but from what it would have been after another mistake.  Doubtful lines between them go with it.
     """
     trace, script = written.trace, written.trace.script
     unrecognised = (event for event in trace.events if event.kind == "unknown" and not event.candidates)
     spoilt = Counter(step for event in unrecognised for step, _, _ in event.entries)
     unknown = [step for step, count in spoilt.items() if 2 * count >= len(trace.verdicts[step])]
-    shown = (step for name in unknown for step in (script.d[name], *script.left_out(script.d[name])))
-    before = dict.fromkeys(source.name for step in shown for source in script.sources(step))
+    doubtful = _doubtful(trace) if unknown else {}
 
     def lost_after(name: str) -> int:
         after = (
@@ -176,24 +176,39 @@ def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[
         )
         return sum(total(line.marks) - written.earned(line) for line in after)
 
-    for name in before:
+    def before(name: str, between: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+        """The nearest lines that a line rests on, each with the doubtful ones between them."""
+        for source in script.sources(script.d[name]):
+            if source.name in doubtful:
+                yield from before(source.name, between | {source.name})
+            elif source.name in script.written:
+                yield source.name, between
+            else:
+                yield from before(source.name, between)
+
+    for name, between in dict.fromkeys(found for step in unknown for found in before(step)):
         own = sum(written.earned(line) for line in written.lines if written.steps_of(line) == {name})
-        right = name in script.written and name not in script.printed and trace.accepts_all_of(name)
+        right = name not in script.printed and trace.accepts_all_of(name)
         if right and lost_after(name) > own:
-            kept = {other: grid for other, grid in script.written.items() if other != name}
+            kept = {other: grid for other, grid in script.written.items() if other not in {name, *between}}
             yield award(replace(script, written=kept))
 
 
-def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Verdict]]:
+def _doubtful(trace: Trace) -> dict[str, list[Verdict]]:
     """The entries of lines that are wrong, missing, or right although they do not follow, and not carried on.
 
-    What comes of a wrong method that was carried on anywhere is not in doubt.
+    What comes of a wrong method that was carried on anywhere is not in doubt; nor is the last line, from which nothing
+    is worked out, nor one that a person has to read first, unless something in it is wrong whatever the rest says.
     """
     methods = [event for event in trace.events if event.kind == "misconception"]
     used = {e.number for e in methods if any(p[0] not in trace.misshapen and trace.carried_on(p) for p in e.entries)}
+    wrong_lines = {verdict.part for verdict in trace.every_verdict if verdict.state == "wrong"}
+    script = trace.script
+    gone_on_with = {operand.name for step in script.d for operand in step.operands}
+    lines = (script.written.keys() & gone_on_with) - (script.in_doubt - wrong_lines)
     states = ("wrong", "unreadable", *_NOT_WRITTEN)
     doubtful: dict[str, list[Verdict]] = {}
-    for verdict in (verdict for name in lines for verdict in trace.verdicts[name].values()):
+    for verdict in (verdict for verdict in trace.every_verdict if verdict.part in lines):
         in_doubt = (verdict.state in states or "recovered" in verdict.flags) and verdict.event not in used
         if verdict.part in trace.misshapen or (in_doubt and not trace.carried_on(verdict.place, seen_to_be=True)):
             doubtful.setdefault(verdict.part, []).append(verdict)
@@ -204,13 +219,9 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Verdict]], whole: boo
     """The script with these entries left blank, or with the whole lines left out."""
     script, written = trace.script, dict(trace.script.written)
     for name, verdicts in doubtful.items():
-        if whole or name in trace.misshapen:
-            written[name] = Grid.blank(*values_of(script.d[name].result).shape)
-            continue
-        for verdict in verdicts:
+        for verdict in () if whole or name in trace.misshapen else verdicts:
             written[name] = written[name].put(verdict.i, verdict.j, BLANK)
-    for name in doubtful:
-        if written[name].empty and name not in script.printed:
+        if whole or name in trace.misshapen or written[name].empty:
             del written[name]
     return replace(script, written=written, in_doubt=script.in_doubt - doubtful.keys())
 
@@ -228,9 +239,9 @@ def _accepted(trace: Trace) -> int:
 
 
 def _explained(trace: Trace, but: Sequence[str]) -> int:
-    """How many entries of all steps but these are accepted, or come of a wrong method that is known."""
+    """How many entries that were written are accepted, or come of a wrong method that is known, but in these steps."""
     known = {event.number for event in trace.events if event.kind == "misconception"}
-    others = (verdict for verdict in trace.every_verdict if verdict.part not in but)
+    others = (v for v in trace.every_verdict if v.part not in but and v.state not in _NOT_WRITTEN)
     return sum(verdict.accepted or verdict.event in known for verdict in others)
 
 

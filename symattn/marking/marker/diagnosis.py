@@ -347,7 +347,7 @@ class Diagnosis(Trace):
             self._charge(step, [c for c in wrong if c not in found.nearly[0].rejected], found.nearly)
             [odd] = found.nearly[0].rejected
             self._record(step, "slip", [], [odd], [step.name])
-        elif found.slipped:
+        elif found.slipped and not self._is_one_belief(step, grid, wrong, found.slipped):
             left = set(wrong)
             for cells, candidates in found.slipped:
                 self._record(step, "slip", candidates, cells, [step.name])
@@ -359,6 +359,15 @@ class Diagnosis(Trace):
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
             self._record(step, kind, [], wrong, [step.name])
+
+    def _is_one_belief(self, step: Step, grid: Grid, wrong: Sequence[Cell], slipped: Slips) -> bool:
+        """Whether a line is so wrong that it is likelier to have one cause without a name than these slips in it, which
+        leave most of it unexplained, or are many.
+        """
+        explained = sum(len(cells) for cells, _ in slipped)
+        left = len(wrong) - explained
+        throughout = 2 * len(wrong) > sum(1 for _ in self._readable(step, grid))
+        return throughout and (left > explained or len(slipped) + (left > 0) > COINCIDENCE)
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
