@@ -108,14 +108,17 @@ def _grid_of(blocks: Blocks) -> AnswerGrid | None:
 
 
 def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
-    """The exact values of the matrices that had no room for them in their boxes, side by side as far as a line goes."""
+    """The exact values of the matrices that had no room for them in their boxes, side by side as far as a line goes.
+
+    Those of a step that only puts other matrices together stand there already.
+    """
     wording, values = wording_of(problem), []
     for grid in (grid for sheet in worked for grid in sheet.grids) if problem.exact else ():
         if not grid.heading or not isinstance(grid.inside, AnswerGrid):
             continue
-        if any(_is_rounded(formula) for _, formula in grid.inside.filled):
-            name = grid.inside.step
-            values.append(equal(wording.name(name), wording.values(problem.derivation.value(name))))
+        step = problem.derivation[grid.inside.step]
+        if not step.op.trivial and any(_is_rounded(formula) for _, formula in grid.inside.filled):
+            values.append(equal(wording.name(step.name), wording.values(step.result)))
     if fit := [value for value in values if width(value) <= LINE]:
         yield Display(tuple(rows_of(list(fit))))
     yield from (Display(fold(value, LINE)) for value in values if value not in fit)
