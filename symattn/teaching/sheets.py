@@ -70,9 +70,10 @@ class Recipe:
 
     @property
     def stem(self) -> str:
-        """What its files are called."""
-        kind = "" if self.spec.type == "full" else f"{self.spec.type}-"
-        return f"{kind}{Path(self.spec.mechanism).stem.replace('_', '-')}-{self.seed}"
+        """What its files are called: after the type, and after the mechanism unless its questions are all the same."""
+        kind = "" if self.spec.type == "full" else self.spec.type
+        of = "" if problem_type(self.spec.type).mechanisms else Path(self.spec.mechanism).stem.replace("_", "-")
+        return "-".join(filter(None, (kind, of, str(self.seed))))
 
     def _options(self) -> Iterator[str]:
         spec, settings = self.spec, self.spec.chosen_settings()
