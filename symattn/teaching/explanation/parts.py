@@ -51,7 +51,7 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
         display = (Display(tuple(rows_of(rules))),) if rules else ()
         decimals = any(begins_decimals(one, problem.derivation) for one in (*way, step))
         form = decimals_wanted(problem) if problem.exact and decimals else ()
-        blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+        blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact, way))
     return blocks
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from functools import lru_cache
+from math import ceil
 from typing import Literal
 
 from symattn.derivation.algebra import index, size_formula
@@ -369,8 +370,11 @@ class FromGivens:
 # -------------------------------------------------------------------------------------------- for the student
 
 
-def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
-    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
+def ask_step(step: Step, wording: Wording, exact: bool, way: Sequence[Step] = ()) -> list[Block]:
+    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape.
+
+    The steps of the `way` to it, which are used and not asked, are worked out in the same space.
+    """
     name = wording.name(step.name)
     if isinstance(step.result, Outline):
         rule = Display((equal(name, wording.rule(step)),))
@@ -378,10 +382,17 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     rows, columns = step.result.shape
     asked = equal(name, wording.rule(step, shapes=True))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
-    if step.op.by_hand:
-        blocks.append(working_space(step, wording.derivation, exact))
+    blocks += _space_for((*way, step), wording.derivation, exact)
     blocks.append(AnswerGrid(name, rows, columns, box_kind(step, exact), step=step.name))
     return blocks
+
+
+def _space_for(steps: Iterable[Step], derivation: Derivation, exact: bool) -> list[WorkingSpace]:
+    """Room for several steps one below the other; none where nothing is worked out by hand."""
+    spaces = [working_space(step, derivation, exact) for step in steps if step.op.by_hand]
+    if len(spaces) < 2:
+        return spaces
+    return [WorkingSpace(sum(space.height * ceil(space.count / (PAPER // space.width)) for space in spaces))]
 
 
 def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpace:
