@@ -14,7 +14,7 @@ from typing import Literal
 from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import say
-from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
+from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
 
@@ -274,11 +274,11 @@ class _Panel:
         marks: Inlines = ()
         if grid.heading:
             number = *(Strong(x.text) if isinstance(x, Words) else x for x in grid.heading.label), Words(" ")
-            marks = (Words(f" {grid.heading.marks}"),) if grid.heading.marks else ()
+            marks = as_text(f" {grid.heading.marks}") if grid.heading.marks else ()
         lines: tuple[Inlines, ...] = ((*number, Math(grid.rule), *marks),)
         match grid.rule:
             case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _OF_EM * _EM > room:
-                lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
+                lines = (*number, Math(name), *marks), as_text(Relation((NOTHING, rule), signs))
         self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
 
     def above(self, role: str, at: float = 0.0, ends: bool = False, room: float = 0.0) -> None:
@@ -520,7 +520,7 @@ class _Panel:
             y, x = self.middle(source), z_end - self.wide("W_K") / 2
             edge = self.places[source][0] - _AWAY
             if not apart:
-                edge -= inlines_width((Math(self.grids["X"].rule),)) * _EM + 3
+                edge -= inlines_width(as_text(self.grids["X"].rule)) * _EM + 3
             self.arrow(source, "W_K", (edge, y), (x, y), (x, self.places["W_K"][1] - _AWAY))
             side, half = self.left + 1.5, self.middle("W_V")
             self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.places["W_V"][0] - _AWAY, half))

@@ -8,7 +8,7 @@ beforehand: such an entry has its points, as it would under the policy ecf, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import count, permutations
 from math import ceil
@@ -17,7 +17,16 @@ from typing import assert_never
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols, rounded
 from symattn.foundation.languages import Message, capitalised, listed, message, say, speaking
-from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    Block,
+    Document,
+    Heading,
+    Inlines,
+    Look,
+    Paragraph,
+    as_text,
+)
 from symattn.page.presentation import presented
 from symattn.page.writers import html
 from symattn.teaching.bank.forms import (
@@ -242,7 +251,7 @@ def _item(id: str, sheet: str, question: Question, look: Look, wants: Wants) -> 
     parts: list[Body] = []
     stated: tuple[Message, ...] = ()  # what holds from the part before on is not said again
     for number, part in enumerate(map(headed, question.parts), 1):
-        heading = Heading(part.title, 1, _worth(part), (Words(f"{number}."),))
+        heading = Heading(part.title, 1, _worth(part), as_text(f"{number}."))
         body: list[str | Spot] = [plain(shown(heading))]
         if _is_left_out(part):
             body.append(plain(shown(*part.ask)))
@@ -407,7 +416,7 @@ def _places(
             return {alone: _choice(place, part.answer, said, known)}
         case CellsAnswer((rows, columns), shaded):
             shares = _shares(place, [(i, j) for i in range(rows) for j in range(columns)])
-            return {cell: Shaded(*astuple(share), cell in shaded) for cell, share in shares.items()}
+            return {cell: Shaded(**asdict(share), right=cell in shaded) for cell, share in shares.items()}
         case ShapeAnswer(shape):
             return {alone: _text(place, _shape(shape), *(_turned(shape) if shape else ()))}
         case OrderAnswer(groups):
@@ -534,12 +543,12 @@ def _number(place: Place, value: Value, wrong: Sequence[KnownWrong], places: int
         taken.update(own)
         told.setdefault((one.told, one.follows), []).extend(own)
     known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
-    return Typed(*astuple(place), texts, known)
+    return Typed(**asdict(place), texts=texts, wrong=known)
 
 
 def _decimal(place: Place, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
     if value is NEGATIVE_INFINITY or has_symbols(value):
-        return Typed(*astuple(place), typed(value))
+        return Typed(**asdict(place), texts=typed(value))
     right = Window.around(value, places)
     told: list[WrongNumber] = []
     for one in _followed_first(wrong):
@@ -549,7 +558,14 @@ def _decimal(place: Place, value: Value, wrong: Sequence[KnownWrong], places: in
         others = [right, *(Window(o.value, o.tolerance) for o in told if not (one.follows and o.follows))]
         if all(abs(own.middle - other.middle) > own.tolerance + other.tolerance for other in others):
             told.append(WrongNumber(own.middle, own.tolerance, one.told, one.follows))
-    return Measured(*astuple(place), right.middle, right.tolerance, right.places, places, tuple(told))
+    return Measured(
+        **asdict(place),
+        value=right.middle,
+        tolerance=right.tolerance,
+        places=right.places,
+        asked=places,
+        wrong=tuple(told),
+    )
 
 
 def _choice(place: Place, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
@@ -559,12 +575,12 @@ def _choice(place: Place, answer: ChoiceAnswer, said: Callable[[Inlines], str], 
     ]
     if not answer.right:
         options.append(Offered(say("None of these."), True))
-    return Chosen(*astuple(place), tuple(options), answer.several)
+    return Chosen(**asdict(place), options=tuple(options), several=answer.several)
 
 
 def _text(place: Place, texts: Sequence[str], *turned: str) -> Typed:
     wrong = (WrongText(turned, say("rows and columns are swapped")),) if turned else ()
-    return Typed(*astuple(place), tuple(dict.fromkeys(texts)), wrong, 12)
+    return Typed(**asdict(place), texts=tuple(dict.fromkeys(texts)), wrong=wrong, size=12)
 
 
 def _followed_first(wrong: Sequence[KnownWrong]) -> list[KnownWrong]:

@@ -53,6 +53,7 @@ from symattn.page.document import (
     Strong,
     Words,
     all_blocks,
+    as_text,
     in_turn,
 )
 from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
@@ -151,7 +152,7 @@ def _boxed(after: Sequence[Block]) -> Sequence[Block]:
 
 def _apart(items: Sequence[Inlines]) -> Inlines:
     """Items on one line, with a point between them."""
-    return tuple(x for k, item in enumerate(items) for x in (*((Words(" · "),) if k else ()), *item))
+    return tuple(x for k, item in enumerate(items) for x in (*(as_text(" · ") if k else ()), *item))
 
 
 # ------------------------------------------------------------------------------------------- what has a sheet
@@ -279,7 +280,7 @@ class _Sheets:
     def _legend(self, version: Version) -> Inlines:
         said: list[Inlines] = []
         if version != "worked":
-            said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
+            said.append(as_text(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)))
             said += [
                 one.content
                 for part in self.parts.values()
@@ -288,11 +289,11 @@ class _Sheets:
             ]
         if self.conventions != "none":
             lines: list[Inlines] = [
-                (Words(TOKENS[self.d.orientation]),),
+                as_text(TOKENS[self.d.orientation]),
                 *agreed(self.problem, self.wording, brief=True),
             ]
             if unscaled(self.problem):
-                lines.append((Words("No scaling"),))
+                lines.append(as_text("No scaling"))
             said.append(_apart(lines))
         return in_turn(said)
 

@@ -21,12 +21,13 @@ from symattn.page.document import (
     Inlines,
     ItemList,
     Paragraph,
-    Table,
     Together,
     Words,
+    as_text,
     in_turn,
     sentence,
     spans,
+    table,
 )
 from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
@@ -119,7 +120,7 @@ class _Page:
     def errata(self) -> Iterator[Block]:
         """What a note says, what it should say, and why."""
         title = "Errata corrected here" if self.mode == "corrected" else "Errata of the note, left as they are"
-        yield Heading((Words(title),), 1)
+        yield Heading(as_text(title), 1)
         yield ItemList(tuple(map(self.erratum, self.problem.errata)))
 
     def erratum(self, erratum: Erratum) -> Inlines:
@@ -149,14 +150,14 @@ class _Page:
             value = self.derivation.value(name)
             shaped = self.wording.shaped(self.wording.name(name), value)
             formulas.append(equal(shaped, self.wording.values(value, name)))
-        yield Heading((Words("Given"),), 1, of="given")
+        yield Heading(as_text("Given"), 1, of="given")
         yield Display(tuple(rows_of(formulas)))
 
     def default(self, step: Step) -> Iterator[Block]:
         if step.section and step.section != self.section:
             self.section = step.section
             named = isinstance(step.section, Message)
-            yield Heading((Words(capitalised(step.section) if named else _begun(step.section)),), 1)
+            yield Heading(as_text(capitalised(step.section) if named else _begun(step.section)), 1)
         title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
         if self.layout == "columns":
             rule, rest = with_rule_apart(worked)
@@ -280,7 +281,7 @@ class _Page:
             yield Paragraph(self.inlines(patch or item.text, indices))
         elif item.table:
             header, *rows = [[self.inlines(cell, indices) for cell in row] for row in item.table]
-            yield Table(tuple(header), tuple(map(tuple, rows)), row_heads=True)
+            yield table(header, rows)
         elif item.diagram:
             yield diagram(patch or item.diagram, self.wording)
         elif item.entries:

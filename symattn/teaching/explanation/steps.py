@@ -48,10 +48,9 @@ from symattn.page.document import (
     FillIn,
     FillIns,
     Inlines,
-    Math,
-    Paragraph,
-    Words,
     WorkingSpace,
+    as_text,
+    paragraph,
     sentence,
 )
 from symattn.teaching.explanation.wording import LINE, LONG, Wording, any_place, terminates
@@ -119,7 +118,7 @@ def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
     """A remark where decimals begin that are carried on: on the first step that has any."""
     if not begins_decimals(step, derivation):
         return []
-    return [Paragraph((Words(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG),))]
+    return [paragraph(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG)]
 
 
 def begins_decimals(step: Step, derivation: Derivation) -> bool:
@@ -173,7 +172,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name, decimals)) for i, j in chosen)
     if not equations:
         return []
-    blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
+    blocks: list[Block] = [paragraph(remark)] if remark else []
     if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
@@ -281,13 +280,13 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
         put_in = from_givens(wording)
         blocks.append(Display((equal(entry, put_in.working(step)),)))
         if put_in.begins_by_name(step):
-            blocks.append(Paragraph((Words(BY_NAME),)))
+            blocks.append(paragraph(BY_NAME))
     else:
         block, working = wording.block_form(step, i, j), wording.working(step, i, j)
         parts = (entry, block, working) if block else (entry, working)
         blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
     if isinstance(step.op, Mask):
-        blocks.append(Paragraph((Words(step.op.hides),)))
+        blocks.append(paragraph(step.op.hides))
     return blocks
 
 
@@ -378,7 +377,7 @@ def ask_step(step: Step, wording: Wording, exact: bool, way: Sequence[Step] = ()
     name = wording.name(step.name)
     if isinstance(step.result, Outline):
         rule = Display((equal(name, wording.rule(step)),))
-        return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
+        return [rule, FillIns((FillIn(as_text("Shape:"), 50),))]
     rows, columns = step.result.shape
     asked = equal(name, wording.rule(step, shapes=True))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
@@ -519,5 +518,5 @@ def step_title(step: Step, wording: Wording) -> Inlines:
             text = message("{matrix} {token}", matrix=text, token=step.token)
         if head := StepName.of(step.name).head:
             text = message("{matrix}, head {head}", matrix=text, head=head)
-        return (Words(text),)
-    return sentence("{matrix} {name}", matrix=word, name=name) if word else (Math(name),)
+        return as_text(text)
+    return sentence("{matrix} {name}", matrix=word, name=name) if word else as_text(name)

@@ -24,13 +24,13 @@ from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.foundation.languages import message
-from symattn.page.document import Inlines, sentence
+from symattn.page.document import Inlines, as_text, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, as_text, choice_part, lettered, put_in
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis

@@ -16,15 +16,24 @@ from symattn.exact.reading import read
 from symattn.formula import equal, number, read_formula
 from symattn.foundation.dice import pick, sample
 from symattn.foundation.languages import capitalised, counted, message
-from symattn.page.document import Code, Display, FillIn, FillIns, Inlines, ItemList, Paragraph, sentence
+from symattn.page.document import (
+    Code,
+    Display,
+    FillIn,
+    FillIns,
+    Inlines,
+    ItemList,
+    Paragraph,
+    TextLike,
+    as_text,
+    sentence,
+)
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     BlockLike,
     Offer,
     Prose,
     TableRow,
-    TextLike,
-    as_text,
     bank,
     choice_part,
     counted_again,

@@ -25,7 +25,7 @@ from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
-from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
+from symattn.page.document import Block, Heading, Inlines, Paragraph, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.conventions import conventions
 from symattn.teaching.explanation.parts import givens, instructions, wording_of
@@ -373,7 +373,7 @@ def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) ->
     """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
     matrices = givens(problem, wording, only)
     rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
-    return (Heading((Words("Given"),), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
+    return (Heading(as_text("Given"), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
 
 
 def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:

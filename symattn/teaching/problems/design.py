@@ -19,8 +19,8 @@ from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
-from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
-from symattn.teaching.problems.asking import Offer, Prose, as_text, choice, choices, choices_key, make_part
+from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace, as_text
+from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key, make_part
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation import dice
 from symattn.foundation.typed import plain
-from symattn.page.document import Block
+from symattn.page.document import Block, TextLike, as_text
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.problems.asking import BlockLike, Prose, TextLike, as_text, blocks, lettered, right_letter
+from symattn.teaching.problems.asking import BlockLike, Prose, blocks, lettered, right_letter
 from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Part, Question
 

@@ -18,11 +18,10 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
 from symattn.formula import Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace
+from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    as_text,
     blocks,
     choice,
     choice_part,

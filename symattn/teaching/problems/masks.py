@@ -15,13 +15,24 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
-from symattn.page.document import AnswerGrid, Block, Display, HeatMap, Paragraph, Quoted, Together, sentence
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    HeatMap,
+    Paragraph,
+    Quoted,
+    Together,
+    as_text,
+    sentence,
+    table,
+)
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Offer, as_text, bank, blocks, choice_part, make_part, put_in, series, table
+from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, series
 from symattn.teaching.problems.base import one_of
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
 from symattn.teaching.problems.mask_kinds import (

@@ -25,10 +25,11 @@ from symattn.foundation.languages import message
 from symattn.page.document import (
     Inlines,
     ItemList,
-    Math,
     Paragraph,
     Strong,
+    TextLike,
     WorkingSpace,
+    as_text,
     listing,
     sentence,
 )
@@ -37,8 +38,6 @@ from symattn.teaching.problems.asking import (
     Offer,
     Prose,
     TableRow,
-    TextLike,
-    as_text,
     bank,
     blocks,
     choice_part,
@@ -309,7 +308,7 @@ def _chains(sizes: Sizes) -> Part:
     lines = []
     for tokens in (sizes.n, 2 * sizes.n):
         layer = attention_layer(tokens, sizes.d)
-        steps = listing([(Math(read_formula(step.name)),) for step in chain(layer)], last="")
+        steps = listing([as_text(read_formula(step.name)) for step in chain(layer)], last="")
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
     for tokens in (sizes.n, 2 * sizes.n):

@@ -31,13 +31,24 @@ from symattn.formula import (
 )
 from symattn.foundation.dice import pick, sample, shuffled
 from symattn.foundation.languages import listed, message, sentences
-from symattn.page.document import Block, Display, FillIn, FillIns, Inlines, ItemList, Together, listing, sentence
+from symattn.page.document import (
+    Block,
+    Display,
+    FillIn,
+    FillIns,
+    Inlines,
+    ItemList,
+    TextLike,
+    Together,
+    as_text,
+    listing,
+    sentence,
+    table,
+)
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    TextLike,
-    as_text,
     bank,
     blocks,
     choice_part,
@@ -45,7 +56,6 @@ from symattn.teaching.problems.asking import (
     lettered,
     make_part,
     put_in,
-    table,
 )
 from symattn.teaching.problems.base import ATTENTION
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
