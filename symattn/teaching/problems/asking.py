@@ -354,8 +354,9 @@ def counted_again(question: Question, **again: Sequence[object]) -> None:
 
 
 def lettered(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts called a, b, c."""
-    return tuple(replace(part, name=letter) for letter, part in zip(LETTERS.lower(), parts, strict=False))
+    """Parts called a, b, c, unless they have names already."""
+    letters = iter(LETTERS.lower())
+    return tuple(part if part.name else replace(part, name=next(letters)) for part in parts)
 
 
 def put_in(others: Sequence[T], at: int, *inserted: T) -> tuple[T, ...]:

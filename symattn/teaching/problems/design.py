@@ -20,7 +20,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key, make_part
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, make_part
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
@@ -394,9 +394,8 @@ def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         ),
         own,
         say("Two of these requests can be met, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can meet."),
-        choices(offers),
     )
-    first = make_part("An impossible request", asked, [own, *choices_key(offers)], choice(offers), Mark("B", 1))
+    first = choice_part("An impossible request", asked, offers, key=[own])
     if reason == "equal keys":
         names = {"one": about[0] + 1, "other": about[1] + 1}
         points = (

@@ -39,7 +39,6 @@ from symattn.teaching.problems.asking import (
     Prose,
     TableRow,
     bank,
-    blocks,
     choice_part,
     counted_again,
     in_digits,
@@ -47,7 +46,7 @@ from symattn.teaching.problems.asking import (
     number_part,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
@@ -242,13 +241,11 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
     )
     sequence = "A sequence of $n = {tokens}$ tokens, every vector of width $d = {width}$:"
-    made = Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=blocks(["Three kinds of layer read the same sequence. Give exact numbers, not orders of growth."]),
-        given=(Paragraph(say(sequence, tokens=sizes.n, width=sizes.d)), ItemList(layers)),
-        parts=tuple(parts),
-        content=draw.record,
+    return question(
+        draw,
+        parts,
+        introduction="Three kinds of layer read the same sequence. Give exact numbers, not orders of growth.",
+        given=(say(sequence, tokens=sizes.n, width=sizes.d), ItemList(layers)),
         conventions=(
             say("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted."),
             say(
@@ -258,8 +255,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
         positions={"true": "".join("FT"[claim.true] for claim in claims)},
+        proof=lambda question: prove(question, sizes, bool(parallel)),
     )
-    return ProvedQuestion(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
 def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
