@@ -186,6 +186,11 @@ class Page:
         return {"a4": 297, "letter": 279}[self.look.paper]
 
     @property
+    def side(self) -> float:
+        """The left and the right margin in millimetres: lines are equally long on both kinds of paper."""
+        return {"a4": 18.0, "letter": 20.95}[self.look.paper]
+
+    @property
     def large(self) -> bool:
         return self.text_size > TEXT_SIZE
 

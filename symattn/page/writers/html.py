@@ -411,7 +411,7 @@ def write(document: Document) -> str:
             line=f"{page.line:.1f}",
             text_size=document.look.text_size,
             paper={"a4": "A4", "letter": "letter"}[document.look.paper],
-            margins=f"{page.top}mm {_side(page)}mm {page.bottom}mm",
+            margins=f"{page.top}mm {page.side}mm {page.bottom}mm",
             identity=_css_string(" · ".join(filter(None, (document.sheet, document.title)))),
             page_number=_page_number(),
             font=_font() if "<math" in body else "",
@@ -448,11 +448,6 @@ def style() -> str:
 @cache
 def _font() -> str:
     return b64encode((fonts() / "symattn-math.woff2").read_bytes()).decode()
-
-
-def _side(page: Page) -> float:
-    """The margins at the sides in millimetres: they leave a line the length that everything is measured for."""
-    return ({"a4": 210, "letter": 216}[page.look.paper] - common.PAGE_WIDTH) / 2
 
 
 def _css_string(words: str) -> str:

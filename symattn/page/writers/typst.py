@@ -128,7 +128,6 @@ _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": 
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
 _PAPER = {"a4": "a4", "letter": "us-letter"}
-_MARGIN = {"a4": 18.0, "letter": 20.95}  # left and right, in millimetres: lines are equally long on both
 
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
@@ -528,7 +527,6 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         page=page,
         formula_size=_formula_size(page),
         paper=_PAPER[document.look.paper],
-        margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
         body=_below_title(_body(blocks, page, ends)),
