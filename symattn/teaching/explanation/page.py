@@ -225,20 +225,10 @@ class _Page:
             yield from led(self.section_once(section, {}))
 
     def section_once(self, section: Section, indices: dict[str, int]) -> Iterator[Block]:
-        if section.label or section.title:
-            label, title = (self.inlines(text, indices) for text in (section.label, section.title))
-            if section.label.endswith(".") and section.title:
-                yield Heading(title, 1, label=label, of="question")
-            elif section.label and section.title:
-                yield Heading(sentence("{label}: {title}", label=label, title=title), 1)
-            else:
-                yield Heading(title if section.title else label, 1)
+        yield from self.heading(section, indices)
         pending: list[str] = []
-        for item in section.items:
-            if not self.applies(item):
-                continue
-            numbers = self.tokens() if item.repeat else range(1, 2)
-            each = [{**indices, item.repeat: number} if item.repeat else indices for number in numbers]
+        for item in filter(self.applies, section.items):
+            each = [{**indices, item.repeat: number} for number in self.tokens()] if item.repeat else [indices]
             named = [*item.steps, *item.entries, *_SHOWN.findall(" ".join(item.math))]
             shown = [step.name for own in each for step in self.meant_by(named, own)]
             if pending and not set(pending) & set(shown):
@@ -252,6 +242,16 @@ class _Page:
                 for own in each:
                     yield from self.item(item, own)
         yield from self.programs_until(pending)
+
+    def heading(self, section: Section, indices: dict[str, int]) -> Iterator[Heading]:
+        label, title = (self.inlines(text, indices) for text in (section.label, section.title))
+        if not (section.label and section.title):
+            if section.label or section.title:
+                yield Heading(title if section.title else label)
+        elif section.label.endswith("."):
+            yield Heading(title, label=label, of="question")
+        else:
+            yield Heading(sentence("{label}: {title}", label=label, title=title))
 
     def lead(self, item: PageItem, indices: dict[str, int]) -> str:
         """The words before a formula: the first for the first token, and so on; the last for all further ones."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from functools import lru_cache
 from math import ceil
+from operator import mul
 from typing import Literal
 
 from symattn.derivation.algebra import index, size_formula
@@ -426,14 +427,15 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
     if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(inner, int)):
         whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
         return float(whole), whole
-    above, below = (operand.name in derivation.givens for operand in step.operands)
-    whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
-    hidden = UNKNOWN_TERMS if whole_numbers and not (above and below) else 1.0
+    printed = [operand.name in derivation.givens for operand in step.operands]
+    factors = left.rows, right.T.rows
     rows, columns = (
-        [[given and x == 0 for x in line] for line in m.rows] for m, given in ((left, above), (right.T, below))
+        [[not (seen and x == 0) for x in line] for line in lines] for lines, seen in zip(factors, printed, strict=True)
     )
-    written = sum(not (a or b) for row in rows for column in columns for a, b in zip(row, column, strict=True))
-    return hidden * written / (len(rows) * len(columns)), inner
+    written = sum(sum(map(mul, row, column)) for row in rows for column in columns)
+    whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
+    share = UNKNOWN_TERMS if whole_numbers and not all(printed) else 1.0
+    return share * written / (len(rows) * len(columns)), inner
 
 
 def _has_one_denominator(step: Step, derivation: Derivation) -> bool:
