@@ -90,6 +90,3 @@ def _mask(spec: str) -> str:
         for j in range(TOKENS)
     )
     return f'<svg viewBox="-0.1 -0.1 {TOKENS + 0.2} {TOKENS + 0.2}" width="96" height="96">{"".join(squares)}</svg>'
-
-
-__all__ = ["examples"]

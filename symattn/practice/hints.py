@@ -122,6 +122,3 @@ def _first(step: Step, working: Formula, d: Derivation, wording: Wording, cell: 
         case Fraction(_, below):
             return sentence("Begin with the denominator: {formula}.", formula=Math(shortened(below)))
     return ()
-
-
-__all__ = ["hint"]

@@ -167,6 +167,3 @@ def _told(told: ReportText, part: str) -> Iterator[Block]:
         yield paragraph(words.BOXES_EMPTY if states == {"missing"} else words.RIGHT_SO_FAR)
     elif not remarks:
         yield paragraph(report_words.NOT_RIGHT if "wrong" in states else report_words.LOOK_AGAIN)
-
-
-__all__ = ["Marked"]

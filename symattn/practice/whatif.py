@@ -168,6 +168,3 @@ def _read(name: str, d: Derivation, rows: Sequence[Sequence[str]]) -> Matrix:
 _WORD = re.compile(r"[^\W\d_]+")
 _IS_NUMBER = frozenset({"sqrt", "e", "exp", "log", "ln", "pi"})
 """Words that stand in numbers; of any other, SymPy would have to be fetched to say that it is a letter."""
-
-
-__all__ = ["WhatIf"]

@@ -205,6 +205,3 @@ def _tried(spec: Spec, count: int, dice: Dice, tally: Tally, overlap: float, cre
     contents = enumerate(chosen_contents(spec, dice, count, tally, overlap), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     yield from (read(Tried, said) for _, said in crew.in_order(TRY, {"type": spec.type}, jobs))
-
-
-__all__ = ["Stress", "stress"]
