@@ -228,8 +228,8 @@ def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_pat
     assert done.exit_code == 0
     assert "Questions of the type counts have no common wrong answers, so no diagnosis was written." in done.stderr
     assert sorted(path.name for path in tmp_path.glob("*.md")) == [
-        "counts-self-attention-3-01-key.md",
-        "counts-self-attention-3-01.md",
+        "counts-3-01-key.md",
+        "counts-3-01.md",
     ]
     done = run(*asked, "diagnosis")
     assert done.exit_code == 2

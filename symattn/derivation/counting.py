@@ -512,34 +512,3 @@ def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]
         return Name("x")
 
     return Entries(ways.shape, entry)
-
-
-__all__ = [
-    "BYTES",
-    "AdditiveScores",
-    "Attention",
-    "Block",
-    "Count",
-    "Embedding",
-    "FeedForward",
-    "Layer",
-    "Linear",
-    "Model",
-    "Norm",
-    "Recurrent",
-    "cache",
-    "chain",
-    "depth",
-    "distance",
-    "formula",
-    "independent",
-    "memory",
-    "multiply_adds",
-    "operations",
-    "parameters",
-    "product",
-    "scores",
-    "sizes",
-    "training",
-    "works",
-]

@@ -196,6 +196,3 @@ def _entries(algebra: Counting, d: Derivation, operand: Operand) -> Entries[Sube
         return algebra.entry(operand.name, row, column, hidden)
 
     return Entries(operand.of(whole).shape, entry, not isinstance(whole, Matrix))
-
-
-__all__ = ["Counting", "Counts", "Subexpression", "counts"]

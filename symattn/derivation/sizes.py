@@ -133,6 +133,3 @@ def _term(number: int | Fraction, letter: str) -> str:
     if not letter:
         return f"{above:+}{over}"
     return (f"{above:+}*{letter}" if abs(above) != 1 else f"{'+-'[above < 0]}{letter}") + over
-
-
-__all__ = ["in_sympy", "letters_of", "plus", "read_size", "share", "solved", "times", "with_letters"]

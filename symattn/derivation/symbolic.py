@@ -500,18 +500,3 @@ def _refuse_letters(d: Derivation) -> None:
                 f"{name} is {rows}×{columns}; sizes in numbers, up to 8, are needed for every entry to have a symbol: "
                 "derive(…, symbolic=True, sizes={…}), in the shell --size."
             )
-
-
-__all__ = [
-    "Stage",
-    "compiled",
-    "derivative",
-    "entry_symbols",
-    "in_stages",
-    "in_symbols",
-    "in_sympy",
-    "parameters",
-    "replaced",
-    "substituted",
-    "with_parameters",
-]

@@ -155,6 +155,3 @@ def imported(cells: Iterable[str]) -> str:
             own.add(node.arg)
     needed = sorted((name for name in used - own if hasattr(sympy, name)), key=str.lower)
     return f"from sympy import {', '.join(needed)}"
-
-
-__all__ = ["Names", "assumptions", "declared", "imported", "letters_in", "source", "symbol_list", "typed_name"]

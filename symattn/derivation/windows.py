@@ -161,29 +161,3 @@ def turned(box: Box) -> Box:
 def each(function: Callable[..., Window], *boxes: Box) -> Box:
     """A function of every entry, or of entries in the same place."""
     return tuple(tuple(map(function, *rows)) for rows in zip(*boxes, strict=True))
-
-
-__all__ = [
-    "HIDDEN",
-    "NOTHING",
-    "RING",
-    "UNIT",
-    "WINDOWS",
-    "Box",
-    "Window",
-    "Windows",
-    "at_least_0",
-    "constant",
-    "each",
-    "log_of",
-    "minus",
-    "over",
-    "point",
-    "positive",
-    "sigmoid_slope",
-    "size",
-    "square",
-    "tanh_slope",
-    "times",
-    "turned",
-]

@@ -47,15 +47,3 @@ def power_of(base: Value | Literal["e"], exponent: float) -> float:
 def rate_of(base: Value | Literal["e"]) -> float:
     """ln b."""
     return 1.0 if base == "e" else math.log(as_float(base))
-
-
-__all__ = [
-    "TOLERANCE",
-    "as_float",
-    "as_floats",
-    "close",
-    "entrywise",
-    "power_of",
-    "rate_of",
-    "transposed",
-]

@@ -149,6 +149,3 @@ def _quotient(above: Mapping[Key, Rational], below: Mapping[Key, Rational]) -> f
 @lru_cache(maxsize=4096)
 def _exponent(a: Exponent) -> float:
     return sum(p / q * math.sqrt(r) for r, p, q in a)
-
-
-__all__ = ["approximate", "near", "nearest_float"]

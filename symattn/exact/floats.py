@@ -79,6 +79,3 @@ def _exponent(v: Value) -> int:
     while compare(size, Fraction(2) ** guess) < 0:
         guess -= 1
     return guess
-
-
-__all__ = ["FORMATS", "Format", "nearest_float"]

@@ -315,6 +315,3 @@ def _quotient(f: Polynomial, g: Polynomial) -> Polynomial | None:
         for i, d in enumerate(g):
             rest[k + i] -= c * d
     return quotient if quotient and not any(rest) else None
-
-
-__all__ = ["LARGEST_DEGREE", "LONGEST_COEFFICIENT", "by_size", "cofactors", "less", "lowest"]

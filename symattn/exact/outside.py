@@ -49,6 +49,3 @@ def shortest(x: float, kind: str) -> float:
         if math.ldexp(round(math.ldexp(near, -unit)), unit) == x:
             return near
     return x
-
-
-__all__ = ["listed", "shortest"]

@@ -189,6 +189,3 @@ def _dot_of_rationals(left: Sequence[Rational], right: Sequence[Rational]) -> Ra
     below = lcm(*over)
     above = sum(x.numerator * y.numerator * (below // o) for x, y, o in zip(left, right, over, strict=True))
     return tidy(Fraction(above, below))
-
-
-__all__ = ["dot", "products", "shares", "total"]

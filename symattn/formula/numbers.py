@@ -269,5 +269,3 @@ def symbol_formula(name: str) -> Formula:
 
 
 Show = Callable[[Value], Formula]
-
-__all__ = ["GREEK", "NO_NAMES", "Names", "Show", "decimal", "number", "shortest", "symbol_formula"]

@@ -78,6 +78,3 @@ def keep_methods() -> Compiled | None:
     dataclasses.exec = compiled.execute  # type: ignore[attr-defined]  # it stands before the builtin of this name
     atexit.register(compiled.keep)
     return compiled
-
-
-__all__ = ["Compiled", "keep_methods"]

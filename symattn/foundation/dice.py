@@ -164,6 +164,3 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
         j = i + int(number() * (len(listed) - i))
         listed[i], listed[j] = listed[j], listed[i]
     return listed[:count]
-
-
-__all__ = ["Counted", "Dice", "make_secret", "pick", "picks", "sample", "shuffled", "spend", "whole"]

@@ -68,5 +68,3 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _TOO_DEEP = re.compile(rf'(?<![\w"-])(?:[\w"-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}')
-
-__all__ = ["DEEPEST", "LARGEST", "read_text", "read_toml", "toml"]

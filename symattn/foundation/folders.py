@@ -168,6 +168,3 @@ else:
         with suppress(OSError):  # before it is released, so that no other run locks a file that is about to vanish
             path.unlink()
         os.close(held)
-
-
-__all__ = ["LOCK", "alone_in", "put", "put_new", "remove_empty", "staging_in"]

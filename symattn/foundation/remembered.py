@@ -102,6 +102,3 @@ def put(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     part.write_bytes(content)
     part.replace(file)
-
-
-__all__ = ["folder", "place", "put", "remembered"]

@@ -43,5 +43,3 @@ def typed_again(cell: str) -> str:
 _SIGNS = "=+@\\-＝＋－＠﹢﹣﹦﹫"  # also their wide and small forms, which some programs make plain
 _FORMULA = re.compile(rf'((?:^|[;,|])[\s"]*)(?=[{_SIGNS}])')
 _HARMLESS = re.compile(rf"""((?:^|[;,|])[\s"]*)'(?=[{_SIGNS}])""")
-
-__all__ = ["csv_lines", "harmless", "typed_again"]

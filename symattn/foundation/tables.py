@@ -155,6 +155,3 @@ def _as_xlsx(rows: Iterable[Sequence[str]]) -> bytes:
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
-
-
-__all__ = ["KINDS", "check_kind", "read_table", "table"]

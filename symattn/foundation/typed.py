@@ -743,29 +743,3 @@ def _annotated(hint: Any, *notes: Any) -> Kind:
     constraints = [note for note in notes if isinstance(note, Constraint)]
     checks = [note for note in notes if isinstance(note, Check)]
     return Constrained(kind, constraints, checks) if constraints or checks else kind
-
-
-__all__ = [
-    "Absent",
-    "Between",
-    "Check",
-    "Constraint",
-    "Digits",
-    "Filled",
-    "Key",
-    "Matching",
-    "NotEmpty",
-    "OneOf",
-    "OrOne",
-    "Place",
-    "ReadBy",
-    "Rest",
-    "Some",
-    "Such",
-    "choices",
-    "faults",
-    "keys",
-    "kind_of",
-    "plain",
-    "read",
-]

@@ -315,9 +315,3 @@ def _logged() -> Iterator[list[str]]:
     finally:
         _LOG.propagate = propagated
         _LOG.removeHandler(handler)
-
-
-__all__ = [
-    "KEPT", "LIMITED", "Hands", "Job", "Limits", "LostError", "Worker", "answer_of", "made", "read_back",
-    "text_of", "watched", "why_it_ended",
-]  # fmt: skip

@@ -86,7 +86,29 @@ Inline = Span | Sentence
 Inlines = tuple[Inline, ...]
 
 
-def sentence(template: str, /, **standing: Formula | Inline | Inlines | str | int) -> Inlines:
+TextLike = Inlines | Inline | Formula | str | int
+"""Text of a page; words, numbers and formulas as they are."""
+
+
+def as_text(content: TextLike) -> Inlines:
+    """As text of a page: nothing of no text.
+
+    >>> as_text("three"), as_text(3), as_text("")
+    ((Words(text='three'),), (Words(text='3'),), ())
+    """
+    match content:
+        case tuple():
+            return content
+        case str():
+            return (Words(content),) if content != "" else ()
+        case int():
+            return (Words(str(content)),)
+        case Words() | Strong() | Code() | Math() | Sentence():
+            return (content,)
+    return (Math(content),)
+
+
+def sentence(template: str, /, **standing: TextLike) -> Inlines:
     """A sentence as text of a page.
 
     >>> sentence("{name} has {n} rows.", name=Words("Q"), n=3)[0].english
@@ -95,22 +117,9 @@ def sentence(template: str, /, **standing: Formula | Inline | Inlines | str | in
     return (Sentence(template, places_of(standing)),)
 
 
-def places_of(standing: Mapping[str, Formula | Inline | Inlines | str | int]) -> tuple[tuple[str, Inlines], ...]:
+def places_of(standing: Mapping[str, TextLike]) -> tuple[tuple[str, Inlines], ...]:
     """What stands in the places of a sentence, by name, as text of a page."""
-    return tuple((f"{{{name}}}", _inlines(value)) for name, value in standing.items())
-
-
-def _inlines(value: Formula | Inline | Inlines | str | int) -> Inlines:
-    match value:
-        case tuple():
-            return value
-        case str():
-            return (Words(value),)
-        case int():
-            return (Words(str(value)),)
-        case Words() | Strong() | Code() | Math() | Sentence():
-            return (value,)
-    return (Math(value),)
+    return tuple((f"{{{name}}}", as_text(value)) for name, value in standing.items())
 
 
 def listing(items: Sequence[Inlines], last: Literal["", "and", "or"] = "and") -> Inlines:
@@ -234,6 +243,10 @@ class Paragraph:
     marks_alone: str = ""
     by_hand: bool = False
     typed: Inlines | None = None
+
+
+def paragraph(content: TextLike) -> Paragraph:
+    return Paragraph(as_text(content))
 
 
 ONLY_MARKS = (Words("Marks"),)
@@ -390,6 +403,11 @@ class Table:
     def columns(self) -> list[tuple[Inlines, ...]]:
         """Each below its head."""
         return list(zip(self.header, *self.rows, strict=True))
+
+
+def table(heads: Iterable[TextLike], rows: Iterable[Iterable[TextLike]], row_heads: bool = True) -> Table:
+    """A table of texts, whose rows begin with their heads unless `row_heads` says otherwise."""
+    return Table(tuple(map(as_text, heads)), tuple(tuple(map(as_text, row)) for row in rows), row_heads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,3 @@ def _mechanism(one: Mechanism) -> dict[str, Any]:
         },
         "settings": list(settings_of(one.name)),
     }
-
-
-__all__ = ["choices", "words"]

@@ -79,6 +79,3 @@ def _check(topic: Topic, place: Place, drawn: bool) -> None:
         if (other := firsts.setdefault(content, recipe)) != recipe:
             levels = " and ".join(one.rpartition(" ")[2] for one in (other, recipe))
             raise place.says(f"The levels {levels} give the same sheets; leave out one of them.")
-
-
-__all__ = ["Course", "Topic", "read_course"]

@@ -311,18 +311,3 @@ def licences(teacher: bool = False, more: Iterable[str] = ()) -> str:
         said = texts or [f"License: {installed.metadata['License'] or installed.metadata['License-Expression']}"]
         parts.append(f"{package} {installed.version}\n\n" + "\n".join(said).strip())
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
-
-
-__all__ = [
-    "HASHES",
-    "MAKING",
-    "NETWORK",
-    "PYTHON",
-    "TEACHERS",
-    "VERSION",
-    "archives",
-    "from_npm",
-    "licences",
-    "packed",
-    "pyodide",
-]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.foundation.languages import speaking
-from symattn.page.document import Document, Heading, Look, Math, Paragraph, Program, Words
+from symattn.page.document import Document, Heading, Look, Program, paragraph
 from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
@@ -76,8 +76,8 @@ def _laid_out(sheet: Sheet, layout: Layout) -> Document:
 def _formulas(problem: Problem, look: Look) -> str:
     """The rules of its first steps."""
     words, steps = Wording(problem.derivation, problem.notation), list(problem.derivation)
-    rules = tuple(Paragraph((Math(words.equation(step)),)) for step in steps[:MOST_FORMULAS])
-    more = (Paragraph((Words("…"),)),) if len(steps) > MOST_FORMULAS else ()
+    rules = tuple(paragraph(words.equation(step)) for step in steps[:MOST_FORMULAS])
+    more = (paragraph("…"),) if len(steps) > MOST_FORMULAS else ()
     return html.bare(presented(Document("", (*rules, *more), look=look)), head=False)
 
 
@@ -90,6 +90,3 @@ def _mask(spec: str) -> str:
         for j in range(TOKENS)
     )
     return f'<svg viewBox="-0.1 -0.1 {TOKENS + 0.2} {TOKENS + 0.2}" width="96" height="96">{"".join(squares)}</svg>'
-
-
-__all__ = ["examples"]

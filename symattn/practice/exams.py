@@ -245,6 +245,3 @@ def _source(exam: str) -> str:
     if not (folder / "exam.json").exists():
         (folder / "exam.json").write_bytes(data)
     return str(folder / "exam.json")
-
-
-__all__ = ["done", "foreseen", "marked", "opened", "papers", "recipe", "row", "titles", "written"]

@@ -17,7 +17,7 @@ from symattn.marking.attempt import Grid
 from symattn.marking.marker.report import Report
 from symattn.marking.reports.text import ReportText
 from symattn.marking.reports.worked import StudentWork, shortened
-from symattn.page.document import Block, Display, Inlines, Math, Paragraph, Words, sentence
+from symattn.page.document import Block, Display, Inlines, Math, Paragraph, paragraph, sentence
 from symattn.practice import words
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import Part, StepAnswer, asked_step
@@ -32,7 +32,7 @@ def hint(report: Report, part: Part, cell: Cell, level: int) -> tuple[list[Block
     d = report.own.get(part.name, asked[0] if asked else None)
     step = next((line for line in d if asked and line.name == asked[1]), None) if d else None
     if d is None or named is None or step is None or not _within(step, cell):
-        return [Paragraph((Words(words.NO_HINT),))], 1  # no step, or a given that is to be found backwards
+        return [paragraph(words.NO_HINT)], 1  # no step, or a given that is to be found backwards
     blocks = list(_hint(told, d, step, Wording(d, named.notation), cell))
     levels = sorted({number for number, _ in blocks})
     reached = levels[min(level, len(levels)) - 1]
@@ -51,7 +51,7 @@ def _hint(told: ReportText, d: Derivation, step: Step, wording: Wording, cell: C
         by_name = step.op.working(*cell, *(_names(operand, d, wording) for operand in step.operands))
         working = wording.working(step, *cell)
     except (SymattnError, TypeError):  # a rule that cannot be read in formulas here
-        yield 1, Paragraph((Words(words.NO_HINT),))
+        yield 1, paragraph(words.NO_HINT)
         return
     yield 1, _what(step, wording, cell)
     yield 1, Display((Relation((entry, shortened(by_name)), ("=",)),))
@@ -76,7 +76,7 @@ def _hint(told: ReportText, d: Derivation, step: Step, wording: Wording, cell: C
 def _what(step: Step, wording: Wording, cell: Cell) -> Block:
     """Which row is multiplied by which column; of other operations, the rule in names says it."""
     if not isinstance(step.op, MatMul):
-        return Paragraph((Words(words.RULE),))
+        return paragraph(words.RULE)
     left, right = step.operands
     row, column = (
         sentence("row {row} of {matrix}", row=cell[0] + 1, matrix=wording.operand(left)),
@@ -122,6 +122,3 @@ def _first(step: Step, working: Formula, d: Derivation, wording: Wording, cell: 
         case Fraction(_, below):
             return sentence("Begin with the denominator: {formula}.", formula=Math(shortened(below)))
     return ()
-
-
-__all__ = ["hint"]

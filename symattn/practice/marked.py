@@ -23,7 +23,7 @@ from symattn.marking.reports import words as report_words
 from symattn.marking.reports.echo import as_read
 from symattn.marking.reports.text import ReportText
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.page.document import Block, Inlines, Math, Paragraph, Words
+from symattn.page.document import Block, Inlines, Paragraph, paragraph
 from symattn.practice import words
 from symattn.practice.hints import hint
 from symattn.practice.shown import Reader, Said
@@ -65,7 +65,7 @@ class Marked:
             return {"html": "", "says": ""}
         if not verdict.written.readable:
             return {"html": "", "says": verdict.written.complaint}
-        return {"html": self.reader.blocks((Paragraph((Math(as_read(verdict.written)),)),)), "says": ""}
+        return {"html": self.reader.blocks((paragraph(as_read(verdict.written)),)), "says": ""}
 
     def exercise(self, number: int) -> Sheet | None:
         """A sheet with the step that went wrong in a part, or first of all (0), with new numbers."""
@@ -155,18 +155,15 @@ def _told(told: ReportText, part: str) -> Iterator[Block]:
     verdicts = told.report.of(part).values()
     if any(said):  # else the remarks on the line say it
         for says in unread((v.i, v.j, v.written) for v in verdicts):
-            yield Paragraph((Words(says),))
+            yield paragraph(says)
         return
     states = {verdict.state for verdict in verdicts}
     remarks: Inlines = next((line.remarks for line in told.lines if line.part == part), ())
     if remarks:
         yield Paragraph(remarks)
     if states and all(verdict.accepted for verdict in verdicts):
-        yield Paragraph((Words(words.RIGHT),))
+        yield paragraph(words.RIGHT)
     elif "missing" in states and "wrong" not in states:
-        yield Paragraph((Words(words.BOXES_EMPTY if states == {"missing"} else words.RIGHT_SO_FAR),))
+        yield paragraph(words.BOXES_EMPTY if states == {"missing"} else words.RIGHT_SO_FAR)
     elif not remarks:
-        yield Paragraph((Words(report_words.NOT_RIGHT if "wrong" in states else report_words.LOOK_AGAIN),))
-
-
-__all__ = ["Marked"]
+        yield paragraph(report_words.NOT_RIGHT if "wrong" in states else report_words.LOOK_AGAIN)

@@ -54,6 +54,3 @@ def package(files: Mapping[str, bytes], title: str, edition: Edition) -> bytes:
 
 def _listed(names: Iterable[str]) -> str:
     return "\n".join(f'<file href="{escape(name)}"/>' for name in names)
-
-
-__all__ = ["EDITIONS", "Edition", "package"]

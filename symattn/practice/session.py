@@ -116,6 +116,3 @@ def answer(request: str) -> str:
         return json.dumps(VERBS[asked.pop("verb")](**asked), ensure_ascii=False)
     except SymattnError as error:
         return json.dumps({"error": str(error)}, ensure_ascii=False)
-
-
-__all__ = ["Session", "answer", "recipe_of"]

@@ -34,6 +34,3 @@ class Reader:
     def said(self, text: str) -> str:
         with speaking(self.language):
             return say(text)
-
-
-__all__ = ["Reader", "Said"]

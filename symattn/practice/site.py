@@ -178,6 +178,3 @@ def _service(files: Mapping[str, bytes]) -> bytes:
     text = (resources.files(__package__) / "page" / "service.js").read_text(encoding="utf-8")
     listed = json.dumps(["./", *sorted(name for name in files if name not in EITHER)])
     return text.replace("<<hash>>", digest.hexdigest()[:16]).replace("<<files>>", listed).encode()
-
-
-__all__ = ["write_site"]

@@ -434,6 +434,3 @@ def answer(request: str, told: Told = silent) -> str:
         return json.dumps(VERBS[verb](**asked, **({"told": told} if verb in LONG else {})), ensure_ascii=False)
     except SymattnError as error:
         return json.dumps({"error": str(error)}, ensure_ascii=False)
-
-
-__all__ = ["Choice", "Teacher", "answer"]

@@ -108,6 +108,3 @@ def _full_name(table: bytes) -> str:
             text = table[storage + offset : storage + offset + length]
             return text.decode("utf-16-be" if platform in _UNICODE else "latin-1")
     return ""
-
-
-__all__ = ["LICENCES", "typst"]

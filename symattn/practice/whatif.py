@@ -16,7 +16,7 @@ from symattn.exact import Matrix, Value
 from symattn.formula import NOTHING, Formula, Relation
 from symattn.formula.speech import speak
 from symattn.foundation.languages import say, speaking
-from symattn.page.document import Document, Look, Math, Paragraph
+from symattn.page.document import Document, Look, Math, Paragraph, paragraph
 from symattn.page.notation import Notation
 from symattn.page.presentation import presented
 from symattn.page.writers import html
@@ -116,7 +116,7 @@ class WhatIf:
 
     def _written(self, formulas: Sequence[Formula]) -> list[str]:
         """Formulas as HTML, in the signs of the look."""
-        page = Document("", tuple(Paragraph((Math(formula),)) for formula in formulas), look=self.look)
+        page = Document("", tuple(paragraph(formula) for formula in formulas), look=self.look)
         with speaking(self.look.language):
             return [
                 f'<math alttext="{escape(speak(formula))}">{html.formula(formula)}</math>'
@@ -168,6 +168,3 @@ def _read(name: str, d: Derivation, rows: Sequence[Sequence[str]]) -> Matrix:
 _WORD = re.compile(r"[^\W\d_]+")
 _IS_NUMBER = frozenset({"sqrt", "e", "exp", "log", "ln", "pi"})
 """Words that stand in numbers; of any other, SymPy would have to be fetched to say that it is a letter."""
-
-
-__all__ = ["WhatIf"]

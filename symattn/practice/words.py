@@ -247,6 +247,3 @@ def translated(text: str) -> dict[str, str]:
     """A text in every language that has it."""
     texts = {code: catalogue(code).template(text) for code in languages()}
     return {"en": text, **{code: own for code, own in texts.items() if own is not None}}
-
-
-__all__ = ["BOXES_EMPTY", "NO_HINT", "PAGE", "RIGHT", "RIGHT_SO_FAR", "RULE"]

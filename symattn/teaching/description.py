@@ -346,6 +346,3 @@ def _table(title: str, rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
         begin = f"  {name.ljust(first)}  {what.ljust(second)}  "
         lines = wrapped(rest, WIDTH, begin, " " * len(begin)) if rest else [begin]
         yield from (line.rstrip() for line in lines)
-
-
-__all__ = ["DescribedStep", "Description", "Example", "Given", "Setting", "describe", "settings_of"]

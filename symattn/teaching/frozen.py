@@ -157,6 +157,3 @@ def worth_in_format_1(question: Question, points: int) -> Question:
         marks = (replace(mark, number=n) for mark, n in zip(part.marks, numbers, strict=True) if n)
         parts.append(replace(part, marks=tuple(marks)))
     return replace(question, parts=tuple(parts))
-
-
-__all__ = ["FrozenPart", "as_format_1", "as_frozen", "freeze_parts", "refused", "worth_in_format_1"]

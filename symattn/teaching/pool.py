@@ -280,20 +280,3 @@ def alike(one: object, other: object) -> bool:
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(alike, one, other))
     return one == other
-
-
-__all__ = [
-    "AHEAD",
-    "OVERLAP",
-    "Candidate",
-    "Drawn",
-    "Keys",
-    "Tally",
-    "alike",
-    "choose",
-    "chosen_contents",
-    "pool",
-    "prove",
-    "room",
-    "shared",
-]

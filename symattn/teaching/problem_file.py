@@ -306,6 +306,3 @@ def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -
     if written == settings.orientation:
         return dict(givens)
     return {name: given.T for name, given in givens.items()}
-
-
-__all__ = ["ProblemFile", "is_batch", "problem_file", "read_given", "read_problem_file"]

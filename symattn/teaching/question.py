@@ -491,27 +491,31 @@ def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
 
 def _scaled(line: Sequence[Part], points: int) -> dict[str, Marks]:
     """The marks of a line for its points: as they are shared out, but never without one for accuracy."""
-    places = [(part.name, mark) for part in line for mark in part.marks]
-    if points == sum(mark.number for _, mark in places):
+    if points == sum(total(part.marks) for part in line):
         return {part.name: part.marks for part in line}
+    places = [(part.name, mark) for part in line for mark in part.marks]
     numbers = share(points, [mark.number for _, mark in places])
-    accurate = [k for k, (_, mark) in enumerate(places) if mark.code != "M" and mark.rule not in ("shapes", "reason")]
-    if accurate and not any(numbers[k] for k in accurate):
-        numbers[numbers.index(max(numbers))] -= 1
-        numbers[accurate[0]] += 1
-    several = len(line) > 1 and len(accurate) > 1
-    if several or not all(numbers[k] for k in accurate):  # one for all of them
-        whole = sum(numbers[k] for k in accurate)
-        for k in accurate:
-            numbers[k] = whole if k == accurate[0] else 0
-        name, first = places[accurate[0]]
-        places[accurate[0]] = name, replace(first, number=0, what="", rule=None)
+    if accurate := [k for k, (_, mark) in enumerate(places) if _is_for_accuracy(mark)]:
+        first = accurate[0]
+        if not any(numbers[k] for k in accurate):
+            numbers[numbers.index(max(numbers))] -= 1
+            numbers[first] += 1
+        several = len(line) > 1 and len(accurate) > 1
+        if several or not all(numbers[k] for k in accurate):  # one mark for all of them
+            whole = sum(numbers[k] for k in accurate)
+            numbers = [number if k not in accurate else whole if k == first else 0 for k, number in enumerate(numbers)]
+            name, mark = places[first]
+            places[first] = name, replace(mark, number=0, what="", rule=None)
+    answers = [part.answer for part in line]
     marks_of: dict[str, Marks] = {}
     for (name, mark), number in zip(places, numbers, strict=True):
         if number:
-            answers = [part.answer for part in line if len(line) > 1 or part.name == name]
             marks_of[name] = (*marks_of.get(name, ()), _worth(mark, number, answers))
     return marks_of
+
+
+def _is_for_accuracy(mark: Mark) -> bool:
+    return mark.code != "M" and mark.rule not in ("shapes", "reason")
 
 
 def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:

@@ -70,49 +70,59 @@ class Recipe:
 
     @property
     def stem(self) -> str:
-        """What its files are called."""
-        kind = "" if self.spec.type == "full" else f"{self.spec.type}-"
-        return f"{kind}{Path(self.spec.mechanism).stem.replace('_', '-')}-{self.seed}"
+        """What its files are called: after the type, and after the mechanism unless its questions are all the same."""
+        kind = "" if self.spec.type == "full" else self.spec.type
+        of = "" if problem_type(self.spec.type).mechanisms else Path(self.spec.mechanism).stem.replace("_", "-")
+        return "-".join(filter(None, (kind, of, str(self.seed))))
 
     def _options(self) -> Iterator[str]:
+        spec = self.spec
+        stated: list[tuple[str, object, object]] = [
+            ("problem", spec.type, "full"),
+            ("level", spec.level, "standard"),
+            ("softmax", spec.softmax, "e"),
+            *(("option", f"{name}={option_text(value)}", "") for name, value in spec.options.items()),
+            ("size", _with_numbers(spec.sizes), ""),
+            ("notation", spec.notation, "standard"),
+            ("decimal", not spec.exact, False),
+            ("places", spec.places, 4),
+            ("ask", ",".join(self.ask), ""),
+            ("marks", _with_numbers(self.marks), ""),
+        ]
+        yield from self._settings()
+        yield from (_option(name, value) for name, value, usual in stated if value != usual)
+
+    def _settings(self) -> Iterator[str]:
+        """The options for settings that are not what the mechanism and the notation have anyhow."""
         spec, settings = self.spec, self.spec.chosen_settings()
-        defaults = {**Settings.__dataclass_fields__}
-        chosen = mechanism(spec.mechanism)
+        chosen, defaults = mechanism(spec.mechanism), Settings()
         preset = {**chosen.defaults, **chosen.layout(load_notation(spec.notation).settings)}
         if spec.softmax.startswith("base"):
             preset["base"] = settings.base
         for name in (name for name in ABOUT if name not in ("by", "rounding")):
             value = getattr(settings, name)
-            if value != preset.get(name, defaults[name].default) or (name in INSTEAD and name in spec.settings):
-                rows: Any = value.rows if isinstance(value, Matrix) else value
-                listed = isinstance(rows, list | tuple)
-                text = json.dumps([[int(x) for x in row] for row in rows]) if listed else str(value)
-                yield f"--{name.replace('_', '-')} {_shell(text)}"
+            if value == preset.get(name, getattr(defaults, name)) and not (name in INSTEAD and name in spec.settings):
+                continue
+            rows: Any = value.rows if isinstance(value, Matrix) else value
+            if isinstance(rows, list | tuple):
+                value = json.dumps([[int(x) for x in row] for row in rows])
+            yield _option(name, str(value))
         if settings.by != preset.get("by", "matrix"):
             yield f"--by-{settings.by}"
         if rounding := settings.rounding:
             ties = f":{rounding.ties}" if rounding.ties != "even" else ""
             yield f"--round {rounding.places}:{rounding.method}{ties}"
-        if spec.type != "full":
-            yield f"--problem {spec.type}"
-        if spec.level != "standard":
-            yield f"--level {spec.level}"
-        if spec.softmax != "e":
-            yield f"--softmax {_shell(spec.softmax)}"
-        for name, option in spec.options.items():
-            yield f"--option {_shell(f'{name}={option_text(option)}')}"
-        if spec.sizes:
-            yield "--size " + ",".join(f"{name}={size}" for name, size in spec.sizes.items())
-        if spec.notation != "standard":
-            yield f"--notation {_shell(spec.notation)}"
-        if not spec.exact:
-            yield "--decimal"
-        if spec.places != 4:
-            yield f"--places {spec.places}"
-        if self.ask:
-            yield f"--ask {_shell(','.join(self.ask))}"
-        if self.marks:
-            yield "--marks " + _shell(",".join(f"{name}={number}" for name, number in self.marks.items()))
+
+
+def _with_numbers(stated: Mapping[str, int]) -> str:
+    """n=3,d_k=4"""
+    return ",".join(f"{name}={number}" for name, number in stated.items())
+
+
+def _option(name: str, value: object) -> str:
+    """An option of the command line; one that is True takes no value."""
+    said = f"--{name.replace('_', '-')}"
+    return said if value is True else f"{said} {_shell(str(value))}"
 
 
 def option_text(value: Json) -> str:
@@ -517,10 +527,7 @@ class Setting:
         if (wanted := page.latex_class()) != page.ARTICLE:
             chosen["latex-class"] = wanted
         chosen |= choices_of(self.look) | ({"recipe": True} if self.recipe else {})
-        said = {name.replace("_", "-"): value for name, value in chosen.items()}
-        return "".join(
-            f" --{name}" if value is True else f" --{name} {_shell(str(value))}" for name, value in said.items()
-        )
+        return "".join(f" {_option(name, value)}" for name, value in chosen.items())
 
     def documents(self, name: str, sheets: Sequence[Sheet], together: bool = False) -> Iterator[tuple[str, Document]]:
         """What is written of some sheets, by the name of the file without its ending."""

@@ -14,7 +14,7 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.typed import plain, read
 from symattn.foundation.workers import Job
-from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
+from symattn.page.document import Block, Document, Heading, ItemList, Table, as_text, paragraph, table
 from symattn.teaching.fairness.separation import LEAST, separation
 from symattn.teaching.pool import OVERLAP, Tally, chosen_contents, pool, prove, shared
 from symattn.teaching.problems import Spec, problem_type
@@ -98,15 +98,15 @@ class Stress:
     def document(self) -> Document:
         """The report: numbers, then what deserves a look."""
         count = len(self.variants)
-        blocks: list[Block] = [Paragraph((Words(self._costs()),))]
+        blocks: list[Block] = [paragraph(self._costs())]
         if self.tally.refused:
-            rows = [((Words(why),), (Words(str(n)),)) for why, n in Counter(self.tally.refused).most_common(12)]
-            blocks += [Heading((Words("Drawn again"),)), Table(((Words("because"),), (Words("times"),)), tuple(rows))]
+            rows = Counter(self.tally.refused).most_common(12)
+            blocks += [Heading(as_text("Drawn again")), table(("because", "times"), rows, row_heads=False)]
         if features := self._features():
-            blocks += [Heading((Words("Features"),)), features]
-        blocks += [Heading((Words("Answers"),)), ItemList(tuple((Words(line),) for line in self._answers()))]
+            blocks += [Heading(as_text("Features")), features]
+        blocks += [Heading(as_text("Answers")), ItemList(tuple(map(as_text, self._answers())))]
         if lines := self._misconceptions():
-            blocks += [Heading((Words("Misconceptions"),)), ItemList(tuple((Words(line),) for line in lines))]
+            blocks += [Heading(as_text("Misconceptions")), ItemList(tuple(map(as_text, lines)))]
         return Document(f"{count} variants of {self.spec.type}", tuple(blocks))
 
     def _costs(self) -> str:
@@ -123,15 +123,13 @@ class Stress:
         names = list(dict.fromkeys(name for v in self.variants for name in v.features))
         if not names:
             return None
-        rows: list[tuple[Inlines, ...]] = []
+        rows = []
         for name in names:
             values = [v.features.get(name, 0.0) for v in self.variants]
             middle = (min(values) + max(values)) / 2
             spread = f"± {100 * (max(values) - min(values)) / 2 / middle:.1f}%" if middle > 0 else ""
-            cells = (name, f"{min(values):g}", f"{median(values):g}", f"{max(values):g}", spread)
-            rows.append(tuple((Words(cell),) for cell in cells))
-        header = tuple((Words(cell),) for cell in ("feature", "least", "median", "most", "spread"))
-        return Table(header, tuple(rows), row_heads=True)
+            rows.append((name, f"{min(values):g}", f"{median(values):g}", f"{max(values):g}", spread))
+        return table(("feature", "least", "median", "most", "spread"), rows)
 
     def _answers(self) -> list[str]:
         keys = [variant.key for variant in self.variants]
@@ -207,6 +205,3 @@ def _tried(spec: Spec, count: int, dice: Dice, tally: Tally, overlap: float, cre
     contents = enumerate(chosen_contents(spec, dice, count, tally, overlap), 1)
     jobs = ((f"variant {number}", content) for number, content in contents)
     yield from (read(Tried, said) for _, said in crew.in_order(TRY, {"type": spec.type}, jobs))
-
-
-__all__ = ["Stress", "stress"]

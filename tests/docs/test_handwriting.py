@@ -1,5 +1,7 @@
 """Worksheets that are filled in by hand have room for it; their pictures stand in docs/pages.md."""
 
+from dataclasses import replace
+
 import handwriting
 import pytest
 from hypothesis import given
@@ -19,7 +21,7 @@ from symattn.page.document import (
     WorkingSpace,
     all_blocks,
 )
-from symattn.page.writers.common import Page
+from symattn.page.writers.common import Page, space_height
 from symattn.page.writers.rows import InRow, in_rows
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.sheets import sheets
@@ -55,6 +57,24 @@ def test_every_entry_has_room_in_its_box(entries):
         for x, part in zip(entries, parts, strict=True)
     ]
     assert 5 * max(wide) <= {"integer": 12, "decimal": 20, "fraction": 16, "exponential": 32}[kind]
+
+
+def test_a_step_asked_alone_has_room_for_all_that_leads_to_it():
+    recipe = make_recipe("self_attention", seed=1)
+    [whole], [alone] = sheets(recipe, 1), sheets(replace(recipe, ask=("A",)), 1)
+    page = Page()
+
+    def room(sheet, names):
+        spaces = {part.name: part.ask for part in sheet.question.parts if part.name in names}
+        return sum(
+            space_height(block, page)
+            for block in all_blocks([block for ask in spaces.values() for block in ask])
+            if isinstance(block, WorkingSpace)
+        )
+
+    needed = room(whole, ("Q", "K", "S", "S'", "A"))
+    assert room(whole, ("A",)) < needed / 3
+    assert needed <= room(alone, ("A",)) <= page.height
 
 
 @pytest.mark.parametrize("notation", ["note-002", "note-004"])

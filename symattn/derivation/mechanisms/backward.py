@@ -396,6 +396,3 @@ def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
             raise InputError(f"Row {i} of the weights {name} sums to {total}; 1 was expected.")
         if keep and any(x != 0 and not seen for x, seen in zip(row, keep[i - 1], strict=True)):
             raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
-
-
-__all__ = ["backward", "from_weights", "gradient", "is_gradient", "seeded", "with_given"]

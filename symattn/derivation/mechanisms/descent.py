@@ -36,6 +36,3 @@ def descended(d: Derivation, rate: Value, names: Sequence[str] = ()) -> Derivati
 def after_descent(name: str) -> str:
     """What a parameter is called after the step: W_Q^new; W_Q^self_new in a layer."""
     return f"{name}_new" if StepName.of(name).place else f"{name}^new"
-
-
-__all__ = ["after_descent", "descended"]

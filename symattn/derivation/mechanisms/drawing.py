@@ -347,22 +347,3 @@ def product(a: Sequence[Sequence[Q]], b: Sequence[Sequence[Q]]) -> list[list[Q]]
 
 def transposed(rows: Sequence[Sequence[Q]]) -> list[list[Q]]:
     return [list(column) for column in zip(*rows, strict=True)]
-
-
-__all__ = [
-    "Rows",
-    "attention_weights",
-    "dull",
-    "entries",
-    "first_success",
-    "most_ties",
-    "number",
-    "output_weights",
-    "product",
-    "projection",
-    "queries",
-    "side_by_side",
-    "small",
-    "transposed",
-    "tried",
-]

@@ -277,6 +277,3 @@ def rational(m: AnyMatrix) -> Grid | None:
     if not isinstance(m, Matrix) or not all(isinstance(x, int | Fraction) for x in m):
         return None
     return [[x for x in row if isinstance(x, int | Fraction)] for row in m.rows]
-
-
-__all__ = ["Effort", "Given", "Stream", "attended", "fed_forward", "normable", "rational", "started", "whole_rows"]

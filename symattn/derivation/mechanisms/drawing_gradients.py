@@ -282,19 +282,3 @@ def _is_idle(d: Derivation, steps: Sequence[Step]) -> bool:
             if any(sum(x != 0 for x in own) > 1 and not any(x != 0 for x in got) for own, got in lines):
                 return True
     return False
-
-
-__all__ = [
-    "DENOMINATORS",
-    "Weights",
-    "can_be_rounded",
-    "first",
-    "full",
-    "one_hot",
-    "rounded",
-    "shares",
-    "telling_row",
-    "upstream",
-    "upstream_of_heads",
-    "upstream_row",
-]

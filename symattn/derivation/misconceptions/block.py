@@ -336,5 +336,3 @@ MISCONCEPTIONS = (
         drawn=False,
     ),
 )
-
-__all__ = ["MISCONCEPTIONS"]

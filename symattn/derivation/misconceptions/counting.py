@@ -94,5 +94,3 @@ _ALL = (
 
 COUNTING: Mapping[str, Miscount] = MappingProxyType({m.id: m for m in _ALL})
 """The catalogue by id."""
-
-__all__ = ["COUNTING", "Miscount"]

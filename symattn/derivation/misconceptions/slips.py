@@ -411,6 +411,3 @@ def _equal(a: Value, b: Value) -> bool:
 
 
 ORDER: Mapping[str, int] = MappingProxyType({id: k for k, id in enumerate(SLIPS)})
-
-
-__all__ = ["SLIPS", "PossibleSlips", "Slip", "Slipped", "exchanges", "misread", "repeats", "slips"]

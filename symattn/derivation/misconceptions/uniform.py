@@ -62,6 +62,3 @@ def _shifted(count: int, by: int, i: int) -> int:
 
 def _from_the_end(count: int, i: int) -> int:
     return count - 1 - i
-
-
-__all__ = ["uniform"]

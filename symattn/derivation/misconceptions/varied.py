@@ -558,6 +558,3 @@ def _short(whole: str, x: Varied) -> str:
 
 def _added(terms: Sequence[str]) -> str:
     return " + ".join(terms).replace("+ −", "− ")
-
-
-__all__ = ["Cause", "Slipping", "Variant", "Varied", "Working", "bracketed", "mediant", "said"]

@@ -284,5 +284,3 @@ OPS = {
     "sqrt": SquareRoot,
     "float": ToFloat,
 }
-
-__all__ = ["Divide", "DivisorGradient", "Exponential", "Opposite", "SquareRoot", "Subtract", "ToFloat"]

@@ -20,6 +20,3 @@ class Append(Stack):
         if steps[0].stem not in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
             return []
         return [convention("The key and value of a new token are cached before its query is used.")]
-
-
-__all__ = ["Append"]

@@ -59,5 +59,3 @@ class Descent(RuleOp):
 
 
 OPS = {"descent": Descent}
-
-__all__ = ["Descent"]

@@ -567,5 +567,3 @@ class ActivationGradient(RuleOp):
 
 
 OPS = {"round": Round, "activation": Activation}
-
-__all__ = ["FUNCTIONS", "SLOPES", "Activation", "ActivationGradient", "Function", "Round", "RoundingMethod"]

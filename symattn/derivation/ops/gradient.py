@@ -147,6 +147,3 @@ class Copy(RuleOp):
 
     def numpy(self, *operands: str) -> str:
         return operands[0]
-
-
-__all__ = ["Copy", "Interleave", "Padded", "PutTogether", "Total"]

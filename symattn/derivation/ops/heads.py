@@ -125,5 +125,3 @@ def _called(of: Axis, which: str, several: bool, *operands: Formula) -> Formula:
 
 
 OPS = {"part": Slice}
-
-__all__ = ["HeadSlice", "Slice"]

@@ -153,5 +153,3 @@ def _largest(sizes: Sequence[Value]) -> Value:
 
 
 OPS = {"slope": Slope, "norm": InfinityNorm}
-
-__all__ = ["InfinityNorm", "Slope", "Sloped"]

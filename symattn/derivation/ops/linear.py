@@ -497,16 +497,3 @@ OPS = {
     "scale": Scale,
     "stack": Stack,
 }
-
-__all__ = [
-    "Add",
-    "Hadamard",
-    "MatMul",
-    "ProductSum",
-    "Scale",
-    "Spread",
-    "Stack",
-    "SumOver",
-    "Transpose",
-    "summed",
-]

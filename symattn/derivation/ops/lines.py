@@ -107,6 +107,3 @@ class OverOp(LineRuleOp):
     @property
     def turned(self) -> bool:
         return self.over == "rows"
-
-
-__all__ = ["ACROSS", "LineOp", "LineRuleOp", "OverOp"]

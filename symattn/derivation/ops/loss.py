@@ -261,5 +261,3 @@ class ProbabilityGradient(LineRuleOp):
 
 
 OPS = {"cross_entropy": CrossEntropy}
-
-__all__ = ["CrossEntropy", "CrossEntropyGradient", "ProbabilityGradient", "written_logarithm"]

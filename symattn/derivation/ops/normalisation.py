@@ -618,14 +618,3 @@ class NormGradient(OverOp):
 
 
 OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
-
-__all__ = [
-    "Mean",
-    "MeanSquare",
-    "NormGradient",
-    "Rescale",
-    "SpreadEvenly",
-    "SquaresGradient",
-    "Standardise",
-    "Variance",
-]

@@ -270,5 +270,3 @@ def one_for_each(line: str, shape: Shape, own: Shape) -> Shape:
 
 
 OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}
-
-__all__ = ["Accumulate", "Exponentials", "MaximumGradient", "RunningMaximum"]

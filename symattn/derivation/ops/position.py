@@ -667,16 +667,3 @@ def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
 
 
 OPS = {"multiple": Multiple, "sinusoids": Sinusoids, "rotate": Rotate}
-
-__all__ = [
-    "Angle",
-    "Degrees",
-    "Direction",
-    "Frequency",
-    "Layout",
-    "Multiple",
-    "Radians",
-    "Rotate",
-    "RotateBack",
-    "Sinusoids",
-]

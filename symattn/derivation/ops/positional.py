@@ -130,5 +130,3 @@ def _braced(text: str) -> str:
 
 
 OPS = {"positions": Positional}
-
-__all__ = ["Positional"]

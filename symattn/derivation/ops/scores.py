@@ -693,19 +693,3 @@ OPS = {
     "feature_map": FeatureMap,
     "over": Over,
 }
-
-__all__ = [
-    "Bias",
-    "Feature",
-    "FeatureGradient",
-    "FeatureMap",
-    "Hardmax",
-    "Over",
-    "OverSum",
-    "OverSumGradient",
-    "SoftCap",
-    "SoftCapGradient",
-    "Temperature",
-    "alibi",
-    "alibi_slope",
-]

@@ -26,6 +26,3 @@ def turned_step(step: Step) -> Step:
         operands=operands[::-1] if step.op.reverses else operands,
         result=step.result.T,
     )
-
-
-__all__ = ["turned", "turned_step"]

@@ -152,19 +152,3 @@ def _made(
     made = Message(said[:1].upper() + said[1:] if capital else said)
     made.template, made.plural, made.context, made.values, made.capital = template, plural, context, values, capital
     return made
-
-
-__all__ = [
-    "PLACES",
-    "Message",
-    "Quoted",
-    "capitalised",
-    "counted",
-    "filled",
-    "in_context",
-    "listed",
-    "message",
-    "packed",
-    "sentences",
-    "unpacked",
-]

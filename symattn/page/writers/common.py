@@ -64,6 +64,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    as_text,
     spans,
     with_blocks_inside,
 )
@@ -183,6 +184,11 @@ class Page:
     def paper_height(self) -> int:
         """In millimetres."""
         return {"a4": 297, "letter": 279}[self.look.paper]
+
+    @property
+    def side(self) -> float:
+        """The left and the right margin in millimetres: lines are equally long on both kinds of paper."""
+        return {"a4": 18.0, "letter": 20.95}[self.look.paper]
 
     @property
     def large(self) -> bool:
@@ -823,7 +829,7 @@ _SHORT = 4.0  # em: a word that is no wider is not hyphenated, as "Marks" and "1
 def _short_word(content: Inlines) -> float:
     """How wide the widest short word is where it is bold, in em."""
     words = (word for part in spans(content) if isinstance(part, Words) for word in part.text.split())
-    return 1.2 * max((wide for word in words if (wide := inlines_width((Words(word),))) <= _SHORT), default=0.0)
+    return 1.2 * max((wide for word in words if (wide := inlines_width(as_text(word))) <= _SHORT), default=0.0)
 
 
 def without_programs(blocks: Iterable[Block]) -> list[Block]:
@@ -923,7 +929,7 @@ def with_marks_in_headings(blocks: Iterable[Block], line: float) -> tuple[Block,
                 above = done[heading]
                 assert isinstance(above, Heading)
                 marks = " ".join(filter(None, (alone, above.marks)))
-                whole = inlines_width(above.whole) * OF_HEADING + inlines_width((Words(marks),)) + 2
+                whole = inlines_width(above.whole) * OF_HEADING + inlines_width(as_text(marks)) + 2
                 if alone == codes or whole < line:
                     done[heading] = replace(above, marks=marks)
                     heading = None

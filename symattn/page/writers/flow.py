@@ -14,7 +14,7 @@ from typing import Literal
 from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold, width
 from symattn.foundation.languages import say
-from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks
+from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
 
@@ -114,8 +114,9 @@ class Picture:
         return [shape.grid for shape in self.shapes if isinstance(shape, Boxes)]
 
     def smaller(self, page: Page) -> float:
-        """The factor, at most 1, by which the picture fits on a page."""
-        return min(1.0, PAGE_WIDTH / (self.width * page.scale), self._room(page) / (self.height * page.scale))
+        """The factor, at most 1, by which the picture fits on a page; smaller where what follows is to fit as well."""
+        fits = min(1.0, PAGE_WIDTH / (self.width * page.scale), self._room(page) / (self.height * page.scale))
+        return max(min(fits, _SMALLEST), _CLOSER * fits) if _is_close(page) else fits
 
     def _room(self, page: Page) -> float:
         """The height that a page has for it, below its title and its legend."""
@@ -125,7 +126,13 @@ class Picture:
 
 _ABOVE, _LEGEND = 15.0, 5.8  # what stands above the picture, and a line of its legend, in millimetres at 11 pt
 _SMALLEST = 8 / 11  # no text is below 8 pt
+_CLOSER = 0.92  # by which a picture is smaller where that may save a page
 _HIGHER = (1.3, 1.25, 1.2, 1.15, 1.1, 1.05)  # by how much boxes may be higher where a page has room
+
+
+def _is_close(page: Page) -> bool:
+    """Whether as much is to stand on a page as has room, and nothing is written there by hand."""
+    return page.closer and page.dense
 
 
 def has_room(flow: Flow, page: Page) -> bool:
@@ -145,6 +152,8 @@ def fitted(sheet: FlowSheet, page: Page) -> list[Picture]:
 
 def _stretched(sheet: FlowSheet, part: Part, page: Page) -> Picture:
     usual = drawn(sheet, part)
+    if _is_close(page):
+        return usual
     higher = (drawn(_higher(sheet, by), part) for by in _HIGHER)
     return next((picture for picture in higher if picture.smaller(page) >= usual.smaller(page)), usual)
 
@@ -265,11 +274,11 @@ class _Panel:
         marks: Inlines = ()
         if grid.heading:
             number = *(Strong(x.text) if isinstance(x, Words) else x for x in grid.heading.label), Words(" ")
-            marks = (Words(f" {grid.heading.marks}"),) if grid.heading.marks else ()
+            marks = as_text(f" {grid.heading.marks}") if grid.heading.marks else ()
         lines: tuple[Inlines, ...] = ((*number, Math(grid.rule), *marks),)
         match grid.rule:
             case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _OF_EM * _EM > room:
-                lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
+                lines = (*number, Math(name), *marks), as_text(Relation((NOTHING, rule), signs))
         self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
 
     def above(self, role: str, at: float = 0.0, ends: bool = False, room: float = 0.0) -> None:
@@ -511,7 +520,7 @@ class _Panel:
             y, x = self.middle(source), z_end - self.wide("W_K") / 2
             edge = self.places[source][0] - _AWAY
             if not apart:
-                edge -= inlines_width((Math(self.grids["X"].rule),)) * _EM + 3
+                edge -= inlines_width(as_text(self.grids["X"].rule)) * _EM + 3
             self.arrow(source, "W_K", (edge, y), (x, y), (x, self.places["W_K"][1] - _AWAY))
             side, half = self.left + 1.5, self.middle("W_V")
             self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.places["W_V"][0] - _AWAY, half))

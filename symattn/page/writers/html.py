@@ -92,6 +92,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    as_text,
     settled,
     spans,
 )
@@ -410,7 +411,7 @@ def write(document: Document) -> str:
             line=f"{page.line:.1f}",
             text_size=document.look.text_size,
             paper={"a4": "A4", "letter": "letter"}[document.look.paper],
-            margins=f"{page.top}mm {_side(page)}mm {page.bottom}mm",
+            margins=f"{page.top}mm {page.side}mm {page.bottom}mm",
             identity=_css_string(" · ".join(filter(None, (document.sheet, document.title)))),
             page_number=_page_number(),
             font=_font() if "<math" in body else "",
@@ -449,11 +450,6 @@ def _font() -> str:
     return b64encode((fonts() / "symattn-math.woff2").read_bytes()).decode()
 
 
-def _side(page: Page) -> float:
-    """The margins at the sides in millimetres: they leave a line the length that everything is measured for."""
-    return ({"a4": 210, "letter": 216}[page.look.paper] - common.PAGE_WIDTH) / 2
-
-
 def _css_string(words: str) -> str:
     """Text as a string in a style sheet, every sign that is no letter or figure by its number.
 
@@ -481,7 +477,7 @@ def _body(document: Document, screen: _Screen) -> str:
     if document.subtitle:
         parts.append(f'<p class="subtitle" dir="auto">{escaped(document.subtitle)}</p>')
     if document.fields:
-        items = tuple(FillIn((Words(common.label(name)),), 34) for name in document.fields)
+        items = tuple(FillIn(as_text(common.label(name)), 34) for name in document.fields)
         parts.append(_fill_ins(items, screen))
     head = "\n".join(parts)
     if any(isinstance(block, Solved) for block in all_blocks(document.blocks)):
@@ -741,12 +737,12 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
         said = f"<span>{word}</span>" if word else f'<span class="heard">{level}</span>'
         return f'<td class="level-{level}">{said}</td>'
 
-    labels = [_head("row", (Math(label),)) for label in picture.row_labels] or [""] * len(picture.levels)
+    labels = [_head("row", as_text(label)) for label in picture.row_labels] or [""] * len(picture.levels)
     rows = [
         f"<tr>{label}{''.join(cell(i, j, level) for j, level in enumerate(row))}</tr>"
         for i, (label, row) in enumerate(zip(labels, picture.levels, strict=True))
     ]
-    heads = "".join(_head("col", (Math(label),)) for label in picture.column_labels)
+    heads = "".join(_head("col", as_text(label)) for label in picture.column_labels)
     corner = "<td></td>" if heads and picture.row_labels else ""
     head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
     body = "\n".join(rows)
@@ -907,7 +903,7 @@ def _table_of_grid(
 
 
 def _labels(labels: Sequence[Formula], count: int, after: int = 0) -> list[Inlines]:
-    return [(Math(label),) for label in labels] or [(Words(str(after + k + 1)),) for k in range(count)]
+    return [as_text(label) for label in labels] or [as_text(str(after + k + 1)) for k in range(count)]
 
 
 def _square(label: str) -> str:

@@ -24,13 +24,12 @@ from symattn.page.document import (
     Flow,
     Heading,
     PageBreak,
-    Paragraph,
     Program,
     Strong,
     Together,
-    Words,
     WorkingSpace,
     all_blocks,
+    paragraph,
     settled,
 )
 from symattn.page.writers import common, markdown
@@ -133,7 +132,7 @@ def _parts(blocks: Sequence[Block]) -> Iterator[Program | list[Block]]:
                 section = takewhile(lambda other: not isinstance(other, Heading), blocks[i:])
                 if not any(isinstance(other, Program) for other in section):
                     yield part
-                    yield [Paragraph((Words(common.label(say("Working"))),))]
+                    yield [paragraph(common.label(say("Working")))]
                     part = []
             case Heading():
                 yield part

@@ -44,6 +44,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    as_text,
     spans,
 )
 from symattn.page.writers import common
@@ -112,7 +113,7 @@ def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
 
 def _marks_width(heading: Heading) -> float:
     """The millimetres that marks take at the end of a heading, with the gap before them."""
-    return max(_MARKS, common.inlines_width((Words(heading.marks),)) * _CHARACTERS + 4)
+    return max(_MARKS, common.inlines_width(as_text(heading.marks)) * _CHARACTERS + 4)
 
 
 def _heading(lines: float) -> float:

@@ -77,6 +77,7 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    as_text,
     settled,
     spans,
 )
@@ -692,7 +693,7 @@ def _fill_ins(items: Sequence[FillIn], width: int) -> str:
         if lines and columns_of(words) + 4 <= room:
             lines[-1] += f"    {words}"
         else:
-            lines += _filled((Words(words),), width).split("\n")
+            lines += _filled(as_text(words), width).split("\n")
         room = min(width, PROSE) - columns_of(lines[-1]) if lines else 0
     return "\n".join(lines)
 

@@ -87,6 +87,7 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    as_text,
     settled,
     spans,
 )
@@ -127,7 +128,6 @@ _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": 
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
 _PAPER = {"a4": "a4", "letter": "us-letter"}
-_MARGIN = {"a4": 18.0, "letter": 20.95}  # left and right, in millimetres: lines are equally long on both
 
 _FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
 _LARGE_FORMULAS = 1.0715
@@ -527,7 +527,6 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         page=page,
         formula_size=_formula_size(page),
         paper=_PAPER[document.look.paper],
-        margin=_MARGIN[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
         body=_below_title(_body(blocks, page, ends)),
@@ -1083,7 +1082,7 @@ def _falk(falk: Falk, page: Page) -> str:
         for factor, name in zip((falk.left, falk.above), called, strict=True)
     )
     parts = (*factors, _part_of_falk(product, box, fields))
-    spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=(Words(say("Matrix product")),))
+    spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=as_text(say("Matrix product")))
     rounded = str(falk.left.bracket == "(").lower()
     return f"#falk({', '.join([spoken, rounded, *names, *parts])})"
 
@@ -1099,7 +1098,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
     for picture in pictures:
         parts = "".join(f"  {part},\n" for shape in picture.shapes for part in _drawn_flow(shape, page, spots))
         named = [equal(grid.rule, MatrixOf(grid.cells)) for grid in picture.grids]
-        spoken = _spoken(*named, lead=(Words(say("Flow sheet")),))
+        spoken = _spoken(*named, lead=as_text(say("Flow sheet")))
         size = f"{picture.width:.1f}, {picture.height:.1f}, {picture.smaller(page) * 100:.1f}%"
         sources.append(f"#flow-sheet({spoken}, {size},\n{parts})")
     return "\n\n".join(sources)

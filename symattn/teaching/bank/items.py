@@ -8,7 +8,7 @@ beforehand: such an entry has its points, as it would under the policy ecf, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import count, permutations
 from math import ceil
@@ -16,8 +16,17 @@ from typing import assert_never
 
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols, rounded
-from symattn.foundation.languages import Message, listed, message, say, speaking
-from symattn.page.document import DEFAULT_LOOK, Block, Document, Heading, Inlines, Look, Paragraph, Words
+from symattn.foundation.languages import Message, capitalised, listed, message, say, speaking
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    Block,
+    Document,
+    Heading,
+    Inlines,
+    Look,
+    Paragraph,
+    as_text,
+)
 from symattn.page.presentation import presented
 from symattn.page.writers import html
 from symattn.teaching.bank.forms import (
@@ -35,6 +44,7 @@ from symattn.teaching.bank.prompts import Piece, Slot, formulas_as_tex, grid, in
 from symattn.teaching.explanation import conventions_box
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.layouts import headed
+from symattn.teaching.problem import Problem
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -82,27 +92,30 @@ class WrongNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """A box for a text, `size` characters long: each of `texts` is right, and the first of them is shown."""
+class Place:
+    """What every place has: a name, what it is called in its part, and what it is worth."""
 
     name: str
     label: str
     points: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Typed(Place):
+    """A box for a text, `size` characters long: each of `texts` is right, and the first of them is shown."""
+
     texts: tuple[str, ...]
     wrong: tuple[WrongText, ...] = ()
     size: int = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Place):
     """A box for a decimal with at most `places` places: right within `tolerance` of `value`.
 
     The part asks for `asked` places; a small number needs more of them.
     """
 
-    name: str
-    label: str
-    points: Fraction
     value: Fraction
     tolerance: Fraction
     places: int
@@ -121,23 +134,17 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Place):
     """One option, or `several`: then every right one is a share of the points, and a wrong one takes a share away."""
 
-    name: str
-    label: str
-    points: Fraction
     options: tuple[Offered, ...]
     several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Shaded:
+class Shaded(Place):
     """A cell to be shaded or left white."""
 
-    name: str
-    label: str
-    points: Fraction
     right: bool
 
 
@@ -244,7 +251,7 @@ def _item(id: str, sheet: str, question: Question, look: Look, wants: Wants) -> 
     parts: list[Body] = []
     stated: tuple[Message, ...] = ()  # what holds from the part before on is not said again
     for number, part in enumerate(map(headed, question.parts), 1):
-        heading = Heading(part.title, 1, _worth(part), (Words(f"{number}."),))
+        heading = Heading(part.title, 1, _worth(part), as_text(f"{number}."))
         body: list[str | Spot] = [plain(shown(heading))]
         if _is_left_out(part):
             body.append(plain(shown(*part.ask)))
@@ -365,18 +372,17 @@ Made = dict[Cell, Spot]
 
 def _laid(pieces: Sequence[Piece], made: Made) -> Iterator[str | Spot]:
     """The places where the question has them; where it has none, or others, below it as a matrix."""
-    slots = [piece for piece in pieces if isinstance(piece, Slot)]
-    cells = {slot.cell for slot in slots if slot.cell}
-    if cells and cells == made.keys() and len(slots) == len(made):
-        yield from (piece if isinstance(piece, str) else made[piece.cell or (0, 0)] for piece in pieces)
-    elif not cells and len(slots) == len(made):
-        rest = iter(made.values())
+    slots = [piece.cell for piece in pieces if isinstance(piece, Slot)]
+    cells = {cell for cell in slots if cell}
+    in_order = not cells and len(slots) == len(made)
+    if in_order or (cells == made.keys() and len(slots) == len(made)):
+        rest = iter(made.values() if in_order else [made[cell or (0, 0)] for cell in slots])
         yield from (next(rest) if isinstance(piece, Slot) else piece for piece in pieces)
-    else:
-        yield from (piece for piece in pieces if isinstance(piece, str))
-        rows, columns = (1 + max(cell[k] for cell in made) for k in (0, 1))
-        for piece in grid(rows, columns):
-            yield piece if isinstance(piece, str) else made.get(piece.cell or (0, 0), "")
+        return
+    yield from (piece for piece in pieces if isinstance(piece, str))
+    rows, columns = (1 + max(cell[k] for cell in made) for k in (0, 1))
+    for piece in grid(rows, columns):
+        yield piece if isinstance(piece, str) else made.get(piece.cell or (0, 0), "")
 
 
 def _shape_of(part: Part, name: str, question: Question) -> Body:
@@ -385,52 +391,58 @@ def _shape_of(part: Part, name: str, question: Question) -> Body:
     if not points:
         return ()
     matrix, _ = _asked(part, question)
-    place = _Place(f"{name}s", say("Shape"), Fraction(points)).text(_shape(matrix.shape), *_turned(matrix.shape))
-    return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", place, "</p>\n")
+    place = Place(f"{name}s", say("Shape"), Fraction(points))
+    box = _text(place, _shape(matrix.shape), *_turned(matrix.shape))
+    return (f"<p>{html.escaped(say('Shape (rows × columns):'))} ", box, "</p>\n")
 
 
 def _places(
     part: Part, name: str, question: Question, known: Known, said: Callable[[Inlines], str], wants: Wants
 ) -> Made:
-    points = Fraction(sum(mark.number for mark in _marked(part) if mark.rule != "shapes"))
-    if not any(other.marks for other in question.parts):
-        points = Fraction(1)
-    place = _Place(name, "", points)
+    """The places of a part, which share its points; one point where no part of the question has any."""
+    worth = sum(mark.number for mark in _marked(part) if mark.rule != "shapes")
+    place = Place(name, "", Fraction(worth if any(other.marks for other in question.parts) else 1))
+    alone = (0, 0)
     match part.answer:
         case StepAnswer() | EntriesAnswer() | MatrixAnswer():
             matrix, cells = _asked(part, question)
-            places = None if question.problem is None or question.problem.exact else question.problem.places
-            if places is not None and all(isinstance(x, int) for x in matrix):
-                places = None
-            if places is None and (wants.decimals or not all(map(is_listed, matrix))):
-                places = PLACES
-            share = replace(place, points=points / len(cells))
-            alone = matrix.shape == (1, 1)
-            return _of_one_size(
-                {
-                    cell: share.at(None if alone else cell).number(matrix[cell], known.of(part, cell), places)
-                    for cell in cells
-                }
-            )
+            places = _decimal_places(matrix, question.problem, wants)
+            at = {alone: place} if matrix.shape == (1, 1) else _shares(place, cells)
+            return _of_one_size({c: _number(at[c], matrix[c], known.of(part, c), places) for c in cells})
         case FormulaAnswer(value):
-            places = None if is_listed(value) and (has_symbols(value) or not wants.decimals) else PLACES
-            return _of_one_size({(0, 0): place.number(value, known.of(part, (0, 0)), places)})
+            listed = is_listed(value) and (has_symbols(value) or not wants.decimals)
+            return _of_one_size({alone: _number(place, value, known.of(part, alone), None if listed else PLACES)})
         case ChoiceAnswer():
-            return {(0, 0): place.choice(part.answer, said, known)}
+            return {alone: _choice(place, part.answer, said, known)}
         case CellsAnswer((rows, columns), shaded):
-            share = replace(place, points=points / (rows * columns))
-            every = [(i, j) for i in range(rows) for j in range(columns)]
-            return {cell: share.at(cell).shade(cell in shaded) for cell in every}
+            shares = _shares(place, [(i, j) for i in range(rows) for j in range(columns)])
+            return {cell: Shaded(**asdict(share), right=cell in shaded) for cell, share in shares.items()}
         case ShapeAnswer(shape):
-            return {(0, 0): place.text(_shape(shape), *(_turned(shape) if shape else ()))}
+            return {alone: _text(place, _shape(shape), *(_turned(shape) if shape else ()))}
         case OrderAnswer(groups):
-            return {(0, 0): place.text(_order(groups))}
+            return {alone: _text(place, _order(groups))}
         case WordAnswer(word, accepted):
-            return {(0, 0): place.text((word, *accepted, *(say(text) for text in (word, *accepted))))}
+            return {alone: _text(place, (word, *accepted, *(say(text) for text in (word, *accepted))))}
         case RubricAnswer() | PropertyAnswer():
             raise TypeError(f"{part.name} needs a person.")
         case _:
             assert_never(part.answer)
+
+
+def _shares(place: Place, cells: Sequence[Cell]) -> dict[Cell, Place]:
+    """The places of some entries, which share the points of their part."""
+    shares = {}
+    for i, j in cells:
+        label = capitalised(say("row {row}, column {column}", row=i + 1, column=j + 1))
+        shares[i, j] = Place(f"{place.name}r{i + 1}c{j + 1}", label, place.points / len(cells))
+    return shares
+
+
+def _decimal_places(matrix: Matrix, problem: Problem | None, wants: Wants) -> int | None:
+    """The places of the decimals that are asked for; None where entries are taken by their forms."""
+    if problem is not None and not problem.exact and not all(isinstance(x, int) for x in matrix):
+        return problem.places
+    return PLACES if wants.decimals or not all(map(is_listed, matrix)) else None
 
 
 SIZES = (8, 14, 22, 30)
@@ -519,68 +531,56 @@ class Window:
         return least >= Fraction(10 ** (SIGNIFICANT - 1), 10**self.places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Makes places: of what name they are, what they are called in their part, what they are worth."""
+def _number(place: Place, value: Value, wrong: Sequence[KnownWrong], places: int | None) -> Spot:
+    """A number, by its forms, or within a tolerance where decimals with `places` places are asked for."""
+    if places is not None:
+        return _decimal(place, value, wrong, places)
+    texts = typed(value)
+    taken = set(texts)
+    told: dict[tuple[str, bool], list[str]] = {}
+    for one in _followed_first(wrong):
+        own = [text for text in few(one.value, 6 if one.follows else 1) if text not in taken]
+        taken.update(own)
+        told.setdefault((one.told, one.follows), []).extend(own)
+    known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
+    return Typed(**asdict(place), texts=texts, wrong=known)
 
-    name: str
-    label: str
-    points: Fraction
 
-    def at(self, cell: Cell | None) -> _Place:
-        """The one at an entry."""
-        if cell is None:
-            return self
-        i, j = cell[0] + 1, cell[1] + 1
-        label = say("row {row}, column {column}", row=i, column=j)
-        return replace(self, name=f"{self.name}r{i}c{j}", label=label[:1].upper() + label[1:])
+def _decimal(place: Place, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
+    if value is NEGATIVE_INFINITY or has_symbols(value):
+        return Typed(**asdict(place), texts=typed(value))
+    right = Window.around(value, places)
+    told: list[WrongNumber] = []
+    for one in _followed_first(wrong):
+        if one.value is NEGATIVE_INFINITY:
+            continue
+        own = Window.around(one.value, places)
+        others = [right, *(Window(o.value, o.tolerance) for o in told if not (one.follows and o.follows))]
+        if all(abs(own.middle - other.middle) > own.tolerance + other.tolerance for other in others):
+            told.append(WrongNumber(own.middle, own.tolerance, one.told, one.follows))
+    return Measured(
+        **asdict(place),
+        value=right.middle,
+        tolerance=right.tolerance,
+        places=right.places,
+        asked=places,
+        wrong=tuple(told),
+    )
 
-    def number(self, value: Value, wrong: Sequence[KnownWrong], places: int | None) -> Spot:
-        """A number, by its forms, or within a tolerance where decimals with `places` places are asked for."""
-        if places is not None:
-            return self._decimal(value, wrong, places)
-        texts = typed(value)
-        taken = set(texts)
-        told: dict[tuple[str, bool], list[str]] = {}
-        for one in _followed_first(wrong):
-            forms = few(one.value, 6 if one.follows else 1)
-            own = [text for text in forms if text not in taken]
-            taken.update(own)
-            told.setdefault((one.told, one.follows), []).extend(own)
-        known = tuple(WrongText(tuple(own), *what) for what, own in told.items() if own)
-        return Typed(self.name, self.label, self.points, texts, known)
 
-    def _decimal(self, value: Value, wrong: Sequence[KnownWrong], places: int) -> Spot:
-        if value is NEGATIVE_INFINITY or has_symbols(value):
-            return Typed(self.name, self.label, self.points, typed(value))
-        right = Window.around(value, places)
-        told: list[WrongNumber] = []
-        for one in _followed_first(wrong):
-            if one.value is NEGATIVE_INFINITY:
-                continue
-            own = Window.around(one.value, places)
-            others = [right, *(Window(o.value, o.tolerance) for o in told if not (one.follows and o.follows))]
-            if all(abs(own.middle - other.middle) > own.tolerance + other.tolerance for other in others):
-                told.append(WrongNumber(own.middle, own.tolerance, one.told, one.follows))
-        return Measured(
-            self.name, self.label, self.points, right.middle, right.tolerance, right.places, places, tuple(told)
-        )
+def _choice(place: Place, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
+    options = [
+        Offered(said(option.text), option.right, "" if option.right else known.named(option.diagnosis))
+        for option in answer.options
+    ]
+    if not answer.right:
+        options.append(Offered(say("None of these."), True))
+    return Chosen(**asdict(place), options=tuple(options), several=answer.several)
 
-    def choice(self, answer: ChoiceAnswer, said: Callable[[Inlines], str], known: Known) -> Chosen:
-        options = [
-            Offered(said(option.text), option.right, "" if option.right else known.named(option.diagnosis))
-            for option in answer.options
-        ]
-        if not answer.right:
-            options.append(Offered(say("None of these."), True))
-        return Chosen(self.name, self.label, self.points, tuple(options), answer.several)
 
-    def shade(self, right: bool) -> Shaded:
-        return Shaded(self.name, self.label, self.points, right)
-
-    def text(self, texts: Sequence[str], *turned: str) -> Typed:
-        wrong = (WrongText(turned, say("rows and columns are swapped")),) if turned else ()
-        return Typed(self.name, self.label, self.points, tuple(dict.fromkeys(texts)), wrong, 12)
+def _text(place: Place, texts: Sequence[str], *turned: str) -> Typed:
+    wrong = (WrongText(turned, say("rows and columns are swapped")),) if turned else ()
+    return Typed(**asdict(place), texts=tuple(dict.fromkeys(texts)), wrong=wrong, size=12)
 
 
 def _followed_first(wrong: Sequence[KnownWrong]) -> list[KnownWrong]:

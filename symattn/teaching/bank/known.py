@@ -17,7 +17,7 @@ from symattn.derivation.misconceptions import (
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.foundation.languages import message
-from symattn.page.document import Inlines, Words, sentence
+from symattn.page.document import Inlines, as_text, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
@@ -87,9 +87,9 @@ class Known:
     def named(self, id: str) -> str:
         """What a misconception is called that leads to a wrong option; nothing for none."""
         if id in COUNTING:
-            return self.said((Words(COUNTING[id].feedback),))
+            return self.said(as_text(COUNTING[id].feedback))
         if id in SLIPS:
-            return self.said((Words(SLIPS[id].feedback),))
+            return self.said(as_text(SLIPS[id].feedback))
         if id not in misconceptions():
             return ""
         if (problem := self.question.problem) is not None:
@@ -110,7 +110,7 @@ class Known:
         for error in errors:
             if error.row == row:
                 says = error.says or COUNTING[error.misconception].feedback
-                yield KnownWrong(error.value, self.said((Words(says),)))
+                yield KnownWrong(error.value, self.said(as_text(says)))
 
     def _believed(self, d: Derivation, step: str, part: Part, cell: Cell) -> Iterator[KnownWrong]:
         """What core misconceptions write in a step, those first that are made there.
@@ -127,7 +127,7 @@ class Known:
                 later = not _made_in(wrong, step) and any(self._shows(wrong, line) for line in before)
                 if later is not follows:
                     continue
-                told = (Words(FOLLOWS),) if follows else feedback(wrong, Wording(wrong.right, self.question.notation))
+                told = as_text(FOLLOWS) if follows else feedback(wrong, Wording(wrong.right, self.question.notation))
                 yield KnownWrong(value[cell], self.said(told), follows)
 
     def _lines_before(self, d: Derivation, step: str) -> list[Part]:
@@ -163,7 +163,7 @@ class Known:
     def _slipped(self, d: Derivation, step: str, cell: Cell) -> Iterator[KnownWrong]:
         if any(s.name == step for s in d):
             for slip in slips(d, step, *cell):
-                yield KnownWrong(slip.value, self.said((Words(slip.slip.feedback),)))
+                yield KnownWrong(slip.value, self.said(as_text(slip.slip.feedback)))
 
     def _core(self, d: Derivation) -> tuple[WrongDerivation, ...]:
         if id(d) not in self._replayed:

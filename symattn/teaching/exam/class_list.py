@@ -256,6 +256,3 @@ def _student(line: Sequence[str], columns: Mapping[str, int], place: Place, is_t
     if not student.id:
         raise place.says(f"{student.name or 'the student'} has no id.")
     return student
-
-
-__all__ = ["EMAILS", "FIRST", "LAST", "LOGINS", "NUMBERS", "plain_heading", "read_class", "tell_of_lost_zeros"]

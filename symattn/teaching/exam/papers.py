@@ -28,7 +28,6 @@ from symattn.page.document import (
     Inlines,
     ItemList,
     Look,
-    Math,
     PageBreak,
     Paragraph,
     Quoted,
@@ -36,14 +35,18 @@ from symattn.page.document import (
     Solved,
     Strong,
     Table,
+    TextLike,
     Together,
     Total,
     Words,
     WorkingSpace,
+    as_text,
     in_turn,
     listing,
+    paragraph,
     sentence,
     settled,
+    table,
 )
 from symattn.page.presentation import TEXT_SIZES
 from symattn.page.writers.rows import on_new_pages
@@ -106,12 +109,12 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     for begins, of_question in zip(_on_new_pages(spec.new_page, asked, look), asked, strict=True):
         blocks += [PageBreak(), *of_question] if begins else of_question
     if spec.data_sheet and any(q.given for q in questions):
-        blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
+        blocks += [PageBreak(), Heading(as_text("Data sheet (you may tear this page off)"), 1)]
         for position, question in enumerate(questions):
             if question.given:
                 blocks += [_heading(question, position + 1, ""), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
-        blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
+        blocks += [PageBreak(), paragraph("Page for rough work"), WorkingSpace(WORKING_PAGE)]
     return Document(Quoted(spec.title), tuple(blocks), sheet=copy.sheet, look=look)
 
 
@@ -132,10 +135,10 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     yield Paragraph((Strong(_named(copy.sheet)), *((Words(" · "), Words(Quoted(head))) if head else ())))
     yield FillIns(
         (
-            FillIn((Words("Name"),), 75, value=copy.name, student="name"),
-            FillIn((Words("Seat"),), 20, value=copy.seat, student="seat"),
-            FillIn((Words("Student ID"),), 60, 0 if copy.id else spec.id_boxes, value=copy.id, student="id"),
-            FillIn((Words("Signature"),), 55),
+            FillIn(as_text("Name"), 75, value=copy.name, student="name"),
+            FillIn(as_text("Seat"), 20, value=copy.seat, student="seat"),
+            FillIn(as_text("Student ID"), 60, 0 if copy.id else spec.id_boxes, value=copy.id, student="id"),
+            FillIn(as_text("Signature"), 55),
         )
     )
     marks = sum(q.marks for q in questions)
@@ -147,13 +150,9 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     if spec.aids:
         items.append(sentence("Materials allowed: {aids}.", aids=Quoted(spec.aids)))
     items.append(
-        (
-            Words(
-                "Write in the boxes and show your working beside them; cross out anything that you do not want marked."
-            ),
-        )
+        as_text("Write in the boxes and show your working beside them; cross out anything that you do not want marked.")
     )
-    items.append((Words("Work that follows correctly from an earlier mistake can still earn marks."),))
+    items.append(as_text("Work that follows correctly from an earlier mistake can still earn marks."))
     yield Box("Instructions", (ItemList(tuple(items)),))
     yield from conventions_box(questions, spec.conventions)
     yield Together(tuple(_mark_tables(questions)))
@@ -172,14 +171,12 @@ def _mark_tables(questions: Sequence[Question]) -> Iterator[Table]:
     for begin in range(0, len(columns), MARK_COLUMNS):
         part = columns[begin : begin + MARK_COLUMNS]
         heads, marks = zip(*part, strict=True)
-        rows = (("Marks", *marks), ("Awarded", *[""] * len(part)))
-        cells = tuple(tuple((Words(text),) for text in row) for row in (("Question", *heads), *rows))
-        yield Table(cells[0], cells[1:], row_heads=True)
+        yield table(("Question", *heads), (("Marks", *marks), ("Awarded", *[""] * len(part))))
 
 
 def _heading(question: Question, number: int, marks: str) -> Heading:
     label = sentence("Question {number}.", number=number)
-    return Heading(question.heading or (Words(question.title),), 1, marks, label, "question")
+    return Heading(question.heading or as_text(question.title), 1, marks, label, "question")
 
 
 def _asked(
@@ -202,7 +199,7 @@ def _end(question: Question, number: int) -> Paragraph:
 def _total(marks: int, of: int) -> Inlines:
     """15 marks."""
     said = marks_in_words(marks)
-    return (Sentence(said.template, (("{n}", (Words(Total(marks, of)),)),), said.plural, marks),)
+    return (Sentence(said.template, (("{n}", as_text(Total(marks, of))),), said.plural, marks),)
 
 
 def _flow(question: Question, layout: Layout) -> Solved | None:
@@ -244,7 +241,7 @@ def _part_heading(question: Question, part: Part, position: int, marks: str) -> 
 
 
 def _part(title: Inlines, position: int, marks: str) -> Heading:
-    return Heading(title, 2, marks, (Words(_numbered(position)),), "part")
+    return Heading(title, 2, marks, as_text(_numbered(position)), "part")
 
 
 def _numbered(position: int) -> str:
@@ -264,7 +261,7 @@ def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
     blocks: list[Block] = []
     for lines, numbers in sheets.items():
         if len(sheets) > 1:
-            blocks.append(Paragraph((Words(_formulas_of(numbers)),)))
+            blocks.append(paragraph(_formulas_of(numbers)))
         blocks.append(Display(tuple(rows_of(list(lines)))))
     boxes = [Box("Formulas", tuple(blocks))] if blocks else []
     if spec.exponentials:
@@ -311,10 +308,8 @@ def _short(problem: Problem, wording: Wording) -> list[Formula]:
 
 def _exponentials() -> Table:
     """e^k to four places, correctly rounded."""
-    header = tuple((Math(number(k)),) for k in EXPONENTS)
-    values = tuple((Math(decimal(decimal_text(exponential(k), 4))),) for k in EXPONENTS)
-    power = (Math(Power(Name("e"), Name("k"))),)
-    return Table(((Math(Name("k")),), *header), ((power, *values),), row_heads=True)
+    values = (decimal(decimal_text(exponential(k), 4)) for k in EXPONENTS)
+    return table((Name("k"), *map(number, EXPONENTS)), ((Power(Name("e"), Name("k")), *values),))
 
 
 # ------------------------------------------------------------------------------------------------ the key
@@ -352,7 +347,7 @@ columns."""
 def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     """One paper worked out, with the marks of every line."""
     said = "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
-    blocks: list[Block] = [Paragraph((Words(said),)), *conventions_box(questions, spec.conventions)]
+    blocks: list[Block] = [paragraph(said), *conventions_box(questions, spec.conventions)]
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
         blocks.append(Box("Also accepted", (ItemList(tuple(_also_right(questions))),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
@@ -376,7 +371,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
 
 def _also_right(questions: Sequence[Question]) -> Iterator[Inlines]:
     """Ways that are marked in full; the output in another order by the names of each question."""
-    yield from ((Words(text),) for text in ALSO_RIGHT)
+    yield from (as_text(text) for text in ALSO_RIGHT)
     outputs = (_mixed_first(question.problem) for question in questions if question.problem is not None)
     for product in dict.fromkeys(output for output in outputs if output is not None):
         yield sentence("The output as {product}.", product=product)
@@ -425,9 +420,9 @@ def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) 
     told = [(sheet, numbered) for sheet, questions in papers if (numbered := _told(questions))]
     if any(_has_weights(question) for _, numbered in told for _, question in numbered):
         orientations = {question.orientation for _, numbered in told for _, question in numbered}
-        rows = tuple(((Words(seen),), _looked_for(ids, sorted(orientations))) for seen, ids in TRIAGE)
-        table = Table(((Words("What the written weights show"),), (Words("Look for"),)), rows)
-        yield _for_marking(spec, DIAGNOSIS, (table,))
+        rows = ((seen, _looked_for(ids, sorted(orientations))) for seen, ids in TRIAGE)
+        heads = message("What the written weights show"), "Look for"
+        yield _for_marking(spec, DIAGNOSIS, (table(heads, rows, row_heads=False),))
     for sheet, numbered in told:
         blocks: list[Block] = []
         for position, question in numbered:
@@ -444,7 +439,7 @@ def _looked_for(ids: Sequence[str], orientations: Sequence[Orientation]) -> Inli
         names_of_codes.append(
             sentence("{code} ({name})", code=id, name=listing([in_signs(name) for name in names], "or"))
         )
-    return listing(names_of_codes, "or") if names_of_codes else (Words("rounding, no misconception"),)
+    return listing(names_of_codes, "or") if names_of_codes else as_text("rounding, no misconception")
 
 
 def _told(questions: Sequence[Question]) -> list[tuple[int, Question]]:
@@ -462,9 +457,9 @@ def _has_weights(question: Question) -> bool:
 def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
     """The sheet before a paper in a printed pile: which it is, whose, and where it is put down."""
     said = (("Paper", copy.sheet), ("Name", copy.name), ("Student ID", copy.id), ("Seat", copy.seat))
-    first, *others = [((Words(what),), (Words(Quoted(value)),)) for what, value in said if value]
-    pile = Paragraph((Words(message("Copy {number} of {count}", number=number, count=of)),))
-    blocks = (Table(first, tuple(others), row_heads=True), pile) if others else (Table(first, ()), pile)
+    first, *others = [(what, Quoted(value)) for what, value in said if value]
+    pile = paragraph(message("Copy {number} of {count}", number=number, count=of))
+    blocks = table(first, others, row_heads=bool(others)), pile
     look = replace(spec.look, text_size=TEXT_SIZES[-1], fillable=False)
     return Document(Quoted(spec.title), blocks, sheet=copy.sheet, look=look)
 
@@ -497,13 +492,13 @@ def overview(
     for position in range(len(papers[0])):
         questions = [paper[position] for paper in papers]
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
-        answers = [
-            ((Words(Quoted(name)),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
+        answers: list[tuple[TextLike, ...]] = [
+            (Quoted(name), *(q.positions.get(p, "") for p in places), last_answer(q))
             for name, q in zip(ids, questions, strict=True)
         ]
         heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
-        blocks += [heading, Paragraph((Words(_about_minutes(questions)),))]
-        blocks.append(_table(("Paper", *places, "Final answer"), answers))
+        blocks += [heading, paragraph(_about_minutes(questions))]
+        blocks.append(table(("Paper", *places, "Final answer"), answers))
         blocks += _measured(ids, questions)
         blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
@@ -511,7 +506,7 @@ def overview(
                 "Two keys share at most {percentage}% of the entries that have to be worked out.",
                 percentage=f"{100 * alike:.0f}",
             )
-            blocks.append(Paragraph((Words(said),)))
+            blocks.append(paragraph(said))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
     return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
 
@@ -522,9 +517,9 @@ def _effort(ids: Sequence[str], papers: Sequence[Sequence[Question]], pages: Map
     for k, (name, questions) in enumerate(zip(ids, papers, strict=True)):
         load = sum(question.features.get("load", 0.0) for question in questions)
         takes = [*([str(pages.get(k, ""))] if pages else []), f"{sum(map(minutes, questions)):.0f}", f"{load:.4g}"]
-        rows.append(((Words(Quoted(name)),), *((Words(number),) for number in takes)))
-    yield _table(("Paper", *(["Pages"] if pages else []), "Minutes", "Load"), rows)
-    yield Paragraph(in_turn([(Words(MINUTES),), (Words(LOAD),)]))
+        rows.append((Quoted(name), *takes))
+    yield table(("Paper", *(["Pages"] if pages else []), "Minutes", "Load"), rows)
+    yield Paragraph(in_turn([as_text(MINUTES), as_text(LOAD)]))
 
 
 def _about_minutes(questions: Sequence[Question]) -> Message:
@@ -540,14 +535,13 @@ def _measured(ids: Sequence[str], questions: Sequence[Question]) -> Iterator[Tab
     for begin in range(0, len(differing), FEATURES_BESIDE):
         shown = differing[begin : begin + FEATURES_BESIDE]
         columns = [values[name] for name in shown]
-        rows = [((Words(Quoted(name)),), *_numbers(column[k] for column in columns)) for k, name in enumerate(ids)]
-        rows.append(((Words("least"),), *_numbers(map(min, columns))))
-        rows.append(((Words("most"),), *_numbers(map(max, columns))))
-        yield _table(("Paper", *shown), rows)
+        rows = [(Quoted(name), *_numbers(column[k] for column in columns)) for k, name in enumerate(ids)]
+        rows += [("least", *_numbers(map(min, columns))), ("most", *_numbers(map(max, columns)))]
+        yield table(("Paper", *shown), rows)
 
 
-def _numbers(values: Iterable[float]) -> Iterator[Inlines]:
-    return ((Words(f"{x:g}"),) for x in values)
+def _numbers(values: Iterable[float]) -> Iterator[str]:
+    return (f"{x:g}" for x in values)
 
 
 PAPERS_WEIGHTS: Mapping[str, Message] = {
@@ -567,19 +561,15 @@ def _class(students: Sequence[Student], ids: Sequence[str], given_out: Sequence[
     rows = []
     for position, name in enumerate(ids):
         whose = [student for student, paper in zip(students, given_out, strict=True) if paper == position]
-        names = listing([_student(student) for student in whose], "") if whose else (Words("not handed out"),)
-        rows.append(((Words(Quoted(name)),), (Words(str(len(whose))),), names))
-    yield _table(("Paper", "Copies", "Students"), rows)
+        names = listing([_student(student) for student in whose], "") if whose else as_text("not handed out")
+        rows.append((Quoted(name), len(whose), names))
+    yield table(("Paper", "Copies", "Students"), rows)
 
 
 def _student(student: Student) -> Inlines:
     if not student.name:
-        return (Words(Quoted(student.id)),)
+        return as_text(Quoted(student.id))
     return sentence("{name} ({id})", name=Quoted(student.name), id=Quoted(student.id))
-
-
-def _table(heads: Iterable[str], rows: Iterable[tuple[Inlines, ...]]) -> Table:
-    return Table(tuple((Words(head),) for head in heads), tuple(rows), row_heads=True)
 
 
 def _overlap(questions: Sequence[Question]) -> float | None:

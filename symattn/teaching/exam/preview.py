@@ -97,6 +97,3 @@ def starter(file: str) -> str:
     """An exam file to begin with, its comments in English, which is called `file` in them."""
     text = (resources.files("symattn.teaching.exam") / "starter.toml").read_text(encoding="utf-8")
     return text.replace("exam.toml", file)
-
-
-__all__ = ["Foreseen", "Preview", "preview", "starter"]

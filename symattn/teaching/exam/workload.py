@@ -100,6 +100,3 @@ def _seconds(part: Part, problem: Problem | None) -> float:
         case RubricAnswer(points) if points:
             return SHORT_ANSWER * len(points)
     return MARK * total(part.marks)
-
-
-__all__ = ["LOAD", "MINUTES", "about_minutes", "minutes"]

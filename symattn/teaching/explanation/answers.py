@@ -20,14 +20,15 @@ from symattn.page.document import (
     Document,
     HeatMaps,
     Inlines,
-    Math,
-    Paragraph,
     Quoted,
     Strong,
-    Table,
+    TextLike,
     Together,
     Words,
+    as_text,
     listing,
+    paragraph,
+    table,
 )
 from symattn.teaching.explanation.diagrams import weight_maps
 from symattn.teaching.explanation.page import rows_of
@@ -79,7 +80,7 @@ def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tu
         if part.name not in named
     ]
     if short:
-        blocks.append(Table(((Words("Question"),), (Words("Answer"),)), tuple(short), row_heads=True))
+        blocks.append(table(("Question", "Answer"), short))
     return (*blocks, Together((_marks(question, numbered),)))
 
 
@@ -108,29 +109,29 @@ def _short(question: Question, part: Part) -> Inlines:
     """An answer that goes into a line."""
     match part.answer:
         case FormulaAnswer(value):
-            return (Math(number(value)),)
+            return as_text(number(value))
         case MatrixAnswer(value) if 1 in value.shape:
-            return listing([(Math(number(x)),) for x in value], last="")
+            return listing([as_text(number(x)) for x in value], last="")
         case MatrixAnswer(value):
-            return (Math(Wording(Derivation({}), question.notation).values(value)),)
+            return as_text(Wording(Derivation({}), question.notation).values(value))
         case ShapeAnswer(None):
-            return (Words("not defined"),)
+            return as_text("not defined")
         case ShapeAnswer(shape) if shape is not None:
-            return (Math(Shape(_size(shape[0]), _size(shape[1]), "cross")),)
+            return as_text(Shape(_size(shape[0]), _size(shape[1]), "cross"))
         case ChoiceAnswer() as answer:
-            return (Words(listed([LETTERS[i] for i in sorted(answer.right)])),)
+            return as_text(listed([LETTERS[i] for i in sorted(answer.right)]))
         case CellsAnswer(cells=cells):
-            return (Words(", ".join(f"({i + 1}, {j + 1})" for i, j in sorted(cells))),)
+            return as_text(", ".join(f"({i + 1}, {j + 1})" for i, j in sorted(cells)))
         case OrderAnswer(groups):
-            return (Words(", ".join(" = ".join(group) for group in groups)),)
+            return as_text(", ".join(" = ".join(group) for group in groups))
         case PropertyAnswer(model=model):
             wording = Wording(Derivation({}), question.notation)
             shown = (equal(wording.name(name), wording.values(m)) for name, m in model.items())
-            return (Words(message("For example")), Words(" "), *listing([(Math(one),) for one in shown], last=""))
+            return (Words(message("For example")), Words(" "), *listing([as_text(one) for one in shown], last=""))
         case WordAnswer(word):
             return step_in_signs(word)
         case RubricAnswer():
-            return (Words(message("See the key.")),)
+            return as_text(message("See the key."))
     raise TypeError(f"{part.name} has no answer of its own.")
 
 
@@ -141,9 +142,8 @@ def _size(size: int | str) -> Formula:
 def _marks(question: Question, numbered: Callable[[int], str]) -> Block:
     """The marks of every part and their total, in a table that goes across where it fits."""
     parts = [(k, part) for k, part in enumerate(question.parts) if part.marks]
-    heads = [(Words("Question"),), *((Words(numbered(k).rstrip(".")),) for k, _ in parts), (Words("Total"),)]
-    row = [(Words("Marks"),), *((Words(str(total(part.marks))),) for _, part in parts), (Words(str(question.marks)),)]
-    return Table(tuple(heads), (tuple(row),), row_heads=True)
+    heads = ("Question", *(numbered(k).rstrip(".") for k, _ in parts), "Total")
+    return table(heads, [("Marks", *(total(part.marks) for _, part in parts), question.marks)])
 
 
 # -------------------------------------------------------------------------------- a set side by side
@@ -156,14 +156,12 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
     """A page or two for the teacher who hands out and marks the worksheets; `sheets` are their ids and questions."""
     shown = [(name, _givens(question), last_answer(question)) for name, question in sheets]
     columns = ["Sheet", *(["Given"] if any(given for _, given, _ in shown) else []), "Final answer"]
-    rows = tuple(
-        ((Words(Quoted(name)),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown
-    )
-    blocks: list[Block] = [Table(tuple((Words(head),) for head in columns), rows, row_heads=True)]
-    blocks += weights_overview(sheets)
+    rows: list[tuple[TextLike, ...]] = [
+        (Quoted(name), *([given] if "Given" in columns else []), answer) for name, given, answer in shown
+    ]
     return Document(
         title,
-        tuple(blocks),
+        (table(columns, rows), *weights_overview(sheets)),
         subtitle=counted("Overview of {n} sheet", "Overview of {n} sheets", n=len(sheets)),
         recipe=recipe,
     )
@@ -192,10 +190,10 @@ def weights_overview(
             lead = leads[question.problem.derivation.orientation]
             for _, picture in weight_maps(wording_of(question.problem)):
                 bare = replace(picture, row_labels=(), column_labels=(), words=())
-                maps.append(((Words(Quoted(name)),), bare))
+                maps.append((as_text(Quoted(name)), bare))
     if not maps:
         return []
-    return [Paragraph((Words(lead),)), HeatMaps(tuple(maps), small=True)]
+    return [paragraph(lead), HeatMaps(tuple(maps), small=True)]
 
 
 def last_answer(question: Question) -> Inlines:
@@ -207,10 +205,10 @@ def last_answer(question: Question) -> Inlines:
         case MatrixAnswer(result):
             pass
         case _:
-            return (Words(answer_in_short(last, question.problem)),)
+            return as_text(answer_in_short(last, question.problem))
     assert isinstance(result, Matrix)
     whole = all(isinstance(x, int) for x in result)
-    return (Math(_on_one_line([[decimal(x) for x in row] for row in result.decimals(0 if whole else _PLACES)])),)
+    return as_text(_on_one_line([[decimal(x) for x in row] for row in result.decimals(0 if whole else _PLACES)]))
 
 
 def _givens(question: Question) -> Inlines:
@@ -227,7 +225,7 @@ def _givens(question: Question) -> Inlines:
             used += width(equation)
             if shown and used > _ROOM:
                 break
-            shown.append((Math(equation),))
+            shown.append(as_text(equation))
     return listing(shown, last="")
 
 

@@ -11,7 +11,7 @@ from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.formula import Formula, Fraction, Name, Product, equal
 from symattn.foundation.languages import Message, listed, message
-from symattn.page.document import Inlines, Math, Words, listing, sentence
+from symattn.page.document import Inlines, as_text, listing, sentence
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 
@@ -19,10 +19,10 @@ from symattn.teaching.problem import Problem
 def conventions(problem: Problem, wording: Wording, *, brief: bool = False) -> tuple[Inlines, ...]:
     """What stands where, the divisor, the softmax, the mask …, one line each; `brief`, in the shortest form it has."""
     d = problem.derivation
-    items: list[Inlines] = [(Words(TOKENS[d.orientation] if brief else _TOKENS_IN_FULL[d.orientation]),)]
+    items: list[Inlines] = [as_text(TOKENS[d.orientation] if brief else _TOKENS_IN_FULL[d.orientation])]
     if first := _first_product(problem, wording):
         product = wording.equation(first)
-        items.append((Math(product),) if brief else sentence("Products are written as in {product}.", product=product))
+        items.append(as_text(product) if brief else sentence("Products are written as in {product}.", product=product))
     items += _of_gradients(problem, wording)
     items += agreed(problem, wording, brief=brief)
     items += _of_heads(d, wording)
@@ -30,9 +30,9 @@ def conventions(problem: Problem, wording: Wording, *, brief: bool = False) -> t
         x, z = wording.name("X"), wording.name("Z")
         items.append(sentence("{output} is given; it is not worked out from {tokens}.", output=z, tokens=x))
     if unscaled(problem):
-        items.append((Words("No scaling" if brief else "Scores are not scaled."),))
+        items.append(as_text("No scaling" if brief else "Scores are not scaled."))
     if not brief and _without_norm(problem):
-        items.append((Words("There is no norm."),))
+        items.append(as_text("There is no norm."))
     return tuple(items)
 
 
@@ -74,7 +74,7 @@ def agreed(problem: Problem, wording: Wording, *, brief: bool = False) -> Iterat
         if isinstance(op, InfinityNorm) and "W_h" in problem.derivation.givens:
             yield _through_time(problem, wording)
         for one in op.in_brief(steps, wording) if brief else op.conventions(steps, wording):
-            yield sentence(one.sentence, **one.places) if one.places else (Words(one.sentence),)
+            yield sentence(one.sentence, **one.places) if one.places else as_text(one.sentence)
 
 
 def _through_time(problem: Problem, wording: Wording) -> Inlines:
@@ -126,7 +126,7 @@ def _given(problem: Problem, wording: Wording) -> list[Inlines]:
 
 
 def _as_taken(taken: Taken, names: Sequence[str], wording: Wording) -> Inlines:
-    matrices = listing([(Math(wording.name(name)),) for name in names], last="")
+    matrices = listing([as_text(wording.name(name)) for name in names], last="")
     one, several = _TAKEN.get(taken, _ROUNDED)
     return sentence(several if names[1:] else one, matrices=matrices, places=taken)
 
@@ -153,7 +153,7 @@ _ROUNDED = (
 
 def _slopes(problem: Problem) -> list[Inlines]:
     relu = any(isinstance(step.op, ActivationGradient) and step.op.name == "relu" for step in problem.steps)
-    return [(Words("The slope of ReLU is 1 where its argument is positive, and 0 elsewhere."),)] if relu else []
+    return [as_text("The slope of ReLU is 1 where its argument is positive, and 0 elsewhere.")] if relu else []
 
 
 # -------------------------------------------------------------------------------------------------- heads
@@ -173,7 +173,7 @@ def _of_heads(derivation: Derivation, wording: Wording) -> tuple[Inlines, ...]:
     items: list[Inlines] = [_split([step for step in parts if StepName.of(step.name).place == place], wording, blocks)]
     owners = {stem: _heads(steps, stem, place) for stem in ("Z", "V")}
     if owners["V"] < owners["Z"]:
-        items.append((Words(_shared(owners["Z"], owners["V"] or 1)),))
+        items.append(as_text(_shared(owners["Z"], owners["V"] or 1)))
     merged = next((step for step in derivation if step.stem == "C" and isinstance(step.op, Stack)), None)
     if merged and isinstance(merged.op, Stack):
         items.append(sentence(_MERGED[merged.op.along], outputs=wording.name(merged.name)))
@@ -194,7 +194,7 @@ def _split(parts: Sequence[Step], wording: Wording, blocks: bool) -> Inlines:
             groups.setdefault(step.op, []).append(step.operands[0].name)
     taken: Inlines = ()
     for op, names in groups.items():
-        matrices = listing([(Math(wording.name(name)),) for name in names])
+        matrices = listing([as_text(wording.name(name)) for name in names])
         own = sentence("{lines} of {matrices}", lines=_lines(op), matrices=matrices)
         taken = sentence("{lines} and {others}", lines=taken, others=own) if taken else own
     turns = any(op.step > 1 for op in groups)

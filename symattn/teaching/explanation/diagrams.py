@@ -49,6 +49,7 @@ from symattn.page.document import (
     Paragraph,
     Together,
     Words,
+    as_text,
     sentence,
 )
 from symattn.page.figure_words import described
@@ -76,7 +77,7 @@ def figure(
         tuple(DiagramLayer(tuple(boxes.values()), remark) for boxes, remark in layers),
         tuple(dict.fromkeys((place[start], place[end]) for start, end in arrows)),
         frames=tuple(
-            DiagramFrame(tuple(place[name] for name in names if name in place), (Words(label),))
+            DiagramFrame(tuple(place[name] for name in names if name in place), as_text(label))
             for names, label in frames
         ),
         free=free,
@@ -146,8 +147,8 @@ def _projections(wording: Wording, changes: Mapping[str, str]) -> tuple[list[Lay
     rule = changes.get("rule")
     rules = read_formula(rule) if rule else Row(tuple(wording.equation(derivation[role]) for role in roles))
     layers: list[Layer] = [
-        ({name: wording.name(name) for name in products}, (Math(rules),)),
-        (weights, (Words(f"[{len(roles)} × ({w.shape[0]}, {w.shape[1]})]"),)),
+        ({name: wording.name(name) for name in products}, as_text(rules)),
+        (weights, as_text(f"[{len(roles)} × ({w.shape[0]}, {w.shape[1]})]")),
         ({name: wording.name(name) for name in tokens}, ()),
         ({f"input {t}": Text(message("Input {number}", number=t)) for t in range(1, n + 1)}, ()),
     ]
@@ -159,7 +160,7 @@ def _projections(wording: Wording, changes: Mapping[str, str]) -> tuple[list[Lay
                 role, t = name.split(".")
                 own = read_formula(changes[name]) if name in changes else wording.values(wording.token(role, int(t)))
                 boxes[f"{name} ="] = own
-            return boxes, (Words(remark),)
+            return boxes, as_text(remark)
 
         counted = changes.get("products", f"[{n} × [{len(roles)} × (1, {q.shape[1]})]]")
         layers.insert(2, numbers(tokens, f"[{n} × (1, {wide})]"))
@@ -199,8 +200,8 @@ def _layer(step: Step, wording: Wording) -> Layer:
     if isinstance(step.op, Scale):
         does = sentence("Normalize by {divisor}", divisor=step.op.symbol(wording.notation.style))
     elif isinstance(step.op, Softmax) or step.role == "Z":
-        does = (Words("Softmax" if isinstance(step.op, Softmax) else "weights times values"),)
-    gap = (Words("  "),) if does else ()
+        does = as_text("Softmax" if isinstance(step.op, Softmax) else "weights times values")
+    gap = as_text("  ") if does else ()
     return {step.name: wording.equation(step)}, (*does, *gap, Math(wording.shape(step.result)))
 
 
@@ -315,9 +316,9 @@ def dot_products(wording: Wording) -> list[Block]:
         value = step.result[at] if isinstance(step.result, Matrix) else None
         scores[f"S{j}"] = score if value is None else _short((score, wording.number(value)))
     layers: list[Layer] = [
-        (scores, (Math(wording.equation(step)),)),
-        ({f"K{j}": _with_numbers(wording, key.name, j + 1) for j in chosen}, (Words("keys"),)),
-        ({"Q": _with_numbers(wording, query.name, row + 1)}, (Words("query"),)),
+        (scores, as_text(wording.equation(step))),
+        ({f"K{j}": _with_numbers(wording, key.name, j + 1) for j in chosen}, as_text("keys")),
+        ({"Q": _with_numbers(wording, query.name, row + 1)}, as_text("query")),
     ]
     what = message(
         "Every score of query {query} is its dot product with one of {count} keys", query=row + 1, count=count
@@ -367,10 +368,10 @@ def _heads(wording: Wording, place: str) -> Diagram:
     output = {f"O{at}": [], f"C{at}": [f"W_O{at}"] if f"O{at}" in names else []}
     rows: list[tuple[list[str], Inlines]] = [
         *(([name, *beside], _rule_of_heads(wording, name)) for name, beside in output.items() if name in names),
-        ([f"Z_{i}{at}" for i in parts], (Words("weights times values"),)),
-        ([f"A_{i}{at}" for i in parts], (Words("softmax of the scores"),)),
-        ([*chain(*parts.values())], (Words("each head's own part"),)),
-        ([f"{role}{at}" for role in _ROLES], (Words(of_all),)),
+        ([f"Z_{i}{at}" for i in parts], as_text("weights times values")),
+        ([f"A_{i}{at}" for i in parts], as_text("softmax of the scores")),
+        ([*chain(*parts.values())], as_text("each head's own part")),
+        ([f"{role}{at}" for role in _ROLES], as_text(of_all)),
         (["X", "E"], ()),
     ]
     layers = [([name for name in row if name in names], remark) for row, remark in rows]
@@ -409,7 +410,7 @@ def _frame_of_head(head: int, shown: Collection[int]) -> Message:
 
 def _rule_of_heads(wording: Wording, name: str) -> Inlines:
     rule = wording.equation(wording.derivation[name])
-    return (Math(rule),) if width(rule) <= _LONG else (Words("the heads side by side"),)
+    return as_text(rule) if width(rule) <= _LONG else as_text("the heads side by side")
 
 
 def _contracted(wording: Wording, level: Mapping[str, int], without: Collection[str]) -> Iterator[Arrow]:
@@ -589,7 +590,7 @@ def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
             groups.setdefault(step.role, []).extend((step.result.T if columns else step.result).rows)
     for role, rows in groups.items():
         if len({len(row) for row in rows}) == 1 and not any(has_symbols(x) for row in rows for x in row):
-            yield (Math(wording.name(role)),), _heat_map(list(zip(*rows, strict=True)) if columns else rows, wording)
+            yield as_text(wording.name(role)), _heat_map(list(zip(*rows, strict=True)) if columns else rows, wording)
 
 
 def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:

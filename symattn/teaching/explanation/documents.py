@@ -30,7 +30,7 @@ from symattn.page.document import (
     Solved,
     Strong,
     Together,
-    Words,
+    as_text,
     in_turn,
     sentence,
     settled,
@@ -248,7 +248,7 @@ def _boxed(asked: Blocks) -> Blocks:
 
 def _heading(part: Part, number: int) -> Heading:
     marks = marks_in_brackets(part.marks)
-    return Heading(part.title, 1, marks, (Words(f"{number}."),), "question")
+    return Heading(part.title, 1, marks, as_text(f"{number}."), "question")
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:
@@ -285,7 +285,7 @@ def booklet(documents: Sequence[Document]) -> Document:
     for document in documents:
         if blocks:
             blocks.append(PageBreak())
-        title: Inlines = (Words(document.subtitle or "Worksheet"),)
+        title: Inlines = as_text(document.subtitle or "Worksheet")
         if document.sheet:
             title = sentence("{document} {sheet}", document=title, sheet=document.sheet)
         blocks.append(Heading(title, 1))
@@ -298,7 +298,7 @@ def booklet(documents: Sequence[Document]) -> Document:
     return replace(first, blocks=tuple(blocks), fields=(), sheet="", recipe=recipe)
 
 
-_APART = (Words("   "),)
+_APART = as_text("   ")
 
 
 def lowered(block: Block) -> Block:

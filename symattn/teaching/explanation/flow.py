@@ -53,6 +53,7 @@ from symattn.page.document import (
     Strong,
     Words,
     all_blocks,
+    as_text,
     in_turn,
 )
 from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
@@ -108,14 +109,17 @@ def _grid_of(blocks: Blocks) -> AnswerGrid | None:
 
 
 def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
-    """The exact values of the matrices that had no room for them in their boxes, side by side as far as a line goes."""
+    """The exact values of the matrices that had no room for them in their boxes, side by side as far as a line goes.
+
+    Those of a step that only puts other matrices together stand there already.
+    """
     wording, values = wording_of(problem), []
     for grid in (grid for sheet in worked for grid in sheet.grids) if problem.exact else ():
         if not grid.heading or not isinstance(grid.inside, AnswerGrid):
             continue
-        if any(_is_rounded(formula) for _, formula in grid.inside.filled):
-            name = grid.inside.step
-            values.append(equal(wording.name(name), wording.values(problem.derivation.value(name))))
+        step = problem.derivation[grid.inside.step]
+        if not step.op.trivial and any(_is_rounded(formula) for _, formula in grid.inside.filled):
+            values.append(equal(wording.name(step.name), wording.values(step.result)))
     if fit := [value for value in values if width(value) <= LINE]:
         yield Display(tuple(rows_of(list(fit))))
     yield from (Display(fold(value, LINE)) for value in values if value not in fit)
@@ -148,7 +152,7 @@ def _boxed(after: Sequence[Block]) -> Sequence[Block]:
 
 def _apart(items: Sequence[Inlines]) -> Inlines:
     """Items on one line, with a point between them."""
-    return tuple(x for k, item in enumerate(items) for x in (*((Words(" · "),) if k else ()), *item))
+    return tuple(x for k, item in enumerate(items) for x in (*(as_text(" · ") if k else ()), *item))
 
 
 # ------------------------------------------------------------------------------------------- what has a sheet
@@ -276,7 +280,7 @@ class _Sheets:
     def _legend(self, version: Version) -> Inlines:
         said: list[Inlines] = []
         if version != "worked":
-            said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
+            said.append(as_text(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)))
             said += [
                 one.content
                 for part in self.parts.values()
@@ -285,11 +289,11 @@ class _Sheets:
             ]
         if self.conventions != "none":
             lines: list[Inlines] = [
-                (Words(TOKENS[self.d.orientation]),),
+                as_text(TOKENS[self.d.orientation]),
                 *agreed(self.problem, self.wording, brief=True),
             ]
             if unscaled(self.problem):
-                lines.append((Words("No scaling"),))
+                lines.append(as_text("No scaling"))
             said.append(_apart(lines))
         return in_turn(said)
 

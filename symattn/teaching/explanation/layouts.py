@@ -32,6 +32,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    as_text,
     sentence,
     spans,
     with_blocks_inside,
@@ -199,8 +200,8 @@ def _schemes(question: Question, part: Part) -> Schemes | None:
 
 # ------------------------------------------------------------------------------------------------ two columns
 
-STEP: tuple[Inlines, Inlines] = ((Words("Step"),), (Words("Working"),))
-QUESTION: tuple[Inlines, Inlines] = ((Words("Question"),), (Words("Working and answer"),))
+STEP: tuple[Inlines, Inlines] = (as_text("Step"), as_text("Working"))
+QUESTION: tuple[Inlines, Inlines] = (as_text("Question"), as_text("Working and answer"))
 
 NARROW = 15.0
 """How wide a formula in the left one of two columns may be, in em."""
@@ -293,7 +294,7 @@ def _short(rule: Formula) -> bool:
 def _with_rule(title: Inlines, name: Formula, rule: Formula) -> Inlines:
     match title:
         case (Sentence(places=((*others, (place, (Math(last),))))) as said,) if last == name:
-            return (replace(said, places=(*others, (place, (Math(rule),)))),)
+            return (replace(said, places=(*others, (place, as_text(rule)))),)
     return sentence("{matrix} {name}", matrix=title, name=rule)
 
 

@@ -21,12 +21,13 @@ from symattn.page.document import (
     Inlines,
     ItemList,
     Paragraph,
-    Table,
     Together,
     Words,
+    as_text,
     in_turn,
     sentence,
     spans,
+    table,
 )
 from symattn.page.notation import PageItem, Section
 from symattn.teaching.explanation.diagrams import diagram
@@ -119,7 +120,7 @@ class _Page:
     def errata(self) -> Iterator[Block]:
         """What a note says, what it should say, and why."""
         title = "Errata corrected here" if self.mode == "corrected" else "Errata of the note, left as they are"
-        yield Heading((Words(title),), 1)
+        yield Heading(as_text(title), 1)
         yield ItemList(tuple(map(self.erratum, self.problem.errata)))
 
     def erratum(self, erratum: Erratum) -> Inlines:
@@ -149,14 +150,14 @@ class _Page:
             value = self.derivation.value(name)
             shaped = self.wording.shaped(self.wording.name(name), value)
             formulas.append(equal(shaped, self.wording.values(value, name)))
-        yield Heading((Words("Given"),), 1, of="given")
+        yield Heading(as_text("Given"), 1, of="given")
         yield Display(tuple(rows_of(formulas)))
 
     def default(self, step: Step) -> Iterator[Block]:
         if step.section and step.section != self.section:
             self.section = step.section
             named = isinstance(step.section, Message)
-            yield Heading((Words(capitalised(step.section) if named else _begun(step.section)),), 1)
+            yield Heading(as_text(capitalised(step.section) if named else _begun(step.section)), 1)
         title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
         if self.layout == "columns":
             rule, rest = with_rule_apart(worked)
@@ -224,20 +225,10 @@ class _Page:
             yield from led(self.section_once(section, {}))
 
     def section_once(self, section: Section, indices: dict[str, int]) -> Iterator[Block]:
-        if section.label or section.title:
-            label, title = (self.inlines(text, indices) for text in (section.label, section.title))
-            if section.label.endswith(".") and section.title:
-                yield Heading(title, 1, label=label, of="question")
-            elif section.label and section.title:
-                yield Heading(sentence("{label}: {title}", label=label, title=title), 1)
-            else:
-                yield Heading(title if section.title else label, 1)
+        yield from self.heading(section, indices)
         pending: list[str] = []
-        for item in section.items:
-            if not self.applies(item):
-                continue
-            numbers = self.tokens() if item.repeat else range(1, 2)
-            each = [{**indices, item.repeat: number} if item.repeat else indices for number in numbers]
+        for item in filter(self.applies, section.items):
+            each = [{**indices, item.repeat: number} for number in self.tokens()] if item.repeat else [indices]
             named = [*item.steps, *item.entries, *_SHOWN.findall(" ".join(item.math))]
             shown = [step.name for own in each for step in self.meant_by(named, own)]
             if pending and not set(pending) & set(shown):
@@ -251,6 +242,16 @@ class _Page:
                 for own in each:
                     yield from self.item(item, own)
         yield from self.programs_until(pending)
+
+    def heading(self, section: Section, indices: dict[str, int]) -> Iterator[Heading]:
+        label, title = (self.inlines(text, indices) for text in (section.label, section.title))
+        if not (section.label and section.title):
+            if section.label or section.title:
+                yield Heading(title if section.title else label)
+        elif section.label.endswith("."):
+            yield Heading(title, label=label, of="question")
+        else:
+            yield Heading(sentence("{label}: {title}", label=label, title=title))
 
     def lead(self, item: PageItem, indices: dict[str, int]) -> str:
         """The words before a formula: the first for the first token, and so on; the last for all further ones."""
@@ -280,7 +281,7 @@ class _Page:
             yield Paragraph(self.inlines(patch or item.text, indices))
         elif item.table:
             header, *rows = [[self.inlines(cell, indices) for cell in row] for row in item.table]
-            yield Table(tuple(header), tuple(map(tuple, rows)), row_heads=True)
+            yield table(header, rows)
         elif item.diagram:
             yield diagram(patch or item.diagram, self.wording)
         elif item.entries:

@@ -15,7 +15,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide, has_symbols
 from symattn.formula import Formula, Relation, equal
 from symattn.foundation.languages import message, sentences
-from symattn.page.document import Block, Display, Inlines, Paragraph, Together, Words, sentence
+from symattn.page.document import Block, Display, Inlines, Paragraph, Together, as_text, paragraph, sentence
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, explain_step
 from symattn.teaching.explanation.wording import Wording
@@ -27,7 +27,7 @@ def wording_of(problem: Problem) -> Wording:
 
 
 def introduction(problem: Problem) -> list[Block]:
-    return [Paragraph((Words(text),)) for text in problem.introduction]
+    return [paragraph(text) for text in problem.introduction]
 
 
 def givens(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> Together:
@@ -51,7 +51,7 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
         display = (Display(tuple(rows_of(rules))),) if rules else ()
         decimals = any(begins_decimals(one, problem.derivation) for one in (*way, step))
         form = decimals_wanted(problem) if problem.exact and decimals else ()
-        blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+        blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact, way))
     return blocks
 
 
@@ -74,7 +74,7 @@ def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
         "From here on, give decimals with {places} places, and carry at least two more places than you quote.",
         places=problem.places,
     )
-    return (Paragraph((Words(wanted),), typed=()),)
+    return (Paragraph(as_text(wanted), typed=()),)
 
 
 def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
@@ -86,7 +86,7 @@ def instructions(problem: Problem) -> Paragraph:
     """What the student is to do, and in what form answers are wanted on paper."""
     shapes = [isinstance(step.result, Outline) for step in problem.asked_steps]
     if all(shapes):
-        return Paragraph((Words(message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")),))
+        return paragraph(message("Give the shape of each matrix, such as 3×4. A shape is rows × columns."))
     mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
     asked: str
     typed: str = message("Fill in every box.")
@@ -104,7 +104,7 @@ def instructions(problem: Problem) -> Paragraph:
         )
     if any(shapes):
         asked, typed = sentences(asked, mixed), sentences(typed, mixed)
-    return Paragraph((Words(asked),), typed=(Words(typed),))
+    return Paragraph(as_text(asked), typed=as_text(typed))
 
 
 def _whole_numbers(problem: Problem) -> bool:
@@ -155,7 +155,7 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
         elif isinstance(step.op, Softmax) and _sums_to_1(step):
             lines.append(sentence(_SUM_TO_1[step.op.along], weights=wording.name(step.name)))
     if by_token and all(by_token):
-        lines.append((Words("The weights of every token sum to 1."),))
+        lines.append(as_text("The weights of every token sum to 1."))
     for step in problem.steps:
         if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V"):
             lines += _column_sums(step, wording)
@@ -230,4 +230,4 @@ def _saved(d: Derivation) -> list[Inlines]:
         "With the cache, {keys} keys and {keys} values are worked out; without it, {afresh} of each.",
         keys=n, afresh=n * (n + 1) // 2,
     )  # fmt: skip
-    return [(Words(words),)]
+    return [as_text(words)]

@@ -237,6 +237,3 @@ def _all(equal: list[str]) -> list[str]:
     if len(equal) == 1:
         return equal
     return ["all([", *(f"    {one}," for one in equal), "])"]
-
-
-__all__ = ["ComputationInLetters"]

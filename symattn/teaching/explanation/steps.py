@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from functools import lru_cache
+from math import ceil
+from operator import mul
 from typing import Literal
 
 from symattn.derivation.algebra import index, size_formula
@@ -47,10 +49,9 @@ from symattn.page.document import (
     FillIn,
     FillIns,
     Inlines,
-    Math,
-    Paragraph,
-    Words,
     WorkingSpace,
+    as_text,
+    paragraph,
     sentence,
 )
 from symattn.teaching.explanation.wording import LINE, LONG, Wording, any_place, terminates
@@ -118,7 +119,7 @@ def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
     """A remark where decimals begin that are carried on: on the first step that has any."""
     if not begins_decimals(step, derivation):
         return []
-    return [Paragraph((Words(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG),))]
+    return [paragraph(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG)]
 
 
 def begins_decimals(step: Step, derivation: Derivation) -> bool:
@@ -172,7 +173,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
     equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name, decimals)) for i, j in chosen)
     if not equations:
         return []
-    blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
+    blocks: list[Block] = [paragraph(remark)] if remark else []
     if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
@@ -280,13 +281,13 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
         put_in = from_givens(wording)
         blocks.append(Display((equal(entry, put_in.working(step)),)))
         if put_in.begins_by_name(step):
-            blocks.append(Paragraph((Words(BY_NAME),)))
+            blocks.append(paragraph(BY_NAME))
     else:
         block, working = wording.block_form(step, i, j), wording.working(step, i, j)
         parts = (entry, block, working) if block else (entry, working)
         blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
     if isinstance(step.op, Mask):
-        blocks.append(Paragraph((Words(step.op.hides),)))
+        blocks.append(paragraph(step.op.hides))
     return blocks
 
 
@@ -369,19 +370,29 @@ class FromGivens:
 # -------------------------------------------------------------------------------------------- for the student
 
 
-def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
-    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
+def ask_step(step: Step, wording: Wording, exact: bool, way: Sequence[Step] = ()) -> list[Block]:
+    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape.
+
+    The steps of the `way` to it, which are used and not asked, are worked out in the same space.
+    """
     name = wording.name(step.name)
     if isinstance(step.result, Outline):
         rule = Display((equal(name, wording.rule(step)),))
-        return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
+        return [rule, FillIns((FillIn(as_text("Shape:"), 50),))]
     rows, columns = step.result.shape
     asked = equal(name, wording.rule(step, shapes=True))
     blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
-    if step.op.by_hand:
-        blocks.append(working_space(step, wording.derivation, exact))
+    blocks += _space_for((*way, step), wording.derivation, exact)
     blocks.append(AnswerGrid(name, rows, columns, box_kind(step, exact), step=step.name))
     return blocks
+
+
+def _space_for(steps: Iterable[Step], derivation: Derivation, exact: bool) -> list[WorkingSpace]:
+    """Room for several steps one below the other; none where nothing is worked out by hand."""
+    spaces = [working_space(step, derivation, exact) for step in steps if step.op.by_hand]
+    if len(spaces) < 2:
+        return spaces
+    return [WorkingSpace(sum(space.height * ceil(space.count / (PAPER // space.width)) for space in spaces))]
 
 
 def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpace:
@@ -416,14 +427,15 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
     if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(inner, int)):
         whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
         return float(whole), whole
-    above, below = (operand.name in derivation.givens for operand in step.operands)
-    whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
-    hidden = UNKNOWN_TERMS if whole_numbers and not (above and below) else 1.0
+    printed = [operand.name in derivation.givens for operand in step.operands]
+    factors = left.rows, right.T.rows
     rows, columns = (
-        [[given and x == 0 for x in line] for line in m.rows] for m, given in ((left, above), (right.T, below))
+        [[not (seen and x == 0) for x in line] for line in lines] for lines, seen in zip(factors, printed, strict=True)
     )
-    written = sum(not (a or b) for row in rows for column in columns for a, b in zip(row, column, strict=True))
-    return hidden * written / (len(rows) * len(columns)), inner
+    written = sum(sum(map(mul, row, column)) for row in rows for column in columns)
+    whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
+    share = UNKNOWN_TERMS if whole_numbers and not all(printed) else 1.0
+    return share * written / (len(rows) * len(columns)), inner
 
 
 def _has_one_denominator(step: Step, derivation: Derivation) -> bool:
@@ -508,5 +520,5 @@ def step_title(step: Step, wording: Wording) -> Inlines:
             text = message("{matrix} {token}", matrix=text, token=step.token)
         if head := StepName.of(step.name).head:
             text = message("{matrix}, head {head}", matrix=text, head=head)
-        return (Words(text),)
-    return sentence("{matrix} {name}", matrix=word, name=name) if word else (Math(name),)
+        return as_text(text)
+    return sentence("{matrix} {name}", matrix=word, name=name) if word else as_text(name)

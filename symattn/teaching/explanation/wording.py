@@ -71,7 +71,7 @@ from symattn.formula import (
 )
 from symattn.formula import Number as FormulaNumber
 from symattn.formula.width import width
-from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
+from symattn.page.document import Inlines, Quoted, Sentence, as_text, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
 from symattn.teaching.explanation.guard import Printed, guard_digits, read_off
 
@@ -408,7 +408,7 @@ class Wording:
     def inlines(self, text: str, filled: Mapping[str, object], **indices: int) -> Inlines:
         """Text with formulas between dollar signs; {n} stands for what is filled in under that name."""
         scope = self.scope(**indices)
-        written = {f"${part}$": (Math(read_formula(part, scope)),) for part in text.split("$")[1::2]}
+        written = {f"${part}$": as_text(read_formula(part, scope)) for part in text.split("$")[1::2]}
         return (Sentence(text, (*written.items(), *places_of({k: str(x) for k, x in filled.items()}))),)
 
     @cached_property
@@ -662,7 +662,7 @@ def in_signs(words: str, sign: Callable[[str], Formula] | None = None, orientati
     orientation is columns; signs that are given turn them themselves.
     """
     made = sign or partial(_as_typed, turned=orientation == "columns")
-    signs = {f"${part}$": (Math(made(part)),) for part in NAMES.findall(words)}
+    signs = {f"${part}$": as_text(made(part)) for part in NAMES.findall(words)}
     return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
 
 
@@ -678,7 +678,7 @@ _STEP = re.compile(r"[A-Z]'*(?:_[A-Za-z0-9]+)?")
 
 def step_in_signs(step: str) -> Inlines:
     """The name of a step as a formula, S'; what is no such name, (b) or A.1, as it is."""
-    return (Math(read_formula(step)),) if _STEP.fullmatch(step) else (Words(Quoted(step)),)
+    return as_text(read_formula(step)) if _STEP.fullmatch(step) else as_text(Quoted(step))
 
 
 def _product(typed: str, name: Callable[[str], Formula], turned: bool) -> Formula:

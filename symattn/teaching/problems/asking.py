@@ -44,15 +44,15 @@ from symattn.page.document import (
     FillIns,
     Inlines,
     ItemList,
-    Math,
     Paragraph,
     Sentence,
-    Table,
-    Words,
+    TextLike,
     WorkingSpace,
+    as_text,
     listing,
     places_of,
     sentence,
+    table,
 )
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.page import rows_of
@@ -74,19 +74,6 @@ MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 NO_SIGNS: Mapping[str, Formula] = {}
 _ROW = re.compile(r"([xqkvaz])_(\w)")
 _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
-
-
-TextLike = Inlines | Formula | str | int
-"""Text of a page; a text without formulas, and a number, as they are."""
-
-
-def as_text(content: TextLike) -> Inlines:
-    """As text of a page: nothing of no text."""
-    if isinstance(content, tuple):
-        return content
-    if isinstance(content, str | int):
-        return (Words(str(content) if isinstance(content, int) else content),) if content != "" else ()
-    return (Math(content),)
 
 
 BlockLike = Block | Inlines | str
@@ -120,10 +107,10 @@ class Prose:
 
     def __call__(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Inlines:
         text = self.either(text, in_columns or text)
-        words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
-        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
+        formulas = {name: x for name, x in shown.items() if isinstance(x, Formula)}
+        words = {name: x for name, x in shown.items() if name not in formulas}
         written = {
-            f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
+            f"${part}$": as_text(self.formula(filled(part, words), **formulas)) for part in text.split("$")[1::2]
         }
         return (Sentence(text, (*written.items(), *places_of(words))),)
 
@@ -158,7 +145,7 @@ class Prose:
 
     def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
         """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
-        return listing([(Math(self.formula(text)),) for text in texts], last)
+        return listing([as_text(self.formula(text)) for text in texts], last)
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
@@ -299,11 +286,6 @@ def table_part(
     )
 
 
-def table(heads: Sequence[TextLike], rows: Sequence[Sequence[TextLike]]) -> Table:
-    """A table whose rows begin with their heads."""
-    return Table(tuple(map(as_text, heads)), tuple(tuple(map(as_text, row)) for row in rows), row_heads=True)
-
-
 @dataclass(frozen=True)
 class Offer:
     """One option of a choice, with the sentence of the key that says why it is right or wrong; `tells` where that of a
@@ -372,8 +354,9 @@ def counted_again(question: Question, **again: Sequence[object]) -> None:
 
 
 def lettered(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts called a, b, c."""
-    return tuple(replace(part, name=letter) for letter, part in zip(LETTERS.lower(), parts, strict=False))
+    """Parts called a, b, c, unless they have names already."""
+    letters = iter(LETTERS.lower())
+    return tuple(part if part.name else replace(part, name=next(letters)) for part in parts)
 
 
 def put_in(others: Sequence[T], at: int, *inserted: T) -> tuple[T, ...]:

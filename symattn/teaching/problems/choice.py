@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style
-from symattn.derivation.misconceptions import Misconception, drawn_misconceptions
+from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
@@ -24,13 +24,13 @@ from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.foundation.languages import message
-from symattn.page.document import Inlines, sentence
+from symattn.page.document import Inlines, as_text, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, as_text, choice_part, lettered, put_in
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, lettered, put_in
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.remarks import diagnosis
@@ -194,18 +194,16 @@ def _options(
 def _candidates(separated: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
     right = values_of(separated.derivation.value(name))
-    written = [(w, w.value(name)) for w in separated.wrongs if w.first is not None]
-    fitting = [
-        w
-        for w, value in written
-        if isinstance(value, Matrix) and value.shape == right.shape and (_hides(right) or not _hides(value))
-    ]
-    own = [w for w in fitting if w.first == name]
-    for group in (
-        [w for w in own if w.misconception.prior != "low"],
-        [w for w in fitting if w.first != name and w.misconception.core],
-        [w for w in own if w.misconception.prior == "low"],
-    ):
+    likely, elsewhere, unlikely = list[WrongDerivation](), list[WrongDerivation](), list[WrongDerivation]()
+    for w in separated.wrongs:
+        value = w.value(name) if w.first is not None else None
+        if not isinstance(value, Matrix) or value.shape != right.shape or (_hides(value) and not _hides(right)):
+            continue
+        if w.first == name:
+            (unlikely if w.misconception.prior == "low" else likely).append(w)
+        elif w.misconception.core:
+            elsewhere.append(w)
+    for group in (likely, elsewhere, unlikely):
         yield from ((w.misconception.id, row_of(w.derivation, name, token)) for w in shuffled(rng, group))
     step = separated.derivation[name]
     if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in right):

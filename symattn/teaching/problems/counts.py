@@ -16,15 +16,24 @@ from symattn.exact.reading import read
 from symattn.formula import equal, number, read_formula
 from symattn.foundation.dice import pick, sample
 from symattn.foundation.languages import capitalised, counted, message
-from symattn.page.document import Code, Display, FillIn, FillIns, Inlines, ItemList, Paragraph, sentence
+from symattn.page.document import (
+    Code,
+    Display,
+    FillIn,
+    FillIns,
+    Inlines,
+    ItemList,
+    Paragraph,
+    TextLike,
+    as_text,
+    sentence,
+)
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
     BlockLike,
     Offer,
     Prose,
     TableRow,
-    TextLike,
-    as_text,
     bank,
     choice_part,
     counted_again,
@@ -34,7 +43,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part, Question
 
@@ -267,18 +276,13 @@ def ask(draw: Draw) -> ProvedQuestion:
         _scores(scores["n"], scores["h"], say),
     ]
     parts += [make(record[name], say) for name, make in _MORE.items() if name in record]
-    made = Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=(
-            Paragraph(
-                as_text("Count exactly, and show how: a product of sizes is enough as working."),
-                typed=as_text("Count exactly."),
-            ),
+    return question(
+        draw,
+        parts,
+        introduction=Paragraph(
+            as_text("Count exactly, and show how: a product of sizes is enough as working."),
+            typed=as_text("Count exactly."),
         ),
-        given=(),
-        parts=tuple(parts),
-        content=draw.record,
         conventions=(
             say(
                 "A multiply-add is one operation (two FLOPs): the product of an $a$×$b$ and a $b$×$c$ matrix takes "
@@ -294,8 +298,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(len(parts)), "size": float(layer.operations)},
         positions={"parameters": str(record["parameters"]["at"])},
+        proof=lambda question: prove(question, record),
     )
-    return ProvedQuestion(made, lambda question: prove(question, record))
 
 
 def _parameters(drawn: Record, n: int, layer: Attention, say: Prose) -> Part:

@@ -19,13 +19,13 @@ from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Mask, Scale
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, values_of
+from symattn.exact import AnyMatrix, Matrix, Value, values_of
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
-from symattn.page.document import Block, Heading, Inlines, Paragraph, Words
+from symattn.page.document import Block, Heading, Inlines, Paragraph, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.conventions import conventions
 from symattn.teaching.explanation.parts import givens, instructions, wording_of
@@ -235,18 +235,19 @@ def _texts(problem: Problem) -> Texts:
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
     weights = values_of(d.value("A")).rows if "A" in d else ()
-    entries_of: dict[str, list[list[str]]] = {}
-    for step in d:
-        if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
-            continue
-        rows = [[f"{approximate(x):.9g}" for x in row] for row in step.result.rows]  # however it is written
-        if step.name in ("A", "Z") and weights:
-            for row, weight, values in zip(rows, weights, step.result.rows, strict=True):
-                alone = any(isinstance(w, int) and w == 1 for w in weight)
-                decided = [alone or (step.name == "A" and isinstance(x, int)) for x in values]
-                row[:] = ["" if no else x for x, no in zip(row, decided, strict=True)]
-        entries_of[step.name] = rows
-    return entries_of
+    sees_one = [any(isinstance(w, int) and w == 1 for w in row) for row in weights]
+
+    def text(step: Step, x: Value, i: int) -> str:
+        decided = step.name == "A" and isinstance(x, int)
+        if step.name in ("A", "Z") and weights and (decided or sees_one[i]):
+            return ""
+        return f"{approximate(x):.9g}"  # however it is written
+
+    return {
+        step.name: [[text(step, x, i) for x in row] for i, row in enumerate(step.result.rows)]
+        for step in d
+        if step.role in roles and not isinstance(step.op, Scale | Mask) and isinstance(step.result, Matrix)
+    }
 
 
 def _entries(texts: Texts) -> tuple[str, ...]:
@@ -373,7 +374,7 @@ def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) ->
     """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
     matrices = givens(problem, wording, only)
     rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
-    return (Heading((Words("Given"),), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
+    return (Heading(as_text("Given"), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
 
 
 def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:

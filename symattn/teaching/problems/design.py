@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.exact import Matrix, compare, divide, exact
@@ -19,13 +19,14 @@ from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
-from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace
-from symattn.teaching.problems.asking import Offer, Prose, as_text, choice, choices, choices_key, make_part
+from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace, as_text
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, make_part
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
     Row,
     Rows,
+    different,
     grid,
     normalised,
     query_for,
@@ -35,6 +36,8 @@ from symattn.teaching.problems.systems import (
     weights_for,
 )
 from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
+
+T = TypeVar("T")
 
 ITEMS = {
     "starter": ("scores", "mask", "keys"),
@@ -250,11 +253,11 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     W, token, (row, column) = draw.several("W_Q token entry", candidate, is_suitable)
     right = W[row][column]
 
+    def with_entry(value: T) -> list[list[int | T]]:
+        return [[value if (i, j) == (row, column) else w for j, w in enumerate(r)] for i, r in enumerate(W)]
+
     def scores_with(value: int) -> Row:
-        changed = tuple(
-            tuple(value if (i, j) == (row, column) else w for j, w in enumerate(r)) for i, r in enumerate(W)
-        )
-        return scores_of(given.X[token], changed, given.K)
+        return scores_of(given.X[token], tuple(map(tuple, with_entry(value))), given.K)
 
     def check(part: Part) -> str:
         """Of the whole numbers from −9 to 9; scores are linear in the entry, so that one is all."""
@@ -263,18 +266,15 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         return "" if fitting == [right] else f"the missing entry could be any of {fitting}"
 
     scores = scores_with(right)
-    cells = [
-        [say.formula("w") if (i, j) == (row, column) else say.number(w) for j, w in enumerate(r)]
-        for i, r in enumerate(W)
-    ]
-    grid_shown = say.wording.grid([list(line) for line in zip(*cells, strict=True)] if say.columns else cells)
+    cells = [[say.number(w) if isinstance(w, int) else w for w in r] for r in with_entry(say.formula("w"))]
+    shown = say.wording.grid([list(line) for line in zip(*cells, strict=True)] if say.columns else cells)
     asked = (
         say(
             "With softmax to base 2, the weights of token $x_{token}$ are in the ratio {ratio}. Find the entry $w$ of",
             token=token + 1,
             ratio=_ratio([2 ** (s - min(scores)) for s in scores]),
         ),
-        Display((equal(say.formula("W_Q"), grid_shown),)),
+        Display((equal(say.formula("W_Q"), shown),)),
         WorkingSpace(30),
         FillIns((FillIn((*as_text(say.formula("w")), *as_text(" =")), 20),)),
     )
@@ -310,10 +310,8 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         return tuple(Fraction(sum(V[j][c] for j in subset), len(subset)) for c in range(2))
 
     def is_suitable(V: Rows, seen: Rows) -> bool:
-        several_sizes = len({len(s) for s in seen}) > 1
-        return (
-            len({mean(V, subset) for subset in SUBSETS}) == len(SUBSETS) and several_sizes and len({*seen}) == len(seen)
-        )
+        means = {mean(V, subset) for subset in SUBSETS}
+        return len(means) == len(SUBSETS) and len({*map(len, seen)}) > 1 and different(seen)
 
     V, seen = draw.several(
         "V seen", lambda rng: (grid(rng, 3, 2, -3, 6), tuple(pick(rng, SUBSETS) for _ in range(3))), is_suitable
@@ -326,8 +324,8 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         fitting = [means.count(row) for row in MatMul().apply(A, Matrix(V)).rows]
         return "" if fitting == [1, 1, 1] else f"the outputs are means of {fitting} sets of values, not of one each"
 
-    cells = [(i, j) for i in range(3) for j in range(3) if j not in seen[i]]
-    hidden = frozenset((j, i) for i, j in cells) if say.columns else frozenset(cells)
+    cells = ((i, j) for i in range(3) for j in range(3) if j not in seen[i])
+    hidden = frozenset((j, i) if say.columns else (i, j) for i, j in cells)
     rows, columns = (tuple(say.formula(f"{letter}_{i}") for i in (1, 2, 3)) for letter in say.either("qk", "kq"))
     name = say.formula('"mask"')
     asked = (
@@ -394,9 +392,8 @@ def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         ),
         own,
         say("Two of these requests can be met, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can meet."),
-        choices(offers),
     )
-    first = make_part("An impossible request", asked, [own, *choices_key(offers)], choice(offers), Mark("B", 1))
+    first = choice_part("An impossible request", asked, offers, key=[own])
     if reason == "equal keys":
         names = {"one": about[0] + 1, "other": about[1] + 1}
         points = (

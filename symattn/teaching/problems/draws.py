@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation import dice
 from symattn.foundation.typed import plain
-from symattn.page.document import Block
+from symattn.page.document import TextLike, as_text
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.problems.asking import BlockLike, Prose, TextLike, as_text, blocks, lettered, right_letter
+from symattn.teaching.problems.asking import BlockLike, Prose, blocks, lettered, right_letter
 from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
 from symattn.teaching.question import Part, Question
 
@@ -155,36 +155,46 @@ class Item:
 
 def question(
     draw: Draw,
-    items: Sequence[Item],
+    items: Sequence[Item | Part],
     introduction: BlockLike,
     conventions: Sequence[TextLike],
-    given: tuple[Block, ...] = (),
-    title: str = "",
+    given: Sequence[BlockLike] = (),
+    proof: Callable[[Question], None] = lambda question: None,
+    **more: Any,
 ) -> ProvedQuestion:
-    """Make the question of some items; its parts are lettered."""
-    each = [(part, item) for item in items for part in (item.part, *item.more)]
+    """Make the question of some items; its parts are lettered unless they have names.
+
+    `proof` is that of the whole question, besides those of its items; `more` are further fields of `Question`, or take
+    the place of the title of the type, the load of all items and the letters of right options.
+    """
+    all_items = [item if isinstance(item, Item) else Item(item) for item in items]
+    each = [(part, item) for item in all_items for part in (item.part, *item.more)]
     keys: dict[str, str] = {}
     for part, item in each:
         if letter := right_letter(part):
             keys[item.kind] = keys.get(item.kind, "") + letter
+    usual = {
+        "title": draw.type.title,
+        "features": {"load": float(sum(item.load for item in all_items))},
+        "positions": keys,
+    }
     made = Question(
         type=draw.type.name,
-        title=title or draw.type.title,
         introduction=blocks([introduction]),
-        given=given,
+        given=blocks(given),
         parts=lettered(part for part, _ in each),
         content=draw.record,
         conventions=tuple(map(as_text, conventions)),
-        features={"load": float(sum(item.load for item in items))},
-        positions=keys,
+        **{**usual, **more},
     )
 
-    def proof(question: Question) -> None:
+    def proved(question: Question) -> None:
         for part, (_, item) in zip(question.parts, each, strict=True):
             if error := item.check(part):
                 raise SelfCheckError(f"Part {part.name} of {question.type}, {draw.record}: {error}.")
+        proof(question)
 
-    return ProvedQuestion(made, proof)
+    return ProvedQuestion(made, proved)
 
 
 def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> ProblemType[Record, Family]:

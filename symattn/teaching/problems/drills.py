@@ -21,7 +21,7 @@ from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root, values_of
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Inlines, Paragraph, sentence
+from symattn.page.document import Inlines, Paragraph, TextLike, as_text, sentence
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
@@ -30,7 +30,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import Prose, TextLike, as_text, lettered, make_part
+from symattn.teaching.problems.asking import Prose, lettered, make_part
 from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
 from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, Question, answer_entries

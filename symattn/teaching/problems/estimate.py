@@ -18,11 +18,10 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
 from symattn.formula import Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace
+from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    as_text,
     blocks,
     choice,
     choice_part,
@@ -344,6 +343,34 @@ def _different_rows(rng: random.Random, count: int) -> list[Whole]:
 # ------------------------------------------------------------------------------------------------ limits
 
 
+@dataclass(frozen=True)
+class Limit:
+    """What is asked of an extreme temperature, why the answer is right, and why that at the other extreme is not."""
+
+    temperature: Fraction
+    ask: str
+    why: str
+    why_not: str
+    diagnosis: str = ""
+
+
+LIMITS: Mapping[str, Limit] = {
+    "cold": Limit(
+        Fraction(1, 20),
+        "A query has the scores $row$. What do its weights tend to as the temperature $T$ tends to 0?",
+        "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share.",
+        "the weights of all visible keys become equal only as the temperature grows without bound.",
+    ),
+    "hot": Limit(
+        Fraction(10**8),
+        "A query has the scores $row$. What do its weights tend to as the temperature $T$ grows without bound?",
+        "all differences of visible scores, divided by $T$, tend to 0.",
+        "the largest scores take all the weight only as the temperature tends to 0.",
+        "X10",
+    ),
+}
+
+
 def limit(draw: Draw, say: Prose, place: int) -> Item:
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
@@ -359,7 +386,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         order = put_in(shuffled(rng, [1, 2, 3]), (draw.turn - 1 + place * (1 + draw.turn // 4)) % 4, 0)
         return [*seen, None] if masked else row, order
 
-    cold = draw["limit"] == "cold"
+    of = LIMITS[draw["limit"]]
     row, order = draw.several("row order", row_and_order)
     seen = [s for s in row if s is not None]
     ranked = sorted({*seen})
@@ -369,31 +396,23 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         which = [s is not None and chosen(s) for s in row]
         return [Fraction(w, sum(which)) for w in which]
 
-    coldest, hottest = even(lambda s: s == ranked[-1]), even(lambda s: True)
-    right = coldest if cold else hottest
+    extremes = {"cold": even(lambda s: s == ranked[-1]), "hot": even(lambda s: True)}
+    right = extremes.pop(draw["limit"])
+    (other,) = extremes.values()
 
     def check(part: Part) -> str:
         """The weights must be within a millionth of the limit at an extreme temperature."""
-        temperature = Fraction(1, 20) if cold else Fraction(10**8)
-        weights = weights_of([None if s is None else s / temperature for s in row])
+        weights = weights_of([None if s is None else s / of.temperature for s in row])
         near = Fraction(1, 10**6)
         tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, right, strict=True))
         return "" if tends else f"the weights do not tend to {right}"
 
-    if cold:
-        asked = "A query has the scores $row$. What do its weights tend to as the temperature $T$ tends to 0?"
-        why = "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share."
-        why_not = "the weights of all visible keys become equal only as the temperature grows without bound."
-    else:
-        asked = "A query has the scores $row$. What do its weights tend to as the temperature $T$ grows without bound?"
-        why = "all differences of visible scores, divided by $T$, tend to 0."
-        why_not = "the largest scores take all the weight only as the temperature tends to 0."
     offers = [
-        (right, why, ""),
-        (hottest if cold else coldest, why_not, "" if cold else "X10"),
+        (right, of.why, ""),
+        (other, of.why_not, of.diagnosis),
         (even(lambda s: s == ranked[0]), "that is the smallest score; weight never moves to it alone.", "X9"),
     ]
-    if None in row and not cold:
+    if None in row and draw["limit"] == "hot":
         everywhere = [Fraction(1, len(row))] * len(row)
         offers.append((everywhere, "the hidden key has the weight 0 at every temperature.", "M1"))
     elif seen.count(ranked[-1]) > 1:
@@ -403,7 +422,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         shared = even(lambda s: s in ranked[-2:])
         offers.append((shared, "the two scores differ, so their weights differ.", ""))
     placed = [Offer(say.row(offers[k][0]), say(offers[k][1]), k == 0, offers[k][2]) for k in order]
-    return Item(choice_part(message("A limit"), [say(asked, row=_row(say, row))], placed), check, 2, "limit")
+    return Item(choice_part(message("A limit"), [say(of.ask, row=_row(say, row))], placed), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question

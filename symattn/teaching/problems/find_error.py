@@ -32,7 +32,9 @@ from symattn.page.document import (
     FillIns,
     Heading,
     Paragraph,
+    TextLike,
     WorkingSpace,
+    as_text,
     in_turn,
     sentence,
 )
@@ -43,17 +45,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import (
-    BlockLike,
-    Offer,
-    TextLike,
-    as_text,
-    choice_part,
-    lettered,
-    make_part,
-    put_in,
-    right_letters,
-)
+from symattn.teaching.problems.asking import BlockLike, Offer, choice_part, lettered, make_part, put_in, right_letters
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places

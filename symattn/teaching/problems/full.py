@@ -12,7 +12,7 @@ from typing import Any
 from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
-from symattn.page.document import Block, Paragraph, Together, Words, sentence
+from symattn.page.document import Block, Paragraph, Together, paragraph, sentence
 from symattn.teaching.explanation import Detail
 from symattn.teaching.explanation.conventions import conventions
 from symattn.teaching.explanation.parts import asked, introduction, leading_to, wording_of, worked
@@ -69,7 +69,7 @@ def question(
         )
         for step in steps
     )
-    once = (Paragraph((Words(ONCE),)),) if len(steps) < len(problem.asked_steps) else ()
+    once = (paragraph(ONCE),) if len(steps) < len(problem.asked_steps) else ()
     return Question(
         type=TYPE.name,
         title=problem.title,

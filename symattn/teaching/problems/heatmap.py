@@ -18,9 +18,9 @@ from symattn.exact import Matrix, Value, compare
 from symattn.formula import Formula, Text
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
-from symattn.page.document import HeatMap, Inlines
+from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, TextLike, choice_part, put_in, series
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import Mark, OneLess, Part

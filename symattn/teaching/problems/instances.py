@@ -21,11 +21,11 @@ from symattn.exact import Matrix, Value, compare, divide, exponential, power, sq
 from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import Block, Display, FillIn, FillIns, listing
+from symattn.page.document import Block, Display, FillIn, FillIns, TextLike, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import BlockLike, Offer, Prose, TextLike, as_text, choice_part, make_part
+from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, make_part
 from symattn.teaching.problems.draws import Draw
-from symattn.teaching.problems.systems import Row, Rows, grid, normalised, times
+from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
 NEW = message("new")
@@ -51,10 +51,6 @@ class Instance:
 def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
     """Softmax with base 2, of masked scores if there is a mask: whole scores give fractions."""
     return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
-
-
-def different(rows: Sequence[object]) -> bool:
-    return all(a != b for i, a in enumerate(rows) for b in rows[:i])
 
 
 def ordered(m: Matrix, order: Sequence[int]) -> Matrix:

@@ -15,15 +15,26 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
-from symattn.page.document import AnswerGrid, Block, Display, HeatMap, Paragraph, Quoted, Together, sentence
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    HeatMap,
+    Paragraph,
+    Quoted,
+    Together,
+    as_text,
+    sentence,
+    table,
+)
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Offer, as_text, bank, blocks, choice_part, make_part, put_in, series, table
+from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, series
 from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -168,24 +179,18 @@ def ask(draw: Draw) -> ProvedQuestion:
     problem = _problem(c, Mask(keep, c["style"], c["kind"]), Problem("Masks", "", Derivation({}), notation, ("A",)))
     wording, mask = Wording(problem.derivation, notation), problem["M"].op
     assert isinstance(mask, Mask)
-    belongs = "Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$."
-    taken = "Softmax is taken along each row, with base {base}."
-    if turned:
-        belongs = "Column $i$ of scores, mask and weights belongs to query $i$, row $j$ to key $j$."
-        taken = "Softmax is taken along each column, with base {base}."
-    made = Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=blocks(["Draw the mask, write it down, and work out weights under it."]),
-        given=_given(c, wording),
-        parts=(
+    belongs, taken = _LYING[turned]
+    return question(
+        draw,
+        [
             _shading(mask, turned),
             _matrix(mask),
             _weights(c["asked"], problem, wording),
             _read(c["read"], columns, turned),
             _picture(c["drawn"], turned),
-        ),
-        content=draw.record,
+        ],
+        introduction="Draw the mask, write it down, and work out weights under it.",
+        given=_given(c, wording),
         problem=problem,
         conventions=(
             wording.inlines(belongs, {}),
@@ -201,8 +206,8 @@ def ask(draw: Draw) -> ProvedQuestion:
             "reading": str(c["read"]["at"]),
             "picture": str(c["drawn"]["at"]),
         },
+        proof=lambda question: prove(question, SIGNS[c["style"]][1]),
     )
-    return ProvedQuestion(made, lambda question: prove(question, SIGNS[c["style"]][1]))
 
 
 def _problem(c: Record, mask: Mask, problem: Problem) -> Problem:
@@ -218,6 +223,17 @@ _MARKS: Mapping[MaskStyle, str] = {
     "keep": "In the mask, 1 means visible and 0 means hidden.",
     "block": "In the mask, 1 means hidden and 0 means visible.",
 }
+_LYING = {
+    False: (
+        "Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.",
+        "Softmax is taken along each row, with base {base}.",
+    ),
+    True: (
+        "Column $i$ of scores, mask and weights belongs to query $i$, row $j$ to key $j$.",
+        "Softmax is taken along each column, with base {base}.",
+    ),
+}
+"""What rows and columns are, by whether tokens are columns."""
 SIGNS = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
 """What is written for visible cells, and for hidden ones."""
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from symattn.exact import Matrix
 from symattn.foundation.dice import shuffled
-from symattn.page.document import Box, FillIn, FillIns, ItemList, Paragraph, Words, WorkingSpace
+from symattn.page.document import Box, FillIn, FillIns, ItemList, Paragraph, WorkingSpace, as_text
 from symattn.teaching.problems.asking import Prose, bank, labelled, make_part, put_in
 from symattn.teaching.problems.base import one_of
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
@@ -74,9 +74,9 @@ def ask(draw: Draw) -> ProvedQuestion:
     inside("order", order)
     instance = INSTANCES[name](inside, say)
     lines = draw("lines", mixed)
-    first = replace(instance.first, title=(Words("An instance"),))
+    first = replace(instance.first, title=as_text("An instance"))
     first = replace(first, ask=(*make_part("", instance.given, [], first.answer).ask, *first.ask))
-    second = replace(instance.second, title=(Words("The same instance"),))
+    second = replace(instance.second, title=as_text("The same instance"))
 
     def check(place: int, part: Part) -> str:
         value = instance.direct()[place]
@@ -98,8 +98,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
         introduction=Paragraph(
-            (Words("Prove the theorem, then check it with numbers. Give exact values."),),
-            typed=(Words("Prove the theorem, then check it with numbers."),),
+            as_text("Prove the theorem, then check it with numbers. Give exact values."),
+            typed=as_text("Prove the theorem, then check it with numbers."),
         ),
         conventions=(along, divided) if name == "temperature" else (along,),
     )
@@ -141,7 +141,7 @@ def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
         [
             "Here is a proof with its lines out of order. Write down their letters in the right order.",
             ItemList(tuple(labelled(say(theorem.proof[line]) for line in lines))),
-            FillIns((FillIn((Words("Order:"),), boxes=len(lines)),)),
+            FillIns((FillIn(as_text("Order:"), boxes=len(lines)),)),
         ],
         [
             say("The order is {order}.", order=", ".join(right)),

@@ -25,10 +25,11 @@ from symattn.foundation.languages import message
 from symattn.page.document import (
     Inlines,
     ItemList,
-    Math,
     Paragraph,
     Strong,
+    TextLike,
     WorkingSpace,
+    as_text,
     listing,
     sentence,
 )
@@ -37,10 +38,7 @@ from symattn.teaching.problems.asking import (
     Offer,
     Prose,
     TableRow,
-    TextLike,
-    as_text,
     bank,
-    blocks,
     choice_part,
     counted_again,
     in_digits,
@@ -48,7 +46,7 @@ from symattn.teaching.problems.asking import (
     number_part,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
@@ -243,13 +241,11 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
     )
     sequence = "A sequence of $n = {tokens}$ tokens, every vector of width $d = {width}$:"
-    made = Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=blocks(["Three kinds of layer read the same sequence. Give exact numbers, not orders of growth."]),
-        given=(Paragraph(say(sequence, tokens=sizes.n, width=sizes.d)), ItemList(layers)),
-        parts=tuple(parts),
-        content=draw.record,
+    return question(
+        draw,
+        parts,
+        introduction="Three kinds of layer read the same sequence. Give exact numbers, not orders of growth.",
+        given=(say(sequence, tokens=sizes.n, width=sizes.d), ItemList(layers)),
         conventions=(
             say("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted."),
             say(
@@ -259,8 +255,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
         positions={"true": "".join("FT"[claim.true] for claim in claims)},
+        proof=lambda question: prove(question, sizes, bool(parallel)),
     )
-    return ProvedQuestion(made, lambda question: prove(question, sizes, bool(parallel)))
 
 
 def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | str | int) -> TableRow:
@@ -309,7 +305,7 @@ def _chains(sizes: Sizes) -> Part:
     lines = []
     for tokens in (sizes.n, 2 * sizes.n):
         layer = attention_layer(tokens, sizes.d)
-        steps = listing([(Math(read_formula(step.name)),) for step in chain(layer)], last="")
+        steps = listing([as_text(read_formula(step.name)) for step in chain(layer)], last="")
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
     for tokens in (sizes.n, 2 * sizes.n):

@@ -8,7 +8,21 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula
 from symattn.formula.width import width
 from symattn.foundation.languages import filled
-from symattn.page.document import Block, Heading, Inlines, ItemList, Math, Strong, Table, Words, sentence, spans
+from symattn.page.document import (
+    Block,
+    Heading,
+    Inlines,
+    ItemList,
+    Math,
+    Strong,
+    Table,
+    TextLike,
+    Words,
+    as_text,
+    sentence,
+    spans,
+    table,
+)
 from symattn.teaching.explanation.parts import checks
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation
@@ -18,7 +32,7 @@ from symattn.teaching.problem import Problem
 def checked(problem: Problem, wording: Wording) -> tuple[Block, ...]:
     """Below a key: identities that a marker can check at a glance."""
     lines = checks(problem, wording)
-    return (Heading((Words("Checks"),), 1), ItemList(tuple(lines))) if lines else ()
+    return (Heading(as_text("Checks"), 1), ItemList(tuple(lines))) if lines else ()
 
 
 def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
@@ -36,7 +50,7 @@ def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
         if here := [w for w in shown if w.first == step.name]:
             blocks.append(wrong_answers(here, together, problem.places))
     if lines := _hidden(separated, together, {w.misconception.id for w in shown}):
-        blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
+        blocks += [Heading(as_text("What this variant cannot show"), 1), ItemList(tuple(lines))]
     return tuple(blocks)
 
 
@@ -59,12 +73,10 @@ def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) 
     widths = [max(_width(cell) for cell in column) for column in zip(*shown, strict=True)]
     if sum(widths) > MATRICES:  # what comes of it is left out where it would leave no room for words
         last, shown = first, [cells[:1] for cells in shown]
-    header = [sentence("If {matrix} is", matrix=wording.name(first))]
-    if first != last:
-        header.append(sentence("then {matrix} is", matrix=wording.name(last)))
-    header.append((Words("Diagnosis and feedback"),))
-    rows = tuple((*cells, diagnosis(wrong, wording, strong=True)) for wrong, cells in zip(wrongs, shown, strict=True))
-    return Table(tuple(header), rows)
+    then = [sentence("then {matrix} is", matrix=wording.name(last))] if first != last else []
+    heads: list[TextLike] = [sentence("If {matrix} is", matrix=wording.name(first)), *then, "Diagnosis and feedback"]
+    rows = ((*cells, diagnosis(wrong, wording, strong=True)) for wrong, cells in zip(wrongs, shown, strict=True))
+    return table(heads, rows, row_heads=False)
 
 
 MATRICES = 24.0
@@ -78,10 +90,10 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("not defined" if wrong.undefined else "too long to write"),)
+        return as_text("not defined" if wrong.undefined else "too long to write")
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
-        return (Words("too long to write"),)
-    return (Math(_shown(matrix, wording, places)),)
+        return as_text("too long to write")
+    return as_text(_shown(matrix, wording, places))
 
 
 LARGEST_WRITTEN = 1e9
@@ -132,7 +144,7 @@ def _hidden(separated: Separation, wording: Wording, explained: set[str]) -> lis
 
     def code(id: str) -> Inlines:
         if id in explained:
-            return (Words(id),)
+            return as_text(id)
         explained.add(id)
         called = by_id[id].misconception.called(wording.orientation)
         return sentence("{code} ({name})", code=id, name=wording.in_signs(called))

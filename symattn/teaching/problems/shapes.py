@@ -31,24 +31,32 @@ from symattn.formula import (
 )
 from symattn.foundation.dice import pick, sample, shuffled
 from symattn.foundation.languages import listed, message, sentences
-from symattn.page.document import Block, Display, FillIn, FillIns, Inlines, ItemList, Together, listing, sentence
+from symattn.page.document import (
+    Block,
+    Display,
+    FillIn,
+    FillIns,
+    Inlines,
+    ItemList,
+    TextLike,
+    Together,
+    as_text,
+    listing,
+    sentence,
+    table,
+)
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
-    TextLike,
-    as_text,
     bank,
-    blocks,
     choice_part,
     for_columns,
-    lettered,
     make_part,
     put_in,
-    table,
 )
 from symattn.teaching.problems.base import ATTENTION
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
@@ -315,27 +323,6 @@ def ask(draw: Draw) -> ProvedQuestion:
     heads = HEADS if any("H_" in text or "W_O" in text for text in expressions) else {}
     as_rows = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in {**GIVEN, **heads}.items()}
     shapes = {name: shape[::-1] if say.columns else shape for name, shape in as_rows.items()}
-    made = Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        introduction=blocks(["Give the shape of each expression, such as 3×4, or write “not defined”."]),
-        given=(_given(shapes, say),),
-        parts=(
-            *lettered(_expression(text, shapes, say) for text in expressions),
-            _table(draw["table"], draw["table sizes"], say),
-            _fault(draw, at, say),
-        ),
-        content=draw.record,
-        conventions=(
-            say("Tokens are rows. A shape is rows × columns.", "Tokens are columns. A shape is rows × columns."),
-            say(
-                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices side by side.",
-                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices one below the other.",
-            ),
-        ),
-        features={"load": float(sum(_steps(read_formula(text)) for text in expressions))},
-        positions={"fault": str(at)},
-    )
 
     def proof(question: Question) -> None:
         """Every shape by the ops themselves, and the faulty derivation line by line; both for tokens as rows."""
@@ -347,7 +334,26 @@ def ask(draw: Draw) -> ProvedQuestion:
                 raise SelfCheckError(f"The key says {part.answer.shape} for {text}; the operations give {again}.")
         _proved(FAULTS[draw["fault"]], draw["fault sizes"])
 
-    return ProvedQuestion(made, proof)
+    return question(
+        draw,
+        [
+            *(_expression(text, shapes, say) for text in expressions),
+            _table(draw["table"], draw["table sizes"], say),
+            _fault(draw, at, say),
+        ],
+        introduction="Give the shape of each expression, such as 3×4, or write “not defined”.",
+        given=(_given(shapes, say),),
+        conventions=(
+            say("Tokens are rows. A shape is rows × columns.", "Tokens are columns. A shape is rows × columns."),
+            say(
+                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices side by side.",
+                "⊙ multiplies entry by entry; there is no broadcasting. Concat puts matrices one below the other.",
+            ),
+        ),
+        features={"load": float(sum(_steps(read_formula(text)) for text in expressions))},
+        positions={"fault": str(at)},
+        proof=proof,
+    )
 
 
 def _lines(fault: Fault) -> list[str]:

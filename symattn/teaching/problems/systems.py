@@ -18,6 +18,10 @@ def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Ro
     return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
 
 
+def different(rows: Sequence[object]) -> bool:
+    return all(a != b for i, a in enumerate(rows) for b in rows[:i])
+
+
 def solution(rows: Sequence[Sequence[int | Fraction]], right: Sequence[int | Fraction]) -> list[Fraction] | None:
     """One solution of a linear system (free unknowns are 0), or None if there is none: Gauss–Jordan with fractions."""
     system = [[Fraction(x) for x in (*row, b)] for row, b in zip(rows, right, strict=True)]

@@ -20,10 +20,10 @@ from symattn.formula.from_tex import read_tex
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
-from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace
+from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Prose, as_text, lettered, make_part
+from symattn.teaching.problems.asking import Prose, lettered, make_part
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws
 from symattn.teaching.question import (
     LETTERS,
