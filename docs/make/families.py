@@ -3,9 +3,9 @@
     python docs/make/families.py [MECHANISM …] [--only PATTERN] [--seconds 60]
 
 A family that has fewer members than it is to have is lengthened; after so many seconds of processor time it is kept as
-far as it was found.  Where the search itself ended, the family is marked as all that is found, and without members as
-none, so that no sheet looks for more.  With `--only`, those alone in whose titles the pattern is found: "n=4 ",
-"starter e$".
+far as it was found.  Where the search itself ended, or took too long for each, the family is marked as all that is
+found, and without members as none, so that no sheet looks for more.  With `--only`, those alone in whose titles the
+pattern is found: "n=4 ", "starter e$".
 """
 
 from __future__ import annotations
@@ -149,6 +149,9 @@ class Lengthened:
 AT_ONCE = 0.3
 """Seconds in which it may be said why there is none: nothing is kept then."""
 
+TOO_LONG = 5
+"""Seconds for a further member for which no sheet is to wait."""
+
 FEWEST = 8
 """So many are kept whatever they have in common."""
 
@@ -195,8 +198,9 @@ def main() -> None:
         took = process_time() - started
         if not longer.lines and took < AT_ONCE:
             continue
-        title, mark = kind.title, [family.ALL_FOUND] * longer.is_all
-        found = f"{before} to {len(longer.lines)}{' (all)' * longer.is_all}"
+        is_all = longer.is_all or took > TOO_LONG * (len(longer.lines) - before)
+        title, mark = kind.title, [family.ALL_FOUND] * is_all
+        found = f"{before} to {len(longer.lines)}{' (all)' * is_all}"
         print(f"{spec.mechanism}: {title}: {found} in {took:.0f} s", flush=True)
         write(spec.mechanism, {**family.families(spec.mechanism), title: [*longer.lines, *mark]})
 

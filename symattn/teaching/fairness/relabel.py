@@ -13,10 +13,11 @@ from itertools import chain
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
+from symattn.derivation.witnesses import close
 from symattn.errors import SymattnError
 from symattn.exact import Matrix
-from symattn.exact.approximate import approximate
 from symattn.foundation.dice import shuffled
+from symattn.teaching.fairness.separation import floats_of, has_witness, in_floats
 
 TOKENS = ("n", "m")
 """The letters of axes along which tokens lie."""
@@ -41,15 +42,16 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
     Found by doing it, with an exchange and a turn, of which all orders are made: what a mask, a position or the token
     before decides is so found to be bound to its place.  Features, which little binds, are tried together first.
     """
-    upright = settings.upright
-    shapes, before = mechanism.shapes(upright), _entries(mechanism.run(givens, upright))
+    shapes, d = mechanism.shapes(settings.upright), mechanism.run(givens, settings.upright)
+    before = _entries(d, givens)
     sizes = {letter: size for name, m in givens.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
 
     def changes_nothing(orders: Mapping[str, Sequence[int]]) -> bool:
         try:
-            return _entries(mechanism.run(permuted(givens, shapes, orders), upright)) == before
+            after = _entries(d, permuted(givens, shapes, orders))
         except SymattnError:
             return False
+        return len(after) == len(before) and all(map(close, before, after))
 
     def free_of(letters: Sequence[str]) -> Sequence[str]:
         exchanges = {letter: [1, 0, *range(2, sizes[letter])] for letter in letters}
@@ -67,9 +69,21 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
     return free
 
 
-def _entries(d: Derivation) -> dict[str, list[str]]:
-    """The entries of every step, in no order."""
-    return {s.name: sorted(f"{approximate(x):.7g}" for x in s.result) for s in d if isinstance(s.result, Matrix)}
+def _entries(d: Derivation, givens: Mapping[str, Matrix]) -> list[float]:
+    """The entries for such givens, those of each step in order of size: in floats, if each step has a witness.
+
+    They end before a step that is not defined.
+    """
+    made = {name: floats_of(m) for name, m in givens.items()}
+    again = None if all(map(has_witness, d)) else d.replay(givens=givens)
+    found = list[float]()
+    for step in d:
+        result = floats_of(again.value(step.name)) if again else in_floats(step, made)
+        if result is None:
+            break
+        made[step.name] = result
+        found += sorted(chain.from_iterable(result))
+    return found
 
 
 def any_order(free: Mapping[str, int], rng: random.Random) -> dict[str, list[int]]:

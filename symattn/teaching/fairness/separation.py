@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Op, Operand, Step
 from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, misconceptions, replayed, whole
+from symattn.derivation.witnesses import transposed
+from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
 
@@ -22,6 +24,29 @@ Floats = tuple[tuple[float, ...], ...]
 
 def floats_of(matrix: AnyMatrix | None) -> Floats | None:
     return tuple(tuple(map(approximate, row)) for row in matrix.rows) if isinstance(matrix, Matrix) else None
+
+
+def has_witness(step: Step) -> bool:
+    """Whether a step can be worked out in floats."""
+    return type(step.op).witness is not Op.witness
+
+
+def in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
+    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit."""
+    operands = [_used(operand, made[operand.name] or ()) for operand in step.operands]
+    try:
+        step.op.shape(*((len(rows), len(rows[0])) for rows in operands))
+        found = step.op.witness(*operands)
+    except (InputError, ArithmeticError, ValueError):
+        return None
+    return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
+
+
+def _used(operand: Operand, rows: Floats) -> list[list[float]]:
+    """The part of a matrix that a step uses."""
+    part = [list(row) for row in rows] if operand.row is None else [list(rows[operand.row])]
+    part = part if operand.column is None else [[row[operand.column]] for row in part]
+    return transposed(part) if operand.transposed else part
 
 
 def distance(a: Floats | None, b: Floats | None) -> float:

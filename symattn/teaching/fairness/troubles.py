@@ -6,18 +6,15 @@ without a witness they are worked out in floats, too: exactly they would be most
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from symattn.derivation.derivation import Derivation, Op, Operand, Step
+from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, following, rewritten_everywhere
-from symattn.derivation.witnesses import transposed
-from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
-from symattn.teaching.fairness.separation import LEAST, Floats, distance, floats_of
+from symattn.teaching.fairness.separation import LEAST, Floats, distance, floats_of, has_witness, in_floats
 
 
 def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[str]:
@@ -81,7 +78,7 @@ class _Core:
     def _followed(self, rewritten: Rewritten) -> Iterator[tuple[str, Floats | None]]:
         """Every step with what it gives; it ends with one that is not defined."""
         steps, right = self.rows.steps, {**self.givens, **self.truth}
-        exact = max((k for k, s in enumerate(steps, 1) if not _has_witness(rewritten.get(s.name, s))), default=0)
+        exact = max((k for k, s in enumerate(steps, 1) if not has_witness(rewritten.get(s.name, s))), default=0)
         made = dict(right)
         for step, fails in following(replace(self.rows, steps=steps[:exact]), rewritten):
             made[step.name] = None if fails else floats_of(step.result)
@@ -90,7 +87,7 @@ class _Core:
                 return
         for step in steps[exact:]:
             if step.name in rewritten or any(made[operand.name] != right[operand.name] for operand in step.operands):
-                made[step.name] = _in_floats(rewritten.get(step.name, step), made)
+                made[step.name] = in_floats(rewritten.get(step.name, step), made)
             yield step.name, made[step.name]
             if made[step.name] is None:
                 return
@@ -115,25 +112,3 @@ class _Core:
         for (a, end), (b, its_end) in combinations(ends, 2):
             if end is not None and its_end is not None and distance(end, its_end) < LEAST:
                 yield "≈".join(sorted((a.id, b.id)))
-
-
-def _has_witness(step: Step) -> bool:
-    return type(step.op).witness is not Op.witness
-
-
-def _in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
-    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit."""
-    operands = [_used(operand, made[operand.name] or ()) for operand in step.operands]
-    try:
-        step.op.shape(*((len(rows), len(rows[0])) for rows in operands))
-        found = step.op.witness(*operands)
-    except (InputError, ArithmeticError, ValueError):
-        return None
-    return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
-
-
-def _used(operand: Operand, rows: Floats) -> list[list[float]]:
-    """The part of a matrix that a step uses."""
-    part = [list(row) for row in rows] if operand.row is None else [list(rows[operand.row])]
-    part = part if operand.column is None else [[row[operand.column]] for row in part]
-    return transposed(part) if operand.transposed else part
