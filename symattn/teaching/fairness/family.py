@@ -226,7 +226,7 @@ class _Search:
         self.parents = list(parents)
         if not parents:
             self.parents.append(self._drawn())
-            entries = sum(prod(step.result.shape) for step in self.parents[0])
+            entries = sum(1 for step in self.parents[0] if isinstance(step.result, Matrix) for _ in step.result)
             several = PARENTS if entries <= LONG else FEW
             self.parents += islice(self, several - 1)
             self.again()
