@@ -22,7 +22,7 @@ from symattn.derivation.mechanisms import Mechanism, Settings, custom, kept_mech
 from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix, Size, values_of
 from symattn.page.notation import load_notation
 from symattn.page.writers.text import on_one_line, wrapped
 from symattn.teaching.explanation.wording import Wording
@@ -229,7 +229,8 @@ def _python(chosen: Mechanism) -> str:
     spec = problem_type("full").spec({"mechanism": chosen.name})
     settings, own = spec.chosen_settings(), Settings.read(chosen.defaults)
     sizes, rng = spec.chosen_sizes(), random.Random(SEED)
-    givens = chosen.draw(settings, sizes, rng) if chosen.draw else draw(chosen, settings, sizes, rng).givens
+    drawn = chosen.draw(settings, sizes, rng) if chosen.draw else draw(chosen, settings, sizes, rng).givens
+    givens = {name: values_of(m) for name, m in drawn.items()}
     stated = [name for name in ABOUT if getattr(settings, name) != getattr(own, name)]
     lines = [f"{name}={_rows(m)}" for name, m in givens.items() if name.isidentifier()]
     if others := [f'    "{name}": {_rows(m)},' for name, m in givens.items() if not name.isidentifier()]:
