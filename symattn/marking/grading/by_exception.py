@@ -53,7 +53,7 @@ Box = tuple[int, int]
 KEY, FOLLOWS, BLANK = "key", "follows", "blank"
 WORDS = {
     **dict.fromkeys((KEY, "right", "all right", "alright", "all", "correct", "ok", "✓"), KEY),
-    **dict.fromkeys((FOLLOWS,), FOLLOWS),
+    FOLLOWS: FOLLOWS,
     **dict.fromkeys((BLANK, "nothing", "empty"), BLANK),
 }
 LETTERS = {"k": KEY, "f": FOLLOWS, "b": BLANK}
@@ -74,12 +74,18 @@ class Word:
 
     word: str
 
+    def __str__(self) -> str:
+        return self.word
+
 
 @dataclass(frozen=True, slots=True)
 class Copied:
     """What stands in the same box of another matrix."""
 
     source: str
+
+    def __str__(self) -> str:
+        return self.source
 
 
 Said = str | Word | Copied
@@ -136,7 +142,7 @@ class Target:
     @property
     def short(self) -> str:
         """The same without brackets: S12."""
-        return str(self).replace("[", "").replace(",", "").replace("]", "")
+        return re.sub(r"[\[\],]", "", str(self))
 
 
 @dataclass(frozen=True)
@@ -151,11 +157,13 @@ class Doubt:
 
 @dataclass
 class _Filled:
-    """A place with everything in it: the texts, their values, and the boxes in doubt with what is in the key."""
+    """A place with everything in it: the texts, their values, and the boxes in doubt with what follows there and the
+    key.
+    """
 
     rows: list[list[str]]
     values: Matrix | None = None
-    doubtful: dict[Box, Value] = field(default_factory=dict)
+    doubtful: dict[Box, tuple[Value, Value]] = field(default_factory=dict)
 
 
 class Entered:
@@ -186,10 +194,6 @@ class Entered:
                 wrong.append(str(error))
         if wrong:
             raise InputError(" ".join(wrong))
-
-    def put(self, name: str, text: str) -> None:
-        """What stands in a box, a row or a whole matrix of that name."""
-        self._assign(name, text)
 
     def rest(self, word: str) -> None:
         """What everything is of which nothing is said."""
@@ -223,19 +227,19 @@ class Entered:
                 self._set(target, Word(WORDS[first[1].casefold()]))
             return None
         if found := _ASSIGNED.fullmatch(bare):
-            return self._assign(found[1], found[2])
+            return self.put(found[1], found[2])
         if self._as_misconception(bare):
             return None
         try:
             target = self.target(bare)
         except InputError:
-            nearest = offered(
-                bare, [*self._names(), *misconceptions()], "S12=3, S'=S, blank: A or the like was expected"
-            )
+            names = [*(place.name for place in self.places), *misconceptions()]
+            nearest = offered(bare, names, "S12=3, S'=S, blank: A or the like was expected")
             raise InputError(f"{bare!r} says nothing; {nearest}") from None
         raise InputError(f"{bare!r} names {target} and does not say what stands there; {bare}=… was expected.")
 
-    def _assign(self, name: str, text: str) -> None:
+    def put(self, name: str, text: str) -> None:
+        """What stands in a box, a row or a whole matrix of that name."""
         tokens = self._tokens(name)
         for place in tokens:  # S' = S of a sheet that goes token by token: S'.1 = S.1 and so on
             source = f"{text.strip()}.{place.name.partition('.')[2]}"
@@ -375,7 +379,7 @@ class Entered:
         before = self._said.get((place, box))
         if before and before[0] == level and before[1] != said:
             what = "the rest" if level is Level.PAPER else str(target)
-            raise InputError(f"two things are said of {what}: {_spoken(before[1])} and {_spoken(said)}.")
+            raise InputError(f"two things are said of {what}: {before[1]} and {said}.")
         if before is None or before[0] <= level:
             self._forget()
             self._said[place, box] = level, said
@@ -512,9 +516,6 @@ class Entered:
                 "two questions, was expected."
             )
 
-    def _names(self) -> list[str]:
-        return [place.name for place in self.places]
-
     # -- what stands on the paper
 
     @cached_property
@@ -524,7 +525,9 @@ class Entered:
         by_derivation: dict[int, list[Place]] = {}
         for place in self.places:
             if place.key is None:
-                found[place] = self._filled_text(place)
+                said = self._said.get((place, (0, 0)), (Level.PAPER, None))[1]
+                text = said if isinstance(said, str) else "" if said == Word(BLANK) else place.text
+                found[place] = _Filled([[text]])
             else:
                 by_derivation.setdefault(id(place.derivation or place), []).append(place)
         for places in by_derivation.values():
@@ -533,14 +536,6 @@ class Entered:
 
     def _forget(self) -> None:
         vars(self).pop("_filled", None)
-
-    def _filled_text(self, place: Place) -> _Filled:
-        match self._said.get((place, (0, 0)), (Level.PAPER, Word(KEY)))[1]:
-            case str() as text:
-                return _Filled([[text]])
-            case Word("blank"):
-                return _Filled([[""]])
-        return _Filled([[place.text]])
 
     def _follow(self, places: Sequence[Place], found: dict[Place, _Filled]) -> None:
         """The matrices of one derivation, each worked out from those before as they stand on the paper."""
@@ -577,7 +572,7 @@ class Entered:
                     case None:
                         text = _typed(own)
                         if own is not right[i, j] and decide(own, right[i, j]).equal is False:
-                            filled.doubtful[i, j] = right[i, j]
+                            filled.doubtful[i, j] = own, right[i, j]
                     case Word("key"):
                         value, text = key[i, j], _typed(key[i, j])
                     case Word("follows"):
@@ -613,12 +608,11 @@ class Entered:
     def _doubt(self, place: Place, filled: _Filled) -> Doubt:
         follows: list[str] = []
         key: list[str] = []
-        assert filled.values is not None
         for i in range(place.shape[0]):
             columns = [j for (row, j) in filled.doubtful if row == i]
             asked = [j for (row, j) in place.boxes if row == i]
-            for values, lines in ((filled.values, follows), (None, key)):
-                shown = {j: _shown(values[i, j] if values else filled.doubtful[i, j]) for j in columns}
+            for k, lines in enumerate((follows, key)):
+                shown = {j: _shown(filled.doubtful[i, j][k]) for j in columns}
                 if columns and len(columns) == place.shape[1] == len(asked):
                     row = Target(Level.ROW if place.shape[0] > 1 else Level.ANSWER, place, i)
                     lines.append(f"{self.name(row)} = {' '.join(shown.values())}")
@@ -745,15 +739,6 @@ def _cells(text: str, count: int, target: Target) -> list[str]:
             "spaces between them were expected."
         )
     return [cell.rstrip(",") for cell in cells]
-
-
-def _spoken(said: Said) -> str:
-    match said:
-        case Word(word):
-            return word
-        case Copied(source):
-            return source
-    return str(said)
 
 
 def _size(shape: Sequence[object]) -> str:

@@ -29,10 +29,11 @@ from symattn.teaching.question import total
 
 MOST_WAYS = 4
 """Ways of leaving lines out that are marked in full, all doubtful lines first and then those that let most entries be
-accepted, of equals the longest.  Each line alone is left out besides."""
+accepted, of equals the longest.  Each line alone is left out besides; and of right lines as many, those first after
+which most is lost."""
 
 MOST_TOGETHER = 5
-"""Of more doubtful lines than these, each is left out alone, and all together."""
+"""Of more doubtful lines than these, all are left out together, and each alone that lets more entries be accepted."""
 
 Award = Callable[[Script], Awarding]
 
@@ -176,22 +177,28 @@ def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[
         )
         return sum(total(line.marks) - written.earned(line) for line in after)
 
-    def before(name: str, between: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+    def before(step: str) -> Iterator[tuple[str, frozenset[str]]]:
         """The nearest lines that a line rests on, each with the doubtful ones between them."""
-        for source in script.sources(script.d[name]):
-            if source.name in doubtful:
-                yield from before(source.name, between | {source.name})
-            elif source.name in script.written:
-                yield source.name, between
-            else:
-                yield from before(source.name, between)
+        nearest, passed, todo = dict[str, None](), set[str](), [step]
+        while todo:
+            for source in script.sources(script.d[todo.pop(0)]):
+                if source.name in script.written and source.name not in doubtful:
+                    nearest[source.name] = None
+                elif source.name not in passed:
+                    passed.add(source.name)
+                    todo.append(source.name)
+        for name in nearest:
+            between = (line for line in passed & doubtful.keys() if name in script.depends(script.d[line]))
+            yield name, frozenset(between)
 
+    lost: dict[tuple[str, frozenset[str]], int] = {}
     for name, between in dict.fromkeys(found for step in unknown for found in before(step)):
         own = sum(written.earned(line) for line in written.lines if written.steps_of(line) == {name})
-        right = name not in script.printed and trace.accepts_all_of(name)
-        if right and lost_after(name) > own:
-            kept = {other: grid for other, grid in script.written.items() if other not in {name, *between}}
-            yield award(replace(script, written=kept))
+        if name not in script.printed and trace.accepts_all_of(name) and (more := lost_after(name) - own) > 0:
+            lost[name, between] = more
+    for name, between in sorted(lost, key=lost.__getitem__, reverse=True)[:MOST_WAYS]:
+        kept = {other: grid for other, grid in script.written.items() if other not in {name, *between}}
+        yield award(replace(script, written=kept))
 
 
 def _doubtful(trace: Trace) -> dict[str, list[Verdict]]:

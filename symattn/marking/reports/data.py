@@ -10,7 +10,7 @@ from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.exact import Value
 from symattn.exact.reading import typed
 from symattn.formula import Formula
-from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.page.document import Inlines, Math, Words, spans
@@ -129,11 +129,6 @@ def _entry(entry: Entry) -> dict[str, Json]:
 
 def _value(value: Value | None) -> Json:
     return None if value is None else typed(value)
-
-
-def answers_json(attempt: Attempt) -> Json:
-    """What was handed in for one question."""
-    return [_answers(attempt.answers), _answers(attempt.more)]
 
 
 def _answers(answers: Mapping[str, Said] | Mapping[str, Grid]) -> dict[str, Json]:

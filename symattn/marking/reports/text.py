@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, Op
 from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions, whole
 from symattn.derivation.ops import Softmax
 from symattn.exact import NEGATIVE_INFINITY, decide, decimal_text, rounded
@@ -460,9 +461,7 @@ class ReportText:
 
     def _advice(self, event: Event, candidate: Candidate) -> Inlines:
         """What to do about a slip, in the words of its step: a softmax adds up powers."""
-        d, here = self.derivation(event.part), self.step(event.part)
-        op = d[here].op if d is not None and here is not None and here in d else None
-        return (Words(SLIPS[candidate.id].advice(op)),)
+        return (Words(SLIPS[candidate.id].advice(self._op(event.part))),)
 
     def _turned(self, event: Event, candidate: Candidate) -> str:
         """How a slip was made, in the rows and columns of a page that has tokens as columns."""
@@ -545,12 +544,16 @@ class ReportText:
             self._owns[part] = StudentWork(d, {**more, **lines}, Wording(d, wording.notation), places, exact)
         return self._owns[part]
 
+    def _work(self, event: Event) -> tuple[StudentWork, str] | None:
+        """The student's own lines, and the step among them in which a mistake is seen; None if it is none of them."""
+        own, here = self.own(event.part), self.step(event.part)
+        return (own, here) if own is not None and here is not None and here in own else None
+
     def _worked(self, event: Event) -> Inlines:
         """The first entry that a mistake spoilt, as it comes of the lines before; one of a step left out."""
-        own, here = self.own(event.part), self.step(event.part)
-        if own is None or here is None or here not in own:
+        if (work := self._work(event)) is None:
             return ()
-        cells = _cells_in(event)
+        (own, here), cells = work, _cells_in(event)
         if self.left_out(event) and event.step in own:
             return own.example(event.step, cells[0][0] if cells else 0)
         verdicts = self._verdicts(event.part)
@@ -567,18 +570,19 @@ class ReportText:
 
     def _sums(self, event: Event) -> Iterator[Inlines]:
         """Rows of weights that do not sum to 1, among those that a mistake spoilt and none before it did."""
-        own, here = self.own(event.part), self.step(event.part)
-        if own is None or here is None or here not in own:
+        if (work := self._work(event)) is None:
             return
+        own, here = work
         before = [e for e in self.report.events if e.part == event.part and e.number < event.number]
         known = {says for e in before for says in own.sums(here, _cells_in(e))}
         yield from (says for says in own.sums(here, _cells_in(event)) if says not in known)
 
     def _shapes(self, event: Event) -> Inlines:
         """Both shapes, where a matrix has another than it must have."""
-        own, here, said = self.own(event.part), self.step(event.part), self.said(event.part)
-        if event.kind != "shape" or own is None or here is None or here not in own or not isinstance(said, Grid):
+        work = self._work(event)
+        if event.kind != "shape" or work is None or not isinstance(self.said(event.part), Grid):
             return ()
+        own, here = work
         return own.shapes(here, self._shape(event.part))
 
     def _shape(self, part: str) -> tuple[int, int]:
@@ -592,22 +596,16 @@ class ReportText:
         first = self.first
         if first is None or first.part not in self._parts:
             return ()
-        before: list[str] = []
-        for name in self._parts:
-            if name == first.part:
-                break
-            states = [v.state for v in self._verdicts(name).values()]
-            if states and all(state in ("correct", "follows") for state in states):
-                before.append(name)
+        states = {name: {v.state for v in self._verdicts(name).values()} for name in self._parts}
+        earlier = takewhile(lambda name: name != first.part, self._parts)
+        before = [name for name in earlier if states[name] and states[name] <= {"correct", "follows"}]
         if 0 < len(before) <= MOST_LINES:
             return sentence("Right so far: {lines}.", lines=listing([self.short(name) for name in before]))
         if before:
             return (Words(words.right_lines(len(before))),)
         verdicts = self._verdicts(first.part).values()
         right = sum(1 for v in verdicts if v.accepted)
-        if first.part not in self.report.own:
-            return ()
-        if not 0 < right < len(verdicts):
+        if first.part not in self.report.own or not 0 < right < len(verdicts):
             return ()
         line = self.short(first.part)
         return sentence("Right so far: {right} of {of} entries of {line}.", right=right, of=len(verdicts), line=line)
@@ -615,16 +613,12 @@ class ReportText:
     def short(self, part: str) -> Inlines:
         """A part by its sign where it is a matrix, else as it is called."""
         wording, step = self.wording(part), self.step(part)
-        alone = wording is not None and step is not None and self._unlike(part)
-        return (Math(wording.name(step)),) if alone and wording and step else self.label(part)
+        alone = sum(self.step(other) == step for other in self._parts) == 1
+        return (Math(wording.name(step)),) if wording and step and alone else self.label(part)
 
     def place(self, part: str, where: str) -> Inlines:
         """A part as it is called on the sheet, and perhaps a place in it."""
         return sentence("{part}, {place}", part=self.short(part), place=where) if where else self.short(part)
-
-    def _unlike(self, part: str) -> bool:
-        """Whether no other part asks for a step of the same name."""
-        return sum(1 for other in self._parts if self.step(other) == self.step(part)) == 1
 
     def _feedback(self, event: Event, id: str) -> Inlines:
         """What to tell somebody with a misconception, in the signs of the question where it has a derivation."""
@@ -659,8 +653,7 @@ class ReportText:
 
     def _made_to_sum(self, part: str) -> Iterator[Inlines]:
         """Weights of which one was rounded up or down so that all of them sum to 1, as nobody asked."""
-        said, step, d = self.said(part), self.step(part), self.derivation(part)
-        op = d[step].op if d is not None and step is not None and step in d else None
+        said, op = self.said(part), self._op(part)
         if not isinstance(said, Grid) or not isinstance(op, Softmax):
             return
         across = op.along == "rows"
@@ -691,7 +684,8 @@ class ReportText:
         """Notices about a part; a student is spared what only a person can decide, and places that cost nothing."""
         told: list[str] = []
         for notice in self.report.notices:
-            if notice.part == part and not (self.reader == "student" and _costs_nothing(notice)):
+            costs_nothing = notice.kind == "precision" and not notice.marks
+            if notice.part == part and not (self.reader == "student" and costs_nothing):
                 told += _left_to_say(notice, self._instead(notice))
         yield from ((Words(says),) for says in dict.fromkeys(told))
 
@@ -760,6 +754,11 @@ class ReportText:
         if isinstance(answer, MatrixAnswer) and answer.derivation is not None:
             return answer.derivation
         return self.report.question.problem.derivation if self.report.question.problem else None
+
+    def _op(self, part: str) -> Op | None:
+        """The operation of the step that a part asks for."""
+        d, step = self.derivation(part), self.step(part)
+        return d[step].op if d is not None and step is not None and step in d else None
 
     def _wording(self, part: str, together: bool = True) -> Wording | None:
         """The words for a part's derivation: matrix by matrix, as misconceptions are told, or as it is."""
@@ -903,11 +902,6 @@ def _sentence(candidate: Candidate) -> str:
     if candidate.sentence:
         return candidate.says
     return message("{remark}.", remark=capitalised(candidate.says))
-
-
-def _costs_nothing(notice: Notice) -> bool:
-    """Whether a notice only says that what is right was written to other places than were asked for."""
-    return notice.kind == "precision" and not notice.marks
 
 
 def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:
