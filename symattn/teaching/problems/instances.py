@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.exact.sums import total
 from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
@@ -423,7 +424,7 @@ def _listed(say: Prose, entries: Sequence[str]) -> Formula:
 
 
 def _divided(powers: Sequence[Any]) -> Matrix:
-    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]])
+    return Matrix.of([[divide(p, total(powers)) for p in powers]])
 
 
 def shift(draw: Draw, say: Prose) -> Instance:
@@ -570,11 +571,11 @@ def variance(draw: Draw, say: Prose) -> Instance:
         counts = {0: 1}
         for _ in range(d):
             longer: dict[int, int] = {}
-            for total, ways in counts.items():
+            for signs, ways in counts.items():
                 for sign in (-1, 1):
-                    longer[total + sign] = longer.get(total + sign, 0) + ways
+                    longer[signs + sign] = longer.get(signs + sign, 0) + ways
             counts = longer
-        mean_square = Fraction(sum(ways * total**2 for total, ways in counts.items()), sum(counts.values()))
+        mean_square = Fraction(sum(ways * signs**2 for signs, ways in counts.items()), sum(counts.values()))
         variance = divide(mean_square * q * k, 1)
         return variance, square_root(variance)
 
