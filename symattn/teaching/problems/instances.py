@@ -22,9 +22,9 @@ from symattn.exact.sums import total
 from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import Block, Display, FillIn, FillIns, TextLike, as_text, listing
+from symattn.page.document import Block, Display, TextLike, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, make_part
+from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, fill_in, make_part
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
@@ -91,7 +91,7 @@ def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike)
 
 
 def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -> Part:
-    room = FillIns((FillIn((*as_text(say.formula(name)), *as_text(" =")), 30),))
+    room = fill_in((*as_text(say.formula(name)), *as_text(" =")), 30)
     return _task(say, ask, room, FormulaAnswer(value), name, say.number(value), key)
 
 
