@@ -282,9 +282,7 @@ class Values(Algebra[Value]):
         return exact.squared(x)
 
     def exponential(self, x: Value, base: Base = "e") -> Value:
-        if x is NEGATIVE_INFINITY:
-            return 0
-        return exact.exponential(x) if base == "e" else exact.power(base, x)
+        return exact.exponential(x, base)
 
     def root(self, x: Value) -> Value:
         return exact.square_root(x)

@@ -382,14 +382,18 @@ def root_of_positive(a: Finite) -> Finite:
     return _sum_root(a)
 
 
-def exponential(a: Value) -> Value:
-    """e^a.  For a rational combination of square roots this is one term; anything else leaves the class.
+def exponential(a: Value, base: Value | str = "e") -> Value:
+    """e^a, or a power of another base; 0 for −∞.
+
+    With e and a rational combination of square roots this is one term; anything else leaves the class.
 
     >>> exponential(2), exponential(0), exponential(NEGATIVE_INFINITY), exponential(square_root(3) * 2)
     (e^2, 1, 0, e^(2·√3))
     """
     if isinstance(a, NegativeInfinity):
         return 0
+    if not isinstance(base, str):
+        return power(base, a)
     exponent = as_exponent(a)
     if exponent is not None:
         return _power_of_e(exponent)

@@ -19,7 +19,7 @@ from symattn.derivation.misconceptions.base import (
 )
 from symattn.derivation.ops import Mask, MatMul, Round, Softmax
 from symattn.errors import UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential
 from symattn.exact.sums import total
 from symattn.exact.values import is_zero_for_sure
 
@@ -123,12 +123,6 @@ class _Rounded:
 # ------------------------------------------------------------------------------------------ softmax gone wrong
 
 
-def _power(of: Softmax, x: Value) -> Value:
-    if x is NEGATIVE_INFINITY:
-        return 0
-    return exponential(x) if of.base == "e" else power(of.base, x)
-
-
 def _shares(row: Row, of_sum: Value, which: str = "numbers") -> list[Value]:
     if is_zero_for_sure(of_sum):
         raise UndefinedError(f"the {which} add up to 0, and nothing can be divided by that.")
@@ -144,7 +138,7 @@ def _twice(of: Softmax, scores: Matrix) -> Matrix:
 
 
 def _whole_matrix(of: Softmax, scores: Matrix) -> Matrix:
-    powers = scores.map(lambda x: _power(of, x))
+    powers = scores.map(lambda x: exponential(x, of.base))
     whole = total(list(powers))
     return Matrix.of(_shares(row, whole) for row in powers.rows)
 
@@ -154,7 +148,7 @@ def _linear(of: Softmax, row: Row) -> Row:
 
 
 def _powers(of: Softmax, row: Row) -> Row:
-    return [_power(of, x) for x in row]
+    return [exponential(x, of.base) for x in row]
 
 
 def _largest(row: Row) -> Value:
@@ -164,8 +158,8 @@ def _largest(row: Row) -> Value:
 
 
 def _maximum_subtracted_after(of: Softmax, row: Row) -> Row:
-    largest = _largest([_power(of, x) for x in _visible(row)])
-    less = [0 if x is NEGATIVE_INFINITY else _power(of, x) - largest for x in row]
+    largest = _largest([exponential(x, of.base) for x in _visible(row)])
+    less = [0 if x is NEGATIVE_INFINITY else exponential(x, of.base) - largest for x in row]
     return _shares(less, total(less), "differences")
 
 
@@ -182,12 +176,12 @@ def _self_excluded(of: Softmax, scores: Matrix) -> Matrix:
 
 
 def _zero_to_the_zero(of: Softmax, row: Row) -> Row:
-    powers = [0 if x is NEGATIVE_INFINITY or is_zero_for_sure(x) else _power(of, x) for x in row]
+    powers = [0 if x is NEGATIVE_INFINITY or is_zero_for_sure(x) else exponential(x, of.base) for x in row]
     return _shares(powers, total(powers), "powers")
 
 
 def _sum_of_exponents(of: Softmax, row: Row) -> Row:
-    return _shares(_powers(of, row), _power(of, total(_visible(row))))
+    return _shares(_powers(of, row), exponential(total(_visible(row)), of.base))
 
 
 def _over_raw_sum(of: Softmax, row: Row) -> Row:
@@ -341,7 +335,7 @@ MISCONCEPTIONS = (
         "X9",
         "negative exponents",
         "A",
-        replaced("A", Softmax, lambda own: replace(own, base=_power(own, -1))),
+        replaced("A", Softmax, lambda own: replace(own, base=exponential(-1, own.base))),
         exactly="a_ij = e^{−m_ij} / Σ_j e^{−m_ij}",
         tell="The order of the weights is reversed.",
         feedback="The larger the score, the larger the weight.",

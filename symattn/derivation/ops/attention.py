@@ -44,7 +44,7 @@ from symattn.derivation.windows import (
 )
 from symattn.derivation.witnesses import rate_of
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, logarithm
 from symattn.exact.sums import shares
 from symattn.formula import (
     ONE,
@@ -290,10 +290,7 @@ class Softmax(LineRuleOp):
         return normalised(operands[0], self.line, self.empty, self._normalised)
 
     def _normalised(self, scores: Sequence[Value]) -> list[Value]:
-        return shares([self._power(x) for x in scores])
-
-    def _power(self, x: Value) -> Value:
-        return exponential(x) if self.base == "e" else power(self.base, x)
+        return shares([exponential(x, self.base) for x in scores])
 
     def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (s,) = operands

@@ -788,16 +788,23 @@ def _height_alone(block: Block, page: Page) -> float:
 _BETWEEN = 0.5  # em, between blocks of a key
 
 
+def _of_one_step(blocks: Sequence[Block]) -> tuple[Entries, list[Display]] | None:
+    """The equations among some blocks, and the formulas that are all the others; None if these are of another step."""
+    match [block for block in blocks if isinstance(block, Entries)]:
+        case [own]:
+            middle = blocks.index(own)
+            shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
+            before, after = ({block.role for block in side} for side in (shown[:middle], shown[middle:]))
+            if len(shown) == len(blocks) - 1 and "values" not in before and "rule" not in after:
+                return own, shown
+    return None
+
+
 def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     """Equations with formulas beside them, in as many columns as have room; None if there is no room for that."""
-    entries = [block for block in blocks if isinstance(block, Entries)]
-    shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
-    if len(entries) != 1 or len(shown) < len(blocks) - 1 or page.form or page.large:
+    if page.form or page.large or (found := _of_one_step(blocks)) is None:
         return None
-    (own,) = entries
-    middle = blocks.index(own)
-    if _has("values", blocks[:middle]) or _has("rule", blocks[middle:]):
-        return None  # of the step before, or of the next one
+    own, shown = found
     beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
     room = page.line / _formula_size(page) - beside
     cells, widths = _tightened(own.equations)
@@ -811,10 +818,6 @@ def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
     lines = -(-len(cells) // columns)
     high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))
     return _Group(blocks, columns, high + _BETWEEN) if lines <= _MOST_BESIDE else None
-
-
-def _has(role: str, blocks: Sequence[Block]) -> bool:
-    return any(isinstance(block, Display) and block.role == role for block in blocks)
 
 
 def _width_aligned(lines: Sequence[Formula]) -> float:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, groupby, pairwise
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
@@ -360,27 +359,31 @@ def heads(wording: Wording) -> list[Block]:
 def _heads(wording: Wording, place: str) -> Diagram:
     """The heads of one layer, from the inputs at the foot to the output."""
     at = f"^{place}" if place else ""
-    steps = wording.derivation.steps
-    names = {*wording.derivation.givens, *(step.name for step in steps)}
-    count = max(StepName.of(s.name).head or 0 for s in steps if s.stem == "A" and StepName.of(s.name).place == place)
+    of = {step.name: StepName.of(step.name) for step in wording.derivation}
+    names = {*wording.derivation.givens, *of}
+    count = max(name.head or 0 for name in of.values() if name.stem == "A" and name.place == place)
     parts = _parts_of_heads(wording, names, count, at)
     title, of_all = _SOME_HEADS if len(parts) < count else _ALL_HEADS
-    output = {f"O{at}": [], f"C{at}": [f"W_O{at}"] if f"O{at}" in names else []}
-    rows: list[tuple[list[str], Inlines]] = [
-        *(([name, *beside], _rule_of_heads(wording, name)) for name, beside in output.items() if name in names),
+    output, together = f"O{at}", f"C{at}"
+    rows: list[tuple[Sequence[str], Inlines]] = []
+    if output in names:
+        rows.append(([output], _rule_of_heads(wording, output)))
+    if together in names:
+        rows.append(([together, *([f"W_O{at}"] if output in names else [])], _rule_of_heads(wording, together)))
+    rows += [
         ([f"Z_{i}{at}" for i in parts], as_text("weights times values")),
         ([f"A_{i}{at}" for i in parts], as_text("softmax of the scores")),
         ([*chain(*parts.values())], as_text("each head's own part")),
         ([f"{role}{at}" for role in _ROLES], as_text(of_all)),
         (["X", "E"], ()),
     ]
-    layers = [([name for name in row if name in names], remark) for row, remark in rows]
-    level = {name: i for i, (row, _) in enumerate(filter(itemgetter(0), layers)) for name in row}
-    others = {s.name for s in steps if (head := StepName.of(s.name).head) and head not in parts}
+    layers = [(own, remark) for row, remark in rows if (own := [name for name in row if name in names])]
+    level = {name: i for i, (row, _) in enumerate(layers) for name in row}
+    without = {name for name, own in of.items() if own.head and own.head not in parts and name not in level}
     return figure(
         message(title, count=count),
-        [({name: named(wording, name) for name in row}, remark) for row, remark in layers if row],
-        _contracted(wording, level, others - level.keys()),
+        [({name: named(wording, name) for name in row}, remark) for row, remark in layers],
+        _contracted(wording, level, without),
         [((f"Z_{i}{at}", f"A_{i}{at}", *own), _frame_of_head(i, parts)) for i, own in parts.items()],
     )
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction as Ratio
-from functools import reduce
-from operator import add, mul
 from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, exponential, power
+from symattn.exact import Matrix, Outline, Value, exponential
 from symattn.exact.carry import in_decimals
+from symattn.exact.sums import dot, total
 from symattn.formula import (
     NOTHING,
     CellKind,
@@ -522,15 +521,8 @@ class _Head:
         scores = self.value(step.operands[0].name)
         assert isinstance(step.op, Softmax)
         base = step.op.base
-
-        def raised(x: Value) -> Value:
-            if x is NEGATIVE_INFINITY:
-                return 0
-            return exponential(x) if base == "e" else power(base, x)
-
-        powers = Matrix.of([[raised(x) for x in row] for row in scores.rows])
-        lines = powers.rows if self.rows else powers.T.rows
-        sums = Matrix.of([[reduce(add, line)] for line in lines])
+        powers = scores.map(lambda x: exponential(x, base))
+        sums = Matrix.of([[total(line)] for line in (powers if self.rows else powers.T).rows])
         return powers, sums if self.rows else sums.T
 
     def working(self, name: Formula, matrix: Matrix, kind: CellKind, wide: float, line: int) -> AnswerGrid:
@@ -569,7 +561,7 @@ class _Head:
         else:
             v = self.matrix("V")
             first, second = (powers.rows[i], v.T.rows[j]) if self.rows else (v.rows[i], powers.T.rows[j])
-            value = reduce(add, map(mul, first, second))
+            value = dot(first, second)
         return Fraction(self.wording.number(value), Name("r", (Number(str((i if self.rows else j) + 1)),)))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
-from operator import add
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import mechanisms
@@ -12,7 +10,8 @@ from symattn.derivation.ops import MatMul, Softmax
 from symattn.derivation.ops.turning import turned
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Value, decide, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, has_symbols
+from symattn.exact.sums import total
 from symattn.formula import Formula, Relation, equal
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import Block, Display, Inlines, Paragraph, Together, as_text, paragraph, sentence
@@ -168,14 +167,14 @@ def _column_sums(step: Step, wording: Wording) -> list[Inlines]:
     left, right = (operand.of(wording.derivation.value(operand.name)) for operand in (a, b))
     if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(step.result, Matrix)):
         return []
-    sums, total = (Matrix.of([[_total(column) for column in matrix.T.rows]]) for matrix in (left, step.result))
-    if MatMul().apply(sums, right) != total:
+    sums, whole = (Matrix.of([[total(column) for column in matrix.T.rows]]) for matrix in (left, step.result))
+    if MatMul().apply(sums, right) != whole:
         return []
     return [
         sentence(
             "Column sums of {product}: {sums} = column sums of {left} times {right}.",
             product=wording.name(step.name),
-            sums=wording.values(total),
+            sums=wording.values(whole),
             left=wording.operand(a),
             right=wording.operand(b),
         )
@@ -187,11 +186,7 @@ def _sums_to_1(step: Step) -> bool:
     if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
         return False
     lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
-    return all(decide(_total(line), 1).equal for line in lines)
-
-
-def _total(values: tuple[Value, ...]) -> Value:
-    return reduce(add, values)
+    return all(decide(total(line), 1).equal for line in lines)
 
 
 def agreement(problem: Problem, wording: Wording) -> list[Inlines]:

@@ -330,12 +330,17 @@ def choice_part(
     return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
 
 
+def fill_in(label: TextLike, width: int = 40, boxes: int = 0) -> FillIns:
+    """One line to write on, `width` millimetres long, or boxes for single characters, behind a label."""
+    return FillIns((FillIn(as_text(label), width, boxes),))
+
+
 def number_part(
     name: str, title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
     room: int, width: int, errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer, which stands behind its label; lengths in mm."""
-    asked = [ask, WorkingSpace(room), FillIns((FillIn(as_text(label), width),))]
+    asked = [ask, WorkingSpace(room), fill_in(label, width)]
     return make_part(title, asked, key, FormulaAnswer(value, errors), *marks, name=name)
 
 

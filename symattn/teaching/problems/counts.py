@@ -19,8 +19,6 @@ from symattn.foundation.languages import capitalised, counted, message
 from symattn.page.document import (
     Code,
     Display,
-    FillIn,
-    FillIns,
     Inlines,
     ItemList,
     Paragraph,
@@ -37,6 +35,7 @@ from symattn.teaching.problems.asking import (
     bank,
     choice_part,
     counted_again,
+    fill_in,
     in_digits,
     make_part,
     number_part,
@@ -356,7 +355,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
     return make_part(
         "In letters",
-        [say(item.ask), FillIns((FillIn(as_text(message("Count:")), 60),))],
+        [say(item.ask), fill_in(message("Count:"), 60)],
         [Display((equal(read_formula(item.how), shown),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
         Mark("B", 1),

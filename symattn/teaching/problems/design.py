@@ -19,8 +19,8 @@ from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
-from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Inlines, ItemList, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, make_part
+from symattn.page.document import AnswerGrid, Display, Inlines, ItemList, WorkingSpace, as_text
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, fill_in, make_part
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
@@ -276,7 +276,7 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         ),
         Display((equal(say.formula("W_Q"), shown),)),
         WorkingSpace(30),
-        FillIns((FillIn((*as_text(say.formula("w")), *as_text(" =")), 20),)),
+        fill_in((*as_text(say.formula("w")), *as_text(" =")), 20),
     )
     terms = [_linear(a, b - a) for a, b in zip(scores_with(0), scores_with(1), strict=True)]
     in_column = say.wording.grid([[say.formula(term)] for term in terms])

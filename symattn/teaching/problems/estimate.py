@@ -18,7 +18,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
 from symattn.formula import Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import FillIn, FillIns, ItemList, WorkingSpace, as_text
+from symattn.page.document import ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import (
     Offer,
     Prose,
@@ -27,6 +27,7 @@ from symattn.teaching.problems.asking import (
     choice_part,
     choices,
     choices_key,
+    fill_in,
     labelled,
     make_part,
     put_in,
@@ -152,7 +153,7 @@ def in_order(draw: Draw, say: Prose, place: int) -> Item:
         [
             say(by.ask, whole=sum(rows[0])),
             ItemList(labelled(map(say.row, rows))),
-            FillIns((FillIn(as_text("Order:"), boxes=ORDERED),)),
+            fill_in("Order:", boxes=ORDERED),
         ],
         [
             say("The order is {letters}.", letters=", ".join(letters)),

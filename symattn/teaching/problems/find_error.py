@@ -28,8 +28,6 @@ from symattn.page.document import (
     Block,
     Display,
     Entries,
-    FillIn,
-    FillIns,
     Heading,
     Paragraph,
     TextLike,
@@ -45,7 +43,16 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import BlockLike, Offer, choice_part, lettered, make_part, put_in, right_letters
+from symattn.teaching.problems.asking import (
+    BlockLike,
+    Offer,
+    choice_part,
+    fill_in,
+    lettered,
+    make_part,
+    put_in,
+    right_letters,
+)
 from symattn.teaching.problems.base import ProblemType, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
@@ -365,7 +372,7 @@ def _which(words: Sequence[str], step: Step, wording: Wording) -> Part:
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     return make_part(
         title,
-        [FillIns((FillIn(as_text(asked), 30),))],
+        [fill_in(asked, 30)],
         [sentence(told, matrix=name)],
         WordAnswer(first, tuple(others)),
         Mark("B", 1),

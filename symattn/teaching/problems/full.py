@@ -411,15 +411,11 @@ def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType
         introduction = (*blocks([told[content.mechanism]]), *made.introduction)
         return replace(made, type=name, introduction=introduction)
 
-    return ProblemType(
+    return replace(
+        TYPE,
         name=name,
         title=title,
-        draw=derived.content,
         make=told_first,
-        content=derived.Content,
-        family=derived.family,
-        key=derived.key,
-        relabellings=derived.relabellings,
         options={"what": (next(iter(asked)), ", ".join(asked))},
         presets={what: {"mechanism": one.mechanism, **one.preset} for what, one in asked.items()},
     )

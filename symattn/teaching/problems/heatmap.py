@@ -15,6 +15,7 @@ from itertools import combinations
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, blocks, causal, padding, window
 from symattn.exact import Matrix, Value, compare
+from symattn.exact.sums import total
 from symattn.formula import Formula, Text
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
@@ -177,7 +178,7 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
 
     def check(part: Part) -> str:
         same = [name for name in names if levels(shown[name]) == levels(shown["right"])]
-        sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
+        sums = all(total(row) == 1 for row in shown["right"].rows)
         found = "" if same == ["right"] and sums else f"{same} look alike"
         return misprinted(shown["right"], part, say) or found
 

@@ -18,12 +18,13 @@ from typing import Any, TypeAlias
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.exact.sums import total
 from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
-from symattn.page.document import Block, Display, FillIn, FillIns, TextLike, as_text, listing
+from symattn.page.document import Block, Display, TextLike, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, make_part
+from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, fill_in, make_part
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
@@ -90,7 +91,7 @@ def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike)
 
 
 def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -> Part:
-    room = FillIns((FillIn((*as_text(say.formula(name)), *as_text(" =")), 30),))
+    room = fill_in((*as_text(say.formula(name)), *as_text(" =")), 30)
     return _task(say, ask, room, FormulaAnswer(value), name, say.number(value), key)
 
 
@@ -423,7 +424,7 @@ def _listed(say: Prose, entries: Sequence[str]) -> Formula:
 
 
 def _divided(powers: Sequence[Any]) -> Matrix:
-    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]])
+    return Matrix.of([[divide(p, total(powers)) for p in powers]])
 
 
 def shift(draw: Draw, say: Prose) -> Instance:
@@ -570,11 +571,11 @@ def variance(draw: Draw, say: Prose) -> Instance:
         counts = {0: 1}
         for _ in range(d):
             longer: dict[int, int] = {}
-            for total, ways in counts.items():
+            for signs, ways in counts.items():
                 for sign in (-1, 1):
-                    longer[total + sign] = longer.get(total + sign, 0) + ways
+                    longer[signs + sign] = longer.get(signs + sign, 0) + ways
             counts = longer
-        mean_square = Fraction(sum(ways * total**2 for total, ways in counts.items()), sum(counts.values()))
+        mean_square = Fraction(sum(ways * signs**2 for signs, ways in counts.items()), sum(counts.values()))
         variance = divide(mean_square * q * k, 1)
         return variance, square_root(variance)
 

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from symattn.errors import UndecidedError
-from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols, power
+from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols
 from symattn.exact.sums import total
 from symattn.exact.values import NegativeInfinity
 from symattn.foundation.languages import Message, message
@@ -91,7 +91,7 @@ def _exact_weights(parameters: Parameters, own: Own, units: Own) -> PropertyVerd
 def _attends(parameters: Parameters, own: Own, units: Own) -> PropertyVerdict:
     """a_u = 1/Σ b^(s_j − s_u) is compared as Σ b^(s_j − s_u) ≤ 1/least, which stays small where the answer is right."""
     scores, least = scores_by(parameters, own).rows[0], exact(parameters["least"])
-    whole = total([_power(parameters["base"], s - scores[parameters["to"]]) for s in scores])
+    whole = total([exponential(s - scores[parameters["to"]], parameters["base"]) for s in scores])
     if compare(whole, divide(1, least)) <= 0:
         return PropertyVerdict(True, message("The weight is at least {least}.", least=str(least)))
     return PropertyVerdict(False, message("The weight is less than {least}.", least=str(least)))
@@ -100,7 +100,7 @@ def _attends(parameters: Parameters, own: Own, units: Own) -> PropertyVerdict:
 def _gives(scores: Iterable[Value], weights: Iterable[Value], base: str | int) -> bool:
     """Whether powers of the scores are in the proportions of the weights: b^{s_j}·a_1 = b^{s_1}·a_j for every j."""
     (s, a), *others = zip(scores, weights, strict=True)
-    return all(decide(_power(base, t - s) * a, b).equal is True for t, b in others)
+    return all(decide(exponential(t - s, base) * a, b).equal is True for t, b in others)
 
 
 def _may_give(scores: Sequence[Value], units: Sequence[Value], weights: Sequence[Value], base: str | int) -> bool:
@@ -108,13 +108,9 @@ def _may_give(scores: Sequence[Value], units: Sequence[Value], weights: Sequence
     if not any(units) or any(compare(unit, COARSEST) > 0 for unit in units):
         return False
     for (s, u, a), (t, v, b) in combinations(zip(scores, units, weights, strict=True), 2):
-        if compare(_power(base, t - s - u - v) * a, b) > 0 or compare(_power(base, t - s + u + v) * a, b) < 0:
+        if compare(exponential(t - s - u - v, base) * a, b) > 0 or compare(exponential(t - s + u + v, base) * a, b) < 0:
             return False
     return True
-
-
-def _power(base: str | int, exponent: Value) -> Value:
-    return exponential(exponent) if base == "e" else power(base, exponent)
 
 
 RULES: Mapping[str, Callable[[Parameters, Own, Own], PropertyVerdict]] = {

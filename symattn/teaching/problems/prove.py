@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from symattn.exact import Matrix
 from symattn.foundation.dice import shuffled
-from symattn.page.document import Box, FillIn, FillIns, ItemList, Paragraph, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Prose, bank, labelled, make_part, put_in
+from symattn.page.document import Box, ItemList, Paragraph, WorkingSpace, as_text
+from symattn.teaching.problems.asking import Prose, bank, fill_in, labelled, make_part, put_in
 from symattn.teaching.problems.base import one_of
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.instances import INSTANCES, Direct
@@ -141,7 +141,7 @@ def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
         [
             "Here is a proof with its lines out of order. Write down their letters in the right order.",
             ItemList(tuple(labelled(say(theorem.proof[line]) for line in lines))),
-            FillIns((FillIn(as_text("Order:"), boxes=len(lines)),)),
+            fill_in("Order:", boxes=len(lines)),
         ],
         [
             say("The order is {order}.", order=", ".join(right)),

@@ -34,8 +34,6 @@ from symattn.foundation.languages import listed, message, sentences
 from symattn.page.document import (
     Block,
     Display,
-    FillIn,
-    FillIns,
     Inlines,
     ItemList,
     TextLike,
@@ -46,15 +44,7 @@ from symattn.page.document import (
     table,
 )
 from symattn.page.notation import Notation, load_notation
-from symattn.teaching.problems.asking import (
-    Offer,
-    Prose,
-    bank,
-    choice_part,
-    for_columns,
-    make_part,
-    put_in,
-)
+from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, fill_in, for_columns, make_part, put_in
 from symattn.teaching.problems.base import ATTENTION
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
@@ -404,7 +394,7 @@ def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
         shape, why = None, sentence("Not defined. {reason}", reason=error.args[0])
     return make_part(
         say.formula(formula),
-        [FillIns((FillIn(as_text("Shape:"), 50),))],
+        [fill_in("Shape:", 50)],
         [Display((annotated(formula, shapes, say),)), why],
         ShapeAnswer(shape),
         Mark("B", 1),

@@ -20,10 +20,10 @@ from symattn.formula.from_tex import read_tex
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
-from symattn.page.document import AnswerGrid, Block, Choices, Display, FillIn, FillIns, ItemList, WorkingSpace, as_text
+from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import Prose, lettered, make_part
+from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws
 from symattn.teaching.question import (
     LETTERS,
@@ -169,7 +169,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
         answer, shown = FormulaAnswer(value), say.number(value)
     label = (*as_text(name), *as_text(" =")) if name else as_text(message("Answer:"))
     key = Display((equal(name, shown) if name else shown,))
-    return make_part("", [*ask, FillIns((FillIn(label, 40),))], [*ask, key], answer, Mark("B", own.points or 1))
+    return make_part("", [*ask, fill_in(label)], [*ask, key], answer, Mark("B", own.points or 1))
 
 
 _WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")

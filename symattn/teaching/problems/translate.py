@@ -15,14 +15,14 @@ from symattn.exact import values_of
 from symattn.formula import equal
 from symattn.foundation.dice import pick, shuffled
 from symattn.foundation.languages import message
-from symattn.page.document import AnswerGrid, Display, FillIn, FillIns, Heading, Inlines, as_text, in_turn, sentence
+from symattn.page.document import AnswerGrid, Display, Heading, Inlines, as_text, in_turn, sentence
 from symattn.page.notation import Notation, kept_notation, load_notation, notations
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, lettered, make_part, put_in
+from symattn.teaching.problems.asking import Offer, choice_part, fill_in, lettered, make_part, put_in
 from symattn.teaching.problems.base import ProblemType, Spec
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
@@ -211,7 +211,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
         text = "{shape}, as here: tokens lie the same way."
     return make_part(
         message("A shape"),
-        [prompt, FillIns((FillIn(as_text("Rows × columns:"), 30),))],
+        [prompt, fill_in("Rows × columns:", 30)],
         [in_turn((prompt, sentence(text, shape="×".join(map(str, shape)))))],
         ShapeAnswer(shape),
         Mark("B", 1),

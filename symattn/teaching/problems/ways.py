@@ -16,7 +16,8 @@ from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions.base import step_of_kind
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, square_root
+from symattn.exact.sums import total
 from symattn.teaching.problems.asking import bank
 
 Work = Callable[["Numbers"], Matrix]
@@ -71,7 +72,7 @@ class Numbers:
     def powers(self, scores: Matrix) -> Matrix:
         """b^x of every entry, 0 for what is hidden."""
         base = self.normalisation.base
-        return scores.map(lambda x: 0 if x is NEGATIVE_INFINITY else exponential(x) if base == "e" else power(base, x))
+        return scores.map(lambda x: exponential(x, base))
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,7 @@ def over(matrix: Matrix, divisor: Value) -> Matrix:
 
 def normalised(matrix: Matrix) -> Matrix:
     """Every row divided by its sum."""
-    return Matrix.of([divide(x, _total(row)) for x in row] for row in matrix.rows)
-
-
-def _total(values: Sequence[Value]) -> Value:
-    return reduce(lambda a, b: a + b, values)
+    return Matrix.of([divide(x, total(row)) for x in row] for row in matrix.rows)
 
 
 def _largest(values: Sequence[Value]) -> Value:
@@ -198,7 +195,7 @@ WORK: Mapping[str, Work] = {
     "A M5": lambda n: _hidden_as(n, n.softmax(n.unmasked), 0),
     "A M4": lambda n: n.softmax(_hidden_as(n, n.unmasked, 0)),
     "A X1": lambda n: normalised(n.powers(n.scores).T).T,
-    "A X2": lambda n: over(n.powers(n.scores), _total(list(n.powers(n.scores)))),
+    "A X2": lambda n: over(n.powers(n.scores), total(list(n.powers(n.scores)))),
     "A X5": lambda n: normalised(n.scores),
     "A X9": lambda n: n.softmax(n.scores.map(lambda x: -x)),
     "A column maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
