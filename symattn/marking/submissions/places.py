@@ -13,6 +13,7 @@ from itertools import accumulate, groupby
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.constructors import in_square
 from symattn.marking.submissions.entries import is_number, shortened
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import Rows
@@ -283,7 +284,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
                 line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
-                row = as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
+                row = as_row(in_square(line))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
 
@@ -293,12 +294,6 @@ def _is_fence(line: str, block: MarkdownBlock) -> bool:
 
 
 IN_ANY_WORDS = (RubricAnswer, WordAnswer)
-
-
-_CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
-
-
-_SQUARE = str.maketrans("{}", "[]")
 
 
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")

@@ -55,6 +55,8 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
 def is_label(cell: str) -> bool:
     """Whether a cell may be the label of a row or a column: a word, a sign, a place such as [1,]; or nothing."""
     plain = undecorated(cell).strip()
+    if any(map(str.isdigit, plain)) and not (any(map(str.isalpha, plain)) or _PLACE.fullmatch(plain)):
+        return False
     return not plain or (bool(_LABEL.fullmatch(plain)) and not is_number(plain))
 
 
@@ -73,7 +75,8 @@ def is_remark(cell: str) -> bool:
     return not (any(map(str.isdigit, plain)) or is_number(plain)) or bool(_COMMENT.match(plain))
 
 
-_LABEL = re.compile(r"\[\d{0,2},\d{0,2}\]|[^=≈\[\]]{1,40}[=:]?")
+_PLACE = re.compile(r"\[\d{0,2},\d{0,2}\]")
+_LABEL = re.compile(rf"{_PLACE.pattern}|[^=≈\[\]]{{1,40}}[=:]?")
 _CROSSES = ("✗", "✘", "❌", "×", "x")
 _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
 _COUNTER = re.compile(r"[^\W\d]*[\s_]?[\[(]?,?(\d{1,2}),?[\])]?[.:)]?")
@@ -100,6 +103,9 @@ _ROW_LABEL = re.compile(
 )
 
 
+_SUM = re.compile(r"(?i)\W*(?:(?:row )?sum|Σ|∑|\\sum|total|check|(?:zeilen)?summe|somme|suma|(?:行)?和|合计)\W*")
+
+
 class _Cut(NamedTuple):
     """A table with a block in it: rows from `top` on, columns from `left` to `right`."""
 
@@ -122,11 +128,11 @@ class _Cut(NamedTuple):
         """Whether all that stands round the block is labels."""
         columns = range(self.left, self.right)
         beside = [[row[j] for row in self.table[self.top :]] for j in range(self.left)]
-        behind = (row[self.right :] for row in self.table)
+        behind = zip(*(row[self.right :] for row in self.table), strict=True)
         above = [[row[j] for j in columns] for row in self.table[: self.top]]
         return (
             all(map(str.strip, chain.from_iterable(above)))
-            and all(map(is_remark, chain.from_iterable(behind)))
+            and all(all(map(is_remark, column)) or (self.top and _SUM.fullmatch(column[0])) for column in behind)
             and all(map(are_labels, chain(beside, above)))
         )
 
@@ -138,12 +144,18 @@ def are_labels(cells: Sequence[str]) -> bool:
     plain = [undecorated(cell).strip() for cell in cells]
     if not all(plain) and any(plain[1:]):
         return False
-    counted = [_COUNTER.fullmatch(cell) for cell in plain]
-    if all(counted) and not (len(plain) == 1 and plain[0].isdigit()):
-        numbers = [int(found[1]) for found in counted if found]
-        if numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)]):
-            return True
-    return all(map(is_label, cells))
+    one_number = len(plain) == 1 and plain[0].isdigit()
+    return (are_counted(plain) and not one_number) or all(map(is_label, cells))
+
+
+def are_counted(labels: Sequence[str]) -> bool:
+    """Whether labels count from 0 or 1: q1, q2, q3.
+
+    >>> are_counted(["1.", "2."]), are_counted(["q0", "q1"]), are_counted(["q1", "q3"]), are_counted(["the", "cat"])
+    (True, True, False, False)
+    """
+    numbers = [int(found[1]) for found in map(_COUNTER.fullmatch, labels) if found]
+    return numbers in ([*range(len(labels))], [*range(1, len(labels) + 1)])
 
 
 def _blocks(table: Rows, shape: Shape) -> Iterator[_Cut]:
