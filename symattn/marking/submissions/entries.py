@@ -295,8 +295,8 @@ def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: b
     The last side counts; a decimal at the end counts for the exact value that it is rounded from.  Where another entry
     begins, as in `1, S_12 = 2`, nothing does.
     """
-    sides = [source] if _OF_ANOTHER.search(source) else _CHAIN.split(source)
-    *before, last = [side for side in sides if not is_blank(side)] or [source]
+    texts = [source] if _OF_ANOTHER.search(source) else _CHAIN.split(source)
+    *before, last = [text for text in texts if not is_blank(text)] or [source]
     counts = _read(shown, last, mark, symbols, counted)
     sides = [_read(shown, side, mark, symbols, counted) for side in before[-_LONGEST_CHAIN:]]
     known = [side for side in sides if side.readable]

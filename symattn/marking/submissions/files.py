@@ -201,7 +201,7 @@ def form_of(text: str) -> str:
 def _has_brackets(line: str) -> bool:
     """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet."""
     cells = next(csv.reader([line]), []) if len(line) < LONGEST_LINE else []
-    return any(cell.count("[") != cell.count("]") for cell in cells)
+    return any(cell.count(opening) != cell.count(closing) for cell in cells for opening, closing in ("[]", "()"))
 
 
 def _is_toml(lines: Sequence[str]) -> bool:

@@ -651,24 +651,27 @@ class FreeText:
         return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
 
     def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
-        """A text with the lines from here on, up to the bracket that closes what it opens; comments behind its rows are
-        none of it.
+        """A text with the lines from here on, up to the bracket that closes what it opens, or to another name; comments
+        behind its rows are none of it.
         """
         taken: list[Piece] = []
-        text = self._without_comment(text, head)
+        remarks: dict[Piece, str] = {}
+        text, remarks[head] = _without_comment(text)
         for piece in self.pieces[self._at : self._at + LARGEST]:
-            if _open(text) <= 0:
+            if _open(text) <= 0 or self._is_statement(piece.text):
                 break
+            line, remarks[piece] = _without_comment(piece.text)
             taken.append(piece)
-            text += "\n" + self._without_comment(piece.text, piece)
+            text += f"\n{line}"
         self._at += len(taken)
+        for piece, remark in remarks.items():
+            self._tell([remark] if remark else (), piece)
         return text, taken
 
-    def _without_comment(self, text: str, piece: Piece) -> str:
-        found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
-        if found:
-            self._tell((found[1],), piece)
-        return text[: found.start()] if found else text
+    def _is_statement(self, line: str) -> bool:
+        """Whether a line says what a step is, its name before an equals sign."""
+        head, sign, _ = _partition(line)
+        return sign == "=" and "[" not in head and bool(self.names.sign(head.strip(AROUND)))
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
         """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
@@ -1066,6 +1069,12 @@ def _section() -> re.Pattern[str]:
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
     return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|row|zeile|fila|ligne)|t){number})")
+
+
+def _without_comment(text: str) -> tuple[str, str]:
+    """A row without the comment behind it, and the comment."""
+    found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
+    return (text[: found.start()], found[1]) if found else (text, "")
 
 
 def _within_labels(text: str, shape: Shape) -> Cells | None:

@@ -428,7 +428,7 @@ _TICKS = re.compile("[☒☑✓✔✅]")
 _SHADED = re.compile("[■☒☑█✓✔✗✘⬛●]")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
-_NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
+_NUMBER = re.compile(r"(\d{1,3})\s*(?:[.):]|$)")
 _LETTER = re.compile(r"\(([a-z]{1,2})\)")
 
 

@@ -102,9 +102,9 @@ class Places:
         if whole is not None:
             return whole
         found: list[Piece] = []
-        for lettered, run in groupby(self.pieces, lambda piece: not piece.rows and self._lettered(piece.text) != []):
+        for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and self._numbered(piece.text) != []):
             lines = [*run]
-            below = self._in_turn([one for line in lines for one in self._lettered(line.text)]) if lettered else []
+            below = self._in_turn([one for line in lines for one in self._numbered(line.text)]) if numbered else []
             if below and len(below) == len(lines):
                 found += [
                     replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
@@ -114,6 +114,11 @@ class Places:
                 answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
                 found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
         return found
+
+    def _numbered(self, line: str) -> list[tuple[str, str]]:
+        """1a 2b 3d, or an answer behind a number and a dash or a tab: the numbers of parts, and what is said of each."""
+        found = _BEHIND_A_DASH.fullmatch(line)
+        return self._lettered(line) or ([(found["place"], found["said"])] if found else [])
 
     def _lettered(self, line: str) -> list[tuple[str, str]]:
         """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
@@ -153,7 +158,10 @@ class Places:
         parts, names = self.written.question.parts, self.written.names
         called = [(place.strip("()*. :"), text) for place, text in said]
         places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
-        if len(places) < max(2, len(said)) or places != [*range(places[0], places[0] + len(places))]:
+        if len(places) < max(2, len(said)) or places != sorted({*places}):
+            return []
+        gaps = places[-1] - places[0] >= len(places)
+        if gaps and not all(_answers(parts[k], text) for k, (_, text) in zip(places, called, strict=True)):
             return []
         meant = [parts[k].answer for k in places]
         fits = all(isinstance(one, kind) and not isinstance(one, MATRICES) for one in meant)
@@ -247,12 +255,15 @@ def _length(text: str, title: str) -> int:
 
 
 PLACED = re.compile(
-    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|aufgabe|frage|teil|q)\s*)?"
-    r"\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
+    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|q)\s*)?"
+    r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
 )
 
 
 _LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+
+
+_BEHIND_A_DASH = re.compile(r"\s*\(?(?P<place>\d{1,2}|[a-z])\)?(?:\s?[-–—]\s+|\s?\t\s*)(?P<said>\S.*)")
 
 
 _NEXT_PLACE = re.compile(r"(?:^|(?<=[\s,;:]))\(?(?P<place>\d{1,2}|[a-z])(?:[).]|:(?=\s)|\s[:–-](?=\s))+\s*")
