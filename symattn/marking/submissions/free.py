@@ -537,11 +537,15 @@ class FreeText:
 
     def _content(self, head: Piece, rest: str) -> None:
         """What stands behind a name, perhaps over several lines, and behind further names on the last of these."""
-        while True:
-            other, rest, head = self._value(head, rest)
-            if not other:
-                return
+        other = self._target
+        while other:
             self._target, self._heads = other, [head]
+            before, other, behind = self._apart(rest[:LONGEST_LINE]) if len(rest) > LONGEST_LINE else ("", "", "")
+            if other:  # of a long line no more is looked at than has to be
+                self._value(head, before)
+                rest = behind + rest[LONGEST_LINE:]
+            else:
+                other, rest, head = self._value(head, rest)
 
     def _value(self, head: Piece, rest: str) -> tuple[str, str, Piece]:
         """What stands behind one name; the next name, what stands behind that, and the line that it is in."""

@@ -116,7 +116,7 @@ class Places:
         return found
 
     def _numbered(self, line: str) -> list[tuple[str, str]]:
-        """1a 2b 3d, or an answer behind a number and a dash or a tab: the numbers of parts, and what is said of each."""
+        """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
         found = _BEHIND_A_DASH.fullmatch(line)
         return self._lettered(line) or ([(found["place"], found["said"])] if found else [])
 
