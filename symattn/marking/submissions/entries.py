@@ -283,10 +283,11 @@ def is_blank(text: str) -> bool:
 _ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|,?\s*\b(?:so|hence|thus|therefore)\b|\\(?:to|rightarrow)\b)\s*")
 _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\cong\b)\s*")
 _LONGEST_CHAIN = 6
+_MATHEMATICS = r"(?!(?:e|exp|ln|log|sqrt|sin|cos|[xX]\s?10)(?![^\W\d_]))"
 _OF_ANOTHER = re.compile(
-    r"[\d)\]}%][\s,;]+(?!(?:e|exp|ln|log|sqrt|sin|cos|[xX]\s?10)(?![^\W\d_]))[^\W\d_][^\s,;=≈]{0,20}[\d\])}]\s*[=≈]"
+    rf"[\d)\]}}%](?:[,;]\s+{_MATHEMATICS}[^\W\d_][^=≈]{{0,30}}|\s+{_MATHEMATICS}[^\W\d_][^\s,;=≈]{{0,20}}[\d\])}}])\s*[=≈]"
 )
-"""A name with an index, behind a number: where another entry begins."""
+"""A name behind a number and a comma, or one with an index behind a gap: where another entry begins."""
 
 
 def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> tuple[Entry, bool]:

@@ -1041,7 +1041,7 @@ def _of_entry(head: str) -> str:
 _GAP = re.compile(r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=[^\W\d_])")
 _LONGEST_HEAD = 40
 _INNER_GAP = re.compile(
-    rf"[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s(?:row|zeile|fila|ligne)\s)(?=\d)|\s+(?=[\[(=]|$)"
+    rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s(?:row|zeile|fila|ligne)\s)(?=\d)|\s+(?=[\[(=]|$)"
 )
 _WORD_GAP = re.compile(r"[\s,;]")
 

@@ -179,13 +179,13 @@ class _Program:
             if block.kind != "program":
                 continue
             number = self.sheet.page.cells[block.start]
-            code = read_code(block.text) if self.is_python else Code(shown=tuple(_NAME_AT_END.findall(block.text)))
-            if code is None:
+            code = read_code(block.text) if self.is_python else None
+            if code is None and self.is_python:
                 says = message("It cannot be read as Python, so nothing in it counts.")
-                self.paper.remarks.append(Remark(message("cell {cell}", cell=number), says))
-            else:
-                self.cell(code, number, place)
-                self.shown(code, number, place)
+                self.paper.not_read(message("cell {cell}", cell=number), says)
+            code = code or Code(shown=tuple(_NAME_AT_END.findall(block.text)))
+            self.cell(code, number, place)
+            self.shown(code, number, place)
 
     @property
     def is_python(self) -> bool:

@@ -122,4 +122,12 @@ def _unless_words(found: re.Match[str]) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    return [word for word in re.split(r"[\s(),;]+", text) if word]
+    """The words of a text; brackets part them, but for those of an index.
+
+    >>> words_of("Scaled scores S′^(1), (in head 1)")
+    ['Scaled', 'scores', 'S′^(1)', 'in', 'head', '1']
+    """
+    return _WORD.findall(text)
+
+
+_WORD = re.compile(r"(?:[^\s(),;]|(?<=[\^_])\(\w{1,3}\))+")

@@ -40,16 +40,27 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
     (('1', '0'), ('3', '4'))
     >>> entries_of([["1.", "1", "0", "✓"], ["2.", "3", "4", ""]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
+    >>> entries_of([["", "1"], ["1", "7"], ["2", "8"]], (3, 2)).rows
+    (('7',), ('8',))
     >>> entries_of([["[,1]", "[,2]"], ["[1,]", "1", "0"], ["[2,]", "3", "4"]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
     """
-    table = _even(_spread([tuple(row) for row in rows if any(cell.strip() for cell in row)]))
+    ragged = _spread([tuple(row) for row in rows if any(cell.strip() for cell in row)])
+    table = _even(ragged)
     if not table or len(table) > LARGEST + 2 or len(table[0]) > LARGEST + MOST_BESIDE + 1:
         return None
-    asked = next((block for block in _blocks(table, shape) if block.is_labelled), None)
-    found = asked or _without_sure_labels(table, shape)
-    inner = found.inside
+    lengths = [*map(len, ragged)]
+    asked = next((block for block in _blocks(table, lengths, shape) if block.is_labelled), None)
+    found = _Cut(table, 1, 1, len(table[0])) if _is_framed(table) else asked or _without_sure_labels(table, shape)
+    written = max(lengths[found.top :], default=0)  # below a long line of heads there may be less
+    inner = found._replace(right=min(found.right, written)).inside
     return Block(inner, inner != table, found.remarks) if inner and inner[0] else None
+
+
+def _is_framed(table: Rows) -> bool:
+    """Whether heads above and beside count, from a corner that is no number: they can be nothing else."""
+    above, beside = table[0][1:], [row[0] for row in table[1:]]
+    return bool(above and beside) and is_label(table[0][0]) and are_counted(above) and are_counted(beside)
 
 
 def is_label(cell: str) -> bool:
@@ -158,12 +169,15 @@ def are_counted(labels: Sequence[str]) -> bool:
     return numbers in ([*range(len(labels))], [*range(1, len(labels) + 1)])
 
 
-def _blocks(table: Rows, shape: Shape) -> Iterator[_Cut]:
-    """The blocks of the shape that was asked for, with at most a line of labels above it and some beside."""
+def _blocks(table: Rows, lengths: Sequence[int], shape: Shape) -> Iterator[_Cut]:
+    """The blocks of the shape that was asked for, with at most a line of labels above it and some beside; in one row at
+    least, of the `lengths` that were written, they are not wider than what is there.
+    """
     high, wide = shape
     top, aside = len(table) - high, len(table[0]) - wide
     for left in range(min(aside, MOST_BESIDE) + 1) if high and wide and top in (0, 1) else ():
-        yield _Cut(table, top, left, left + wide)
+        if max(lengths[top:]) >= left + wide:
+            yield _Cut(table, top, left, left + wide)
 
 
 def _without_sure_labels(table: Rows, shape: Shape) -> _Cut:
