@@ -218,7 +218,7 @@ class FilledSheet:
 
     def _number_before(self, line: str) -> tuple[str, str] | None:
         """The number of a question at the beginning of a line, and the rest of the line."""
-        text = line.strip(" \t*_=—–-")
+        text = _RULES_BESIDE.sub("", line).strip(" \t*_")
         if self._in_turn and (found := _ONLY_A_NUMBER.fullmatch(line.strip())):
             return str(labels.number_in(found)), ""
         if found := _NUMBERED_PART.match(text):
@@ -239,7 +239,8 @@ class FilledSheet:
         a gap, and nothing else says where a question begins.
         """
         lines = [line.strip() for line in self.page.lines]
-        if any(map(labels.question().match, lines)) or any(map(_SHORT_QUESTION.match, lines)):
+        plain_lines = [line.lstrip("#*_=—–- ") for line in lines]
+        if any(labels.question().match(line) or _SHORT_QUESTION.match(line) for line in plain_lines):
             return False
         below_gaps = (line for before, line in zip(["", *lines], lines, strict=False) if not before)
         numbers = [labels.number_in(found) for found in map(_ONLY_A_NUMBER.fullmatch, below_gaps) if found]
@@ -440,6 +441,7 @@ _SHORT_QUESTION = re.compile(
     r"|übung|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse)[\s.:]{0,2}(\d{1,2})(?![\d\w])"
 )
 _ONLY_A_NUMBER = re.compile(r"(?:\*\*|__)\(?(\d{1,2})[).:]?(?:\*\*|__)|\(?(\d{1,2})[).:]")
+_RULES_BESIDE = re.compile(r"^[ \t]*[=—–-]{2,}(?=[ \t]+\w)|(?<=\w)[ \t]+[=—–-]{2,}[ \t]*$")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
 _BOLD_NUMBER = re.compile(r"\s*(\*\*|__)\(?(?:[a-z]|\d{1,2})[).:]{0,2}\1(?=\s|$)")
