@@ -189,7 +189,7 @@ class FilledSheet:
         for block in self.blocks:
             if block.kind == "heading":
                 title = _title(block)
-                if found := labels.question().match(title) or (None if single else _heads_question(title)):
+                if found := self._question_in(title):
                     number = labels.number_in(found) - 1
                     question = number if number < len(self.questions) else None
                     part = 0 if question is not None and self.questions[question].has_one_part else None
@@ -305,7 +305,11 @@ class FilledSheet:
         return True
 
     def begins_question(self, block: MarkdownBlock) -> bool:
-        return block.kind == "heading" and labels.question().match(_title(block)) is not None
+        return block.kind == "heading" and self._question_in(_title(block)) is not None
+
+    def _question_in(self, title: str) -> re.Match[str] | None:
+        """The number of a question in a heading; of a paper with several, a heading need say nothing else."""
+        return labels.question().match(title) or (_heads_question(title) if len(self.questions) > 1 else None)
 
     def ends(self, block: MarkdownBlock) -> bool:
         return self.furniture.end.match(block.text.strip("* ")) is not None
