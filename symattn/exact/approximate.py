@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from decimal import InvalidOperation, Overflow
 from functools import lru_cache
 from typing import Any
 
@@ -50,11 +49,7 @@ def approximate(value: Value) -> float:
     if isinstance(value, NegativeInfinity):
         return -math.inf
     if isinstance(value, Real):
-        low, high = enclose(value, DIGITS)
-        try:
-            return float(low + (high - low) / 2)
-        except (Overflow, InvalidOperation):  # the latter: both ends have outgrown what a decimal holds
-            return float(low)
+        return _of_real(value)
     try:
         if isinstance(value, RATIONAL):
             return float(value)
@@ -68,6 +63,15 @@ def approximate(value: Value) -> float:
         return _expression(value, {})
     except (OverflowError, ZeroDivisionError, ValueError):  # ValueError: a power of what is 0 to a float
         return float(value)
+
+
+def _of_real(value: Real) -> float:
+    """The float nearest to it, 0 for what nothing tells from 0: the same whatever was known of the number before."""
+    for digits in (DIGITS, 2 * DIGITS, 4 * DIGITS):
+        low, high = enclose(value, digits)
+        if float(low) == float(high):
+            return float(low)
+    return 0.0 if low <= 0 <= high else float(low)
 
 
 def nearest_float(value: Value) -> float:

@@ -284,6 +284,18 @@ def test_code_that_is_no_python_is_told_and_the_rest_is_read():
     assert re.fullmatch(r"cell \d+", found.remarks[0].where)
 
 
+def test_what_a_cell_shows_counts_where_its_code_is_no_python():
+    q = question("full")
+    book = json.loads(blank("full"))
+    shown = {"output_type": "stream", "name": "stdout", "text": "[[3. 4.]\n [5. 6.]]\n"}
+    book["cells"].append(
+        {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": "S₂ = ?\nprint(K)", "outputs": [shown]}
+    )
+    found = read(json.dumps(book), q)
+    assert values(found.attempts[0].answers["K"]) == [["3", "4"], ["5", "6"]]
+    assert found.attempts[0].unread >= {"Q", "V"}
+
+
 def test_another_kernel_leaves_the_tables():
     q = question("full")
     data = json.loads(fill_notebook(blank("full"), [q], [Attempt({"K": key_script(q).answers["K"]})]))

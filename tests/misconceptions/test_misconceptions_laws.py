@@ -16,7 +16,8 @@ from trials import tries
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism
 from symattn.derivation.misconceptions import drawn_misconceptions, misconception, misconceptions, replayed, whole
-from symattn.derivation.ops import Hadamard, MatMul, Softmax
+from symattn.derivation.misconceptions.base import ReplacementOp
+from symattn.derivation.ops import Hadamard, MatMul, Softmax, Stack
 from symattn.exact import Matrix
 from symattn.formula import Formula
 from symattn.page.document import spans
@@ -304,3 +305,17 @@ def test_why_it_stops_is_said_in_the_own_orientation():
         "S is not defined: the columns of the first must match the rows of the second, but K is 4×3 and Q is 4×3."
     )
     assert d["S"].operands == (transposed("K"), d["S"].operands[1])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_stands_for_an_operation_takes_as_many_operands_as_it(turned):
+    """Of an operation that takes any number all are its own, also where one thing stands for another."""
+    blocks = [np.arange(2 * width).reshape(2, width) for width in (1, 3, 2)]
+    joined = np.hstack(blocks)
+    op = Stack("columns")
+    for _ in range(2):
+        op = ReplacementOp(op, lambda of, *matrices: of.apply(*matrices))
+    stands, operands = (op.turn(), [block.T for block in blocks]) if turned else (op, blocks)
+    expected = joined.T if turned else joined
+    assert stands.shape(*(block.shape for block in operands)) == expected.shape
+    assert stands.apply(*map(Matrix, map(np.ndarray.tolist, operands))) == Matrix(expected.tolist())

@@ -264,7 +264,45 @@ def entries_one_by_one(work):
     )
 
 
+@layout("txt")
+def entries_of_programs(work):
+    """Every row on a line, its entries by their places from 0."""
+    lines = (
+        ", ".join(f"{a.sign}[{i}][{j}]={x}" for j, x in enumerate(row)) for a in work for i, row in enumerate(a.texts)
+    )
+    return "\n".join(lines)
+
+
+@layout("txt")
+def r_column_by_column(work):
+    """As R fills a matrix where nothing else is said."""
+    columns = (", ".join(x for column in zip(*a.texts, strict=True) for x in column) for a in work)
+    return "\n".join(
+        f"{a.sign} <- matrix(c({numbers}), nrow={len(a.texts)})" for a, numbers in zip(work, columns, strict=True)
+    )
+
+
+@layout("txt")
+def round_brackets_beside_names(work):
+    def drawn(a):
+        middle, before = (len(a.texts) - 1) // 2, f"{a.sign} = "
+        rows = enumerate(aligned(a.texts))
+        return "\n".join(f"{before if i == middle else ' ' * len(before)}( {row} )" for i, row in rows)
+
+    return "\n\n".join(map(drawn, work))
+
+
 # ------------------------------------------------------------------------------------ Markdown and HTML
+
+
+@layout("md")
+def markdown_sums_of_rows(work):
+    def rows(a):
+        head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
+        sums = [f"{sum(row):.1f}" for row in a.values] if np.isfinite(a.values).all() else ["" for _ in below]
+        return [[*head, "sum"], *([*row, total] for row, total in zip(below, sums, strict=True))]
+
+    return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
 
 
 @layout("md")
@@ -291,6 +329,18 @@ def html_of_pandas(work):
         return f'<table border="1" class="dataframe"><thead>{first}</thead><tbody>{body}</tbody></table>'
 
     return "<html><body>" + "".join(f"<p>{a.sign}</p>{table(a)}" for a in work) + "</body></html>"
+
+
+@layout("html")
+def mathml(work):
+    """As word processors and computer algebra copy formulas to the web."""
+
+    def table(a):
+        rows = (f"<mtr>{''.join(f'<mtd><mn>{x}</mn></mtd>' for x in row)}</mtr>" for row in a.texts)
+        inside = f"<mo>[</mo><mtable>{''.join(rows)}</mtable><mo>]</mo>"
+        return f"<p><math><mi>{a.sign}</mi><mo>=</mo><mrow>{inside}</mrow></math></p>"
+
+    return f"<html><body>{''.join(map(table, work))}</body></html>"
 
 
 # ------------------------------------------------------------------------------------ LaTeX
@@ -379,6 +429,18 @@ def workbook_side_by_side(work):
 
 
 @layout("xlsx")
+def workbook_side_by_side_numbered(work):
+    wide = [len(a.texts[0]) for a in work]
+    rows = [
+        [x for a, w in zip(work, wide, strict=True) for x in (*(a.texts[i] if i < len(a.texts) else [""] * w), "")]
+        for i in range(max(len(a.texts) for a in work))
+    ]
+    heads = [x for a, w in zip(work, wide, strict=True) for x in (a.sign, *[""] * w)]
+    numbers = [x for w in wide for x in (*ONE_TO[:w], "")]
+    return workbook({"Tabelle1": [heads, numbers, *rows]})
+
+
+@layout("xlsx")
 def workbook_with_heads(work):
     return workbook({"Sheet1": [row for a in work for row in (*numbered(a.texts, a.sign, ONE_TO, ONE_TO), [])]})
 
@@ -387,6 +449,11 @@ def workbook_with_heads(work):
 def data_of_json(work):
     rows = {a.sign: [[float(x) if "i" not in x else x for x in row] for row in a.texts] for a in work}
     return json.dumps({"answers": rows})
+
+
+@layout("json")
+def data_by_names(work):
+    return json.dumps([{"name": a.sign, "value": a.texts} for a in work])
 
 
 # ------------------------------------------------------------------------------------ documents of word processors
@@ -416,6 +483,11 @@ def docx(body):
 @layout("docx")
 def word_tables(work):
     return docx("".join(paragraph(f"{a.sign} =") + word_table(a.texts) for a in work))
+
+
+@layout("docx")
+def word_rows_with_tabs(work):
+    return docx("".join(paragraph(x) for a in work for x in (f"{a.sign} =", *map("\t".join, a.texts))))
 
 
 @layout("docx")
@@ -529,6 +601,21 @@ def notebook_of_pandas(work):
     frames = (aligned(numbered(a.texts, "", counted, counted)) for a in work)
     found = (code(f"pd.DataFrame({a.name})", shown("\n".join(frame))) for a, frame in zip(work, frames, strict=True))
     return cells(source_of(work), *found)
+
+
+@layout("ipynb")
+def notebook_of_jax(work):
+    def shows(a):
+        rows = ",\n       ".join(f"[{', '.join(row)}]" for row in a.texts)
+        return shown(f"Array([{rows}], dtype=float32)")
+
+    return cells(source_of(work), *(code(a.name, shows(a)) for a in work))
+
+
+@layout("ipynb")
+def notebook_of_a_dictionary(work):
+    inside = ",\n ".join(f"{a.sign!r}: {numpy_prints(a, array=True)}" for a in work)
+    return cells(source_of(work), code("results", shown(f"{{{inside}}}")))
 
 
 @layout("ipynb")

@@ -24,12 +24,16 @@ from trials import tries
 
 import symattn
 from symattn.api import make_recipe
+from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
+from symattn.exact.approximate import approximate
 from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.files import FORMS
 from symattn.page.document import Heading, all_blocks
 from symattn.page.writers import FORMATS, markdown
+from symattn.page.writers import text as plain
+from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems import problem_type
 from symattn.teaching.sheets import sheets
 
@@ -123,6 +127,61 @@ def test_one_wrong_entry_is_found_in_every_layout(layout, name):
     wrong = {(verdict.part, verdict.i, verdict.j) for verdict in report.verdicts if not verdict.accepted}
     assert (answers[k].sign, i, j) in wrong
     assert report.total < report.available
+
+
+def answers_of(mechanism):
+    """The answers to a drawn sheet, called by their signs, and by their words where these are no other's."""
+    [one] = sheets(make_recipe(mechanism, seed=5), 1)
+    wording = Wording(one.question.problem.derivation, one.question.problem.notation)
+    steps = [wording.derivation[part.name] for part in one.question.parts]
+    words = [wording.word(step) or step.name for step in steps]
+    signs = [plain.on_one_line(wording.name(step.name)) for step in steps]
+    values = [np.array([[float(approximate(x)) for x in row] for row in step.result.rows]) for step in steps]
+    called = [word if words.count(word) == 1 else f"{word} {sign}" for word, sign in zip(words, signs, strict=True)]
+    return one.question, [*map(Answer, signs, called, values)]
+
+
+OF_WORDS_AND_SIGNS = [
+    "printed by numpy behind names", "words below each other", "steps numbered with words", "markdown headings",
+    "markdown named heads", "tex displays", "code fences of prints", "rows called row", "csv below names",
+    "word tables", "notebook print in cells", "entries of programs",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [pytest.param(name, marks=[pytest.mark.slow] if k % 9 else []) for k, name in enumerate(sorted(mechanisms()))],
+)
+def test_right_work_of_every_mechanism_is_never_finished_too_low(mechanism):
+    """Where names are not clear a person decides; no mistake is told that nobody made."""
+    question, right = answers_of(mechanism)
+    for layout in Random(mechanism).sample(OF_WORDS_AND_SIGNS, 6):
+        file, content = LAYOUTS[layout](right)
+        form = FORMS.get(f".{file.rpartition('.')[2]}", "")
+        try:
+            attempt = read_submission(content, [question], form=form, source=file).attempts[0]
+        except InputError:
+            continue
+        report = mark(question, attempt)
+        assert report.total == report.available or report.pending, layout
+        assert not accused(report), layout
+
+
+HEADINGS = [
+    "Question {k}", "Q{k}:", "## Question {k}", "# Problem {k}", "## Exercise {k}", "Ex. {k}", "Task {k}:", "No. {k}",
+    "Nr. {k}", "Aufgabe {k}", "Lösung {k}", "Ejercicio {k}", "Exercice {k}", "Answer to question {k}:", "Solution {k}",
+    "=== Question {k} ===", "--- Question {k} ---", "**{k}**", "# {k}", "{k}.", "{k})", "({k})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_questions_of_a_paper_are_told_apart_by_their_headings(heading):
+    names = ("two queries", "self attention 2")
+    below = ("\n".join(f"{a.sign} = {numpy_prints(a)}" for a in work(name)) for name in names)
+    text = "\n\n".join(f"{heading.format(k=k)}\n{answers}" for k, answers in enumerate(below, 1))
+    found = read_submission(text, [sheet(name) for name in names])
+    reports = [mark(sheet(name), attempt) for name, attempt in zip(names, found.attempts, strict=True)]
+    assert [(report.total, report.pending) for report in reports] == [(report.available, False) for report in reports]
 
 
 CONSOLES = ("console of r", "julia")

@@ -333,7 +333,7 @@ class ReplacementOp(Op):
 
     def shape(self, *shapes: Shape) -> Shape:
         rows = self._rows([s[::-1] for s in shapes] if self.turned else shapes)
-        result = self.rule(*rows) if self.rule else self.of.shape(*rows[: self.of.arity])
+        result = self.rule(*rows) if self.rule else self.of.shape(*rows[: self._count])
         return result[::-1] if self.turned else result
 
     def apply(self, *operands: Matrix) -> Matrix:
@@ -362,8 +362,13 @@ class ReplacementOp(Op):
 
     def _own(self, operands: Sequence[T]) -> Sequence[T]:
         """The operands of the operation that this stands for."""
-        arity = self.of.arity
-        return operands[-arity:] if self.turned and self.reverses else operands[:arity]
+        count = self._count
+        return operands[-count:] if count and self.turned and self.reverses else operands[:count]
+
+    @property
+    def _count(self) -> int | None:
+        """How many of the operands are the operation's own; None for all, where it takes as many as there are."""
+        return self.of.arity if self.of.arity >= 0 else None
 
 
 @dataclass(frozen=True)

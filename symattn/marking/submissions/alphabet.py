@@ -29,9 +29,13 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
+    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=[\[(\w])", r"\1 = "),  # R
+    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
+    (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
+    (r"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]", r"(\1)"),
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
     (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),
@@ -62,6 +66,17 @@ def plain_signs(text: str) -> str:
     return _in_plain_signs(text)
 
 
+def unescaped_export(text: str) -> str:
+    r"""A text whose every sign was escaped, as word processors on the web do that write Markdown; any other as it is.
+
+    >>> unescaped_export(r"S \= \[\[1, \-2\]\]"), unescaped_export(r"\[ S = x \]")
+    ('S = [[1, -2]]', '\\[ S = x \\]')
+    """
+    return _ESCAPED.sub(r"\1", text) if "\\=" in text or "\\[\\[" in text else text
+
+
+_ESCAPED = re.compile(r"\\([!-/:-@\[\]^_`{|}~])")
+
 _PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}
 """Of a bracket that opens at its top: what goes on and ends it, and the same of the one that closes."""
 
@@ -81,12 +96,14 @@ def undrawn(text: str) -> str:
     '\nN̂ = [1 & 2; 3 & 4]\n'
     >>> undrawn("Q = [1, 2]   K = [5, 6]\n    [3, 4]       [7, 8]")
     'Q = [1, 2; 3, 4]    K = [5, 6; 7, 8]\n'
+    >>> undrawn("S:\n  - - 1\n    - 2\n  - - 3\n    - 4")
+    'S:\n  [[1, 2], [3, 4]]\n\n\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
     >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]")
     '\nQ = [1 2; 3 4; 5 6]\n'
     """
-    text = _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text))
+    text = _NESTED.sub(_of_items, _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text)))
     if not any(top in text for top in _PARTS):
         return text
     text = _flattened(text)
@@ -98,18 +115,32 @@ def undrawn(text: str) -> str:
     return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
 
 
+_ROW = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\))"
 _ROUND_A_NAME = re.compile(
-    r"(?m)^(?P<above>(?:[ \t]+\[[^\[\]\n]*\][ \t]*\n){1,40})"
-    r"(?P<name>[^\s\[\]][^\[\]\n]{0,60}[=:≈][ \t]*)(?P<row>\[[^\[\]\n]*\])[ \t]*"
-    r"(?P<below>(?:\n[ \t]+\[[^\[\]\n]*\][ \t]*){0,40})$"
+    rf"(?m)^(?P<above>(?:[ \t]+{_ROW}[ \t]*\n){{1,40}})"
+    rf"(?P<name>[^\s\[\]()][^\[\]\n]{{0,60}}[=:≈][ \t]*)(?P<row>{_ROW})[ \t]*"
+    rf"(?P<below>(?:\n[ \t]+{_ROW}[ \t]*){{0,40}})$"
 )
 """Rows in brackets, one below the other, the name beside one in their midst."""
+
+
+_NUMBER = r"(?![-*+][ \t])(?=[^\n]{0,39}(?:\d|∞|inf))[^\s=:][^\n=:]{0,40}"
+_ITEMS_OF_A_ROW = rf"[ \t]*[-*+][ \t]+[-*+][ \t]+{_NUMBER}(?:\n[ \t]+[-*+][ \t]+{_NUMBER})*"
+_NESTED = re.compile(rf"(?m)^(?P<indent>[ \t]*)(?=[-*+][ \t]+[-*+][ \t])(?:{_ITEMS_OF_A_ROW})(?:\n{_ITEMS_OF_A_ROW})*$")
+"""Lists in a list, an item for every entry, as YAML and reStructuredText have them."""
+_FIRST_ITEM, _ITEM = re.compile(r"(?m)^[ \t]*[-*+][ \t]+(?=[-*+][ \t])"), re.compile(r"(?m)^[ \t]*[-*+][ \t]+")
+
+
+def _of_items(lists: re.Match[str]) -> str:
+    rows = ([item.strip() for item in _ITEM.split(row) if item.strip()] for row in _FIRST_ITEM.split(lists[0]))
+    inside = ", ".join(f"[{', '.join(row)}]" for row in rows if row)
+    return f"{lists['indent']}[{inside}]" + "\n" * lists[0].count("\n")
 
 
 def _on_its_line(found: re.Match[str]) -> str:
     """The rows on the line of their name, if they stand in one column; the other lines stay, and are empty."""
     rows = [*found["above"].splitlines(), " " * len(found["name"]) + found["row"], *found["below"].splitlines()[1:]]
-    if len({row.index("[") for row in rows}) > 1:
+    if len({len(row) - len(row.lstrip()) for row in rows}) > 1:
         return found[0]
     inside = "; ".join(row.strip()[1:-1].strip() for row in rows)
     return "\n" * found["above"].count("\n") + f"{found['name']}[{inside}]" + "\n" * found["below"].count("\n")

@@ -62,7 +62,9 @@ _CHANGED = re.compile(r"^(?:\(?[A-Za-z]\)?\s*(?:[-=]+>|[→⇒⟶])\s*)+(?=\(?[A
 _LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
 _REASON = re.compile(r"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?=(?:as|because|since|weil|da|denn|car|parce|porque|ya)\b))")
 _OPTION = re.compile(r"(?<![\w'^/·*=+(-])(?:\(([a-z])\)|([A-Z]))(?![\w'^(·*=+])")
-_DENIED = re.compile(r"(?i)(?<!\w)(?:no|nope|wait|wrong|false|incorrect|nein|falsch|non|faux|falso)(?!\w)")
+_DENIED = re.compile(
+    r"(?i)(?<!\w)(?:no|nope|nein|non)(?=\W*[,;:.!–—-]|\W*$)|(?<!\w)(?:wait|wrong|false|incorrect|falsch|faux|falso)(?!\w)"
+)
 _OTHERS = re.compile(r"(?i)\b(?:not|nicht|pas|no)\s+\(?[a-z]\)?(?![\w'])")
 
 

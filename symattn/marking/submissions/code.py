@@ -93,7 +93,9 @@ def printed(output: str) -> Cells | None:
                 return None
             if not isinstance(found, Cells) or not all(text for row in found.rows for text in row):  # [0, 1, ..., 9]
                 return None
-            return _with_zeros(found) if text.startswith(("array", "tensor")) and "e" not in text[6:] else found
+            return (
+                _with_zeros(found) if text.startswith(("array", "Array", "tensor")) and "e" not in text[6:] else found
+            )
     return None
 
 
@@ -117,7 +119,7 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
 
 
 _BEGINS = re.compile(
-    r"(?:\b(?:array|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))"
+    r"(?:\b(?:[Aa]rray|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))"
 )
 _KIND_BEHIND = re.compile(r"\s*,?\s*(?:dtype|device)=[\w.']+\)?")
 _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
@@ -223,7 +225,7 @@ _MODULES = frozenset(("np", "numpy", "torch", "pd", "pandas", "sp", "sympy", "jn
 
 # ------------------------------------------------------------------------------------ values
 
-_ARRAYS = frozenset(["array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
+_ARRAYS = frozenset(["array", "Array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
 _FRACTIONS = frozenset(["Fraction", "Rational"])
 _THEMSELVES = _FRACTIONS | {"Integer", "Float", "S", "sympify", "int", "float", "float64", "int64"}
 _FUNCTIONS = frozenset(["exp", "sqrt", "log", "ln", "sin", "cos"]) | _THEMSELVES

@@ -27,7 +27,6 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
@@ -68,9 +67,29 @@ def json_data(text: str, decimal_mark: str) -> dict[str, Any]:
         raise InputError(f"This is not JSON, or it is cut off: {error.msg} ({place}).") from error
     except RecursionError as error:
         raise InputError("This JSON is nested too deeply to be used.") from error
+    data = _by_name(data)
     if not isinstance(data, dict):
         raise InputError(f'It holds {_kind(data)}, where an object such as {{"answers": {{…}}}} was expected.')
     return data
+
+
+def _by_name(data: Any) -> Any:
+    """A list of objects with a name and a value each, as a table of values by name; anything else as it is.
+
+    >>> _by_name([{"part": "S", "value": [[1]]}, {"part": "b", "value": "A"}]), _by_name([1, 2])
+    ({'S': [[1]], 'b': 'A'}, [1, 2])
+    """
+    pairs = [_named_value(item) for item in data] if isinstance(data, list) else []
+    named = dict(filter(None, pairs))
+    return named if len(named) == len(pairs) > 0 else data
+
+
+def _named_value(item: Any) -> tuple[str, Any] | None:
+    parts = {**_columns(), "name": "part"}
+    names = [key for key in item if parts.get(key.casefold()) == "part"] if isinstance(item, dict) else []
+    if len(names) != 1 or len(item) != 2 or not isinstance(item[names[0]], str):
+        return None
+    return item[names[0]], next(value for key, value in item.items() if key != names[0])
 
 
 def _digits(decimal_mark: str) -> Callable[[str], str]:
@@ -103,7 +122,7 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
     if sum(1 for _ in _values(data)) > MOST_VALUES:
         raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     own = {key: value for key, value in data.items() if key.casefold() not in _head() and key not in _SECTIONS}
-    answers = data.get("answers", {})
+    answers = _by_name(data.get("answers", {}))
     _read_answers(paper, own, "")
     if isinstance(answers, Mapping):
         _read_answers(paper, answers, "answers.")
@@ -288,7 +307,7 @@ def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
     """Lines below and beside names, read as the text that they are."""
     from symattn.marking.submissions.markdown import read_markdown
 
-    lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0].names))
+    lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0]))
     text = plain_signs("\n".join("\t".join(row).rstrip() for row in lines))
     paper = read_markdown(text, [written.question for written in head.written])
     paper.sheet, paper.name, paper.student = head.sheet, head.name, head.student
@@ -320,12 +339,16 @@ def csv_head(text: str) -> tuple[str, str, str]:
 def _csv_rows(text: str) -> list[list[str]]:
     """The cells of every line, at tabs, semicolons or commas, whichever the lines have most alike."""
     lines = [line for line in text.splitlines() if line.strip()]
-    counts = {mark: sum(mark in line for line in lines) for mark in ("\t", ";", ",")}
+    plain = [_QUOTED.sub("", line) for line in lines]
+    counts = {mark: sum(mark in line for line in plain) for mark in ("\t", ";", ",")}
     mark = "\t" if counts["\t"] * 2 > len(lines) else ";" if counts[";"] * 2 >= max(1, counts[","]) else ","
     try:
         return [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
     except csv.Error as error:
         raise InputError(f"This is not CSV: {error}.") from error
+
+
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 def _csv_head(paper: Paper, row: list[str]) -> bool:
@@ -411,25 +434,27 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         _put_cells(paper.written[question], part, matrix)
 
 
-def _one_below_the_other(rows: Sequence[list[str]], names: Names) -> Iterator[list[str]]:
+def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterator[list[str]]:
     """Matrices that stand side by side, below a line of nothing but their names, each in a block of its own."""
     at = 0
     while at < len(rows):
         heads = [j for j, cell in enumerate(rows[at]) if cell]
-        if len(heads) < 2 or not all(_is_label(rows[at][j], names) for j in heads):
+        end = next((k for k in range(at, len(rows)) if not any(rows[k])), len(rows))
+        blocks = [*pairwise([*heads, max(map(len, rows[at:end]), default=0)])]
+        if len(heads) < 2 or not all(_is_named(rows[at][left], right - left, written) for left, right in blocks):
             yield rows[at]
             at += 1
             continue
-        end = next((k for k in range(at, len(rows)) if not any(rows[k])), len(rows))
-        for left, right in pairwise([*heads, max(map(len, rows[at:end]))]):
+        for left, right in blocks:
             yield from (row[left:right] for row in rows[at:end] if any(row[left:right]))
             yield []
         at = end
 
 
-def _is_label(cell: str, names: Names) -> bool:
-    """Whether a cell before others is the name of what they are, and no number."""
-    return cell in names.parts or (bool(names.find(cell)) and not entry(cell).readable)
+def _is_named(cell: str, columns: int, written: Written) -> bool:
+    """Whether a cell is the name of a matrix for which there are columns enough below it, and no number."""
+    name = cell if cell in written.names.parts else "" if entry(cell).readable else written.names.find(cell)
+    return bool(name) and written.shape(name)[1] <= columns
 
 
 def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -> None:

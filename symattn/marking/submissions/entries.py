@@ -283,14 +283,21 @@ def is_blank(text: str) -> bool:
 _ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|,?\s*\b(?:so|hence|thus|therefore)\b|\\(?:to|rightarrow)\b)\s*")
 _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\cong\b)\s*")
 _LONGEST_CHAIN = 6
+_MATHEMATICS = r"(?!(?:e|exp|ln|log|sqrt|sin|cos|[xX]\s?10)(?![^\W\d_]))"
+_OF_ANOTHER = re.compile(
+    rf"[\d)\]}}%](?:[,;]\s+{_MATHEMATICS}[^\W\d_][^=≈]{{0,30}}|\s+{_MATHEMATICS}[^\W\d_][^\s,;=≈]{{0,20}}[\d\])}}])\s*[=≈]"
+)
+"""A name behind a number and a comma, or one with an index behind a gap: where another entry begins."""
 
 
 def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> tuple[Entry, bool]:
     """What counts of 2/6 = 1/3 ≈ 0.33, and whether its sides differ.
 
-    The last side counts; a decimal at the end counts for the exact value that it is rounded from.
+    The last side counts; a decimal at the end counts for the exact value that it is rounded from.  Where another entry
+    begins, as in `1, S_12 = 2`, nothing does.
     """
-    *before, last = [side for side in _CHAIN.split(source) if not is_blank(side)] or [source]
+    texts = [source] if _OF_ANOTHER.search(source) else _CHAIN.split(source)
+    *before, last = [text for text in texts if not is_blank(text)] or [source]
     counts = _read(shown, last, mark, symbols, counted)
     sides = [_read(shown, side, mark, symbols, counted) for side in before[-_LONGEST_CHAIN:]]
     known = [side for side in sides if side.readable]

@@ -201,7 +201,7 @@ def form_of(text: str) -> str:
 def _has_brackets(line: str) -> bool:
     """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet."""
     cells = next(csv.reader([line]), []) if len(line) < LONGEST_LINE else []
-    return any(cell.count("[") != cell.count("]") for cell in cells)
+    return any(cell.count(opening) != cell.count(closing) for cell in cells for opening, closing in ("[]", "()"))
 
 
 def _is_toml(lines: Sequence[str]) -> bool:
@@ -301,15 +301,16 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 
 def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
-    from symattn.marking.submissions.alphabet import plain_signs, undrawn
+    from symattn.marking.submissions.alphabet import plain_signs, undrawn, unescaped_export
     from symattn.marking.submissions.code import as_text, is_session
+    from symattn.marking.submissions.constructors import in_brackets
     from symattn.marking.submissions.latex import with_matrices
     from symattn.marking.submissions.markdown import read_markdown
     from symattn.marking.submissions.webpage import with_tables
 
     text = undrawn(_readable(text))
     if not is_sheet(text):
-        text = plain_signs(with_matrices(with_tables(text)))
+        text = in_brackets(plain_signs(with_matrices(with_tables(unescaped_export(text)))))
         text = as_text(text) if is_session(text) else text
     return read_markdown(text, questions)
 

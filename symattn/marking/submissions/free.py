@@ -30,6 +30,7 @@ from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
     LONGEST_LINE,
+    are_counted,
     are_entries,
     as_row,
     behind_arrow,
@@ -262,11 +263,14 @@ class FreeText:
         return True
 
     def _named_rows(self, piece: Piece) -> bool:
-        """Lines that all begin with the name of their matrix, as many as it has rows: S, 1, 2 and S, 3, 4."""
-        first = _FIRST_CELL.match(piece.text)
-        name = self.resolver.called(first[0]) if first and any(map(str.isalpha, first[0])) else ""
+        """Lines that all begin with the name of their matrix, S, 1, 2 and S, 3, 4; or the first does, before the heads
+        of columns, S, k1, k2.
+        """
+        first, *heads = piece.text.split("\t")
+        name = self.resolver.called(first) if heads and _NAME_IN_A_CELL.fullmatch(first) else ""
         lines = self.pieces[self._at : self._at + self.written.shape(name)[0]] if name else ()
-        if len(lines) < 2 or not all(line.text.startswith(first[0]) for line in lines if first):
+        headed = all(head.strip() and is_label(head) for head in heads)
+        if not lines or not (headed or (len(lines) > 1 and all(line.text.startswith(f"{first}\t") for line in lines))):
             return False
         before, self._target = (self._target, self._heads), name
         self._heads = []
@@ -282,8 +286,9 @@ class FreeText:
         shape = self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        if any("[[" in line.text or self._is_statement(line.text) for line in lines[: shape[0]]):
+        if any("[[" in line.text for line in lines[: shape[0]]) or self._are_statements(lines[: shape[0]]):
             return False
+        alone = False  # whether the rows are there without labels
         for gap in GAPS if len(lines) >= shape[0] else ():  # 0,5  0,25 is not labelled 0
             cells = [labelled_cells(line.text, gap) for line in lines[: shape[0] + 1]]
             for high in range(shape[0], len(cells) + 1):
@@ -295,7 +300,10 @@ class FreeText:
                     self._at += high - bool(beside)
                     self._tell(block.remarks, lines[0])
                     self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
-                return block.labelled
+                    return True
+                alone = True
+            if alone:
+                return False
         return False
 
     def _supersede(self, name: str, piece: Piece) -> None:
@@ -304,10 +312,11 @@ class FreeText:
             says = message("{part} was answered twice; the last answer counts.", part=self.names.shown(name))
             self.written.remark(self.where(piece.start), says)
 
-    def _is_statement(self, text: str) -> bool:
-        """Whether a line says what a step is, and is no row with a word before it."""
-        label = text.partition(":")[0].partition("→")[0].partition("->")[0].strip()
-        return len(label) < len(text.strip()) and bool(self.names.sign(label))
+    def _are_statements(self, lines: Sequence[Piece]) -> bool:
+        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
+        labels_ = [_BEFORE_A_ROW.split(line.text.strip(), maxsplit=1) for line in lines]
+        heads = [label[0].strip() for label in labels_ if len(label) > 1]
+        return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
@@ -467,7 +476,7 @@ class FreeText:
 
     def _every_entry(self, text: str) -> list[tuple[str, dict[tuple[int, int], str]]]:
         """The entries and rows that a line consists of; none if there is anything else in it."""
-        found = list(map(self._one_entry, _OTHER_ENTRY.split(text)))
+        found = list(map(self._one_entry, _entry_by_entry(text)))
         return [one for one in found if one] if all(found) else []
 
     def _score(self, product: re.Match[str], value: str) -> tuple[str, dict[tuple[int, int], str]] | None:
@@ -507,7 +516,7 @@ class FreeText:
         head, sign, rest = _partition(text)
         if not sign or not any(c.isdigit() for c in head):
             return None
-        head = undecorated(head.strip(" \t*`$")).translate(_LOWERED)
+        head = _of_entry(head)
         if product := _PRODUCT.fullmatch(head):
             return self._score(product, rest)
         called, place = place_in(head) or ("", ())
@@ -528,11 +537,15 @@ class FreeText:
 
     def _content(self, head: Piece, rest: str) -> None:
         """What stands behind a name, perhaps over several lines, and behind further names on the last of these."""
-        while True:
-            other, rest, head = self._value(head, rest)
-            if not other:
-                return
+        other = self._target
+        while other:
             self._target, self._heads = other, [head]
+            before, other, behind = self._apart(rest[:LONGEST_LINE]) if len(rest) > LONGEST_LINE else ("", "", "")
+            if other:  # of a long line no more is looked at than has to be
+                self._value(head, before)
+                rest = behind + rest[LONGEST_LINE:]
+            else:
+                other, rest, head = self._value(head, rest)
 
     def _value(self, head: Piece, rest: str) -> tuple[str, str, Piece]:
         """What stands behind one name; the next name, what stands behind that, and the line that it is in."""
@@ -555,7 +568,7 @@ class FreeText:
             row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
             if row and has_shape(row.rows, (1, 1)):
                 matrix: Cells | None = row  # (0,5) said of one token is no column
-            elif _says_something_else(text):
+            elif _says_something_else(text) or len(_entry_by_entry(text)) > 1:
                 matrix = None
             else:
                 matrix, below = self._with_rows_below(text, shape) if not further else (self._matrix(text, shape), [])
@@ -642,24 +655,27 @@ class FreeText:
         return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
 
     def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
-        """A text with the lines from here on, up to the bracket that closes what it opens; comments behind its rows are
-        none of it.
+        """A text with the lines from here on, up to the bracket that closes what it opens, or to another name; comments
+        behind its rows are none of it.
         """
         taken: list[Piece] = []
-        text = self._without_comment(text, head)
+        remarks: dict[Piece, str] = {}
+        text, remarks[head] = _without_comment(text)
         for piece in self.pieces[self._at : self._at + LARGEST]:
-            if _open(text) <= 0:
+            if _open(text) <= 0 or self._is_statement(piece.text):
                 break
+            line, remarks[piece] = _without_comment(piece.text)
             taken.append(piece)
-            text += "\n" + self._without_comment(piece.text, piece)
+            text += f"\n{line}"
         self._at += len(taken)
+        for piece, remark in remarks.items():
+            self._tell([remark] if remark else (), piece)
         return text, taken
 
-    def _without_comment(self, text: str, piece: Piece) -> str:
-        found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
-        if found:
-            self._tell((found[1],), piece)
-        return text[: found.start()] if found else text
+    def _is_statement(self, line: str) -> bool:
+        """Whether a line says what a step is, its name before an equals sign."""
+        head, sign, _ = _partition(line)
+        return sign == "=" and "[" not in head and bool(self.names.sign(head.strip(AROUND)))
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
         """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
@@ -713,10 +729,21 @@ class FreeText:
         self._target, self._heads = "", []
 
     def _rows_below(self, count: int) -> list[Piece]:
-        """The lines from here on with so many numbers each; none where there are more than any matrix has."""
-        most = self.pieces[self._at : self._at + LARGEST + 1]
-        lines = [*takewhile(lambda piece: self._is_row(piece, count), most)]
-        return lines if len(lines) <= LARGEST else []
+        """The lines from here on with so many numbers each; as long as the matrix lacks rows, with gaps between them.
+        None where there are more than any matrix has.
+        """
+        lines: list[Piece] = []
+        apart: list[Piece] = []
+        rows = 1
+        for piece in self.pieces[self._at :]:
+            if piece.blank and rows < self._shape[0]:
+                apart.append(piece)
+            elif self._is_row(piece, count) and rows <= LARGEST:
+                lines += [*apart, piece]
+                apart, rows = [], rows + 1
+            else:
+                break
+        return lines if rows <= LARGEST else []
 
     def _goes_on_in_table(self, head: Piece, first: str) -> bool:
         """A table whose first row stands behind its name: S = | 1 | 2 |."""
@@ -794,13 +821,15 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = behind_arrow(DRAWING.sub("", text.strip().strip("`")).replace("\\\\", ";").rstrip("! \t"), shape[1])
+        text = behind_arrow(DRAWING.sub("", text.strip(" \t\n`*")).replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
             return Cells(rows)
         found: list[Cells] = []
         alone = read_matrix(text, shape)
+        if labelled := _within_labels(text, shape):
+            return labelled
         for separator in (None, *_BETWEEN_ROWS):
             way = text if separator is None else re.sub(separator, " ; ", text)
             if way == text and separator:
@@ -897,7 +926,8 @@ _COMMENT_SIGNS = ("#", "//", "%")
 _COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
-_FIRST_CELL = re.compile(r"[^\t]{1,40}(?=\t)")
+_BEFORE_A_ROW = re.compile(r":|→|->")
+_NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
 
 
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
@@ -981,14 +1011,39 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 
 
-_OTHER_ENTRY = re.compile(
-    r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=(?:[^\W\d_]_?[\d₀-₉]\s*[·.*⋅∙•×]\s*)?"
-    r"[^\W\d_](?:\w|\^(?=[^\W\d_])){0,7}['′’]*"
-    r"(?:(?:[_\[({]\s*){0,2}[\d₀-₉]{1,2}(?:\s*,?\s*\d)?[\])}]{0,2}|\s(?:row|zeile|fila|ligne)\s\d)\s*=)"
-)
-
-
 _ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
+
+
+def _entry_by_entry(text: str) -> list[str]:
+    """A text taken apart where the name of another entry or row, or a product of tokens, begins before an equals sign.
+
+    >>> _entry_by_entry("s11 = 1·2 + 1 = 3, s12 = 4 and S[1, 0]=-2\\tS'_1[1][1]=5")
+    ['s11 = 1·2 + 1 = 3', 's12 = 4', 'S[1, 0]=-2', "S'_1[1][1]=5"]
+    """
+    starts = [gap for gap in _GAP.finditer(text) if _names_entry(text[gap.end() : gap.end() + _LONGEST_HEAD])]
+    ends = [*(gap.start() for gap in starts), len(text)]
+    return [text[start:end] for start, end in zip([0, *(gap.end() for gap in starts)], ends, strict=True)]
+
+
+def _names_entry(text: str) -> bool:
+    head, sign, _ = _partition(text)
+    if sign != "=" or _WORD_GAP.search(_INNER_GAP.sub("", head)):
+        return False
+    name = _of_entry(head)
+    return _PRODUCT.fullmatch(name) is not None or place_in(name) is not None
+
+
+def _of_entry(head: str) -> str:
+    """What stands before an equals sign, as names of entries are looked up."""
+    return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
+
+
+_GAP = re.compile(r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=[^\W\d_])")
+_LONGEST_HEAD = 40
+_INNER_GAP = re.compile(
+    rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s(?:row|zeile|fila|ligne)\s)(?=\d)|\s+(?=[\[(=]|$)"
+)
+_WORD_GAP = re.compile(r"[\s,;]")
 
 
 _ONE_ROW = re.compile(r"(?i).*(?:row|token|zeile|fila|ligne)\s*\d\)?")
@@ -1018,6 +1073,20 @@ def _section() -> re.Pattern[str]:
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
     return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|row|zeile|fila|ligne)|t){number})")
+
+
+def _without_comment(text: str) -> tuple[str, str]:
+    """A row without the comment behind it, and the comment."""
+    found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
+    return (text[: found.start()], found[1]) if found else (text, "")
+
+
+def _within_labels(text: str, shape: Shape) -> Cells | None:
+    """The matrix of this shape in a table of LaTeX with labels above and beside its entries."""
+    table = read_matrix(text) if "&" in text and all(shape) else None
+    block = entries_of(table.rows, shape) if table and not has_shape(table.rows, shape) else None
+    is_whole = block and block.labelled and has_shape(block.rows, shape) and are_entries(block.rows)
+    return Cells(block.rows, table.factor) if table and block and is_whole else None
 
 
 def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:

@@ -57,7 +57,7 @@ def latex_text(source: str) -> str:
     if body:
         head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
         text = "\n".join(head) + body[1]
-    text = _LAYOUT.sub("", _rewritten(text, _HEADING, _heading))
+    text = _LAYOUT.sub("", rewritten(text, _HEADING, _heading))
     return _ITEM.sub(lambda found: f"- {found[1] or ''} ".replace("  ", " "), text)
 
 
@@ -84,7 +84,7 @@ def with_matrices(text: str) -> str:
     text = _with_macros(text)
     text = _RULES.sub("", _TABULAR.sub(r"\\\1{array}", text))
     for _ in range(MOST_ROUNDS):
-        changed = _rewritten(_rewritten(text, _MATRIX_MACRO, _environment), _WRAPPER, _argument)
+        changed = rewritten(rewritten(text, _MATRIX_MACRO, _environment), _WRAPPER, _argument)
         if changed == text:
             break
         text = changed
@@ -108,11 +108,11 @@ _BRACKETS = re.compile(r"\\(?s:.)|[{}()\[\]]")
 _OPENED_BY = {"}": "{", ")": "(", "]": "["}
 
 
-Written = tuple[str, int] | None
+Replaced = tuple[str, int] | None
 """What stands in place of a command, and where it ends with its arguments; None where it stays."""
 
 
-def _rewritten(text: str, commands: re.Pattern[str], write: Callable[[re.Match[str], Groups], Written]) -> str:
+def rewritten(text: str, commands: re.Pattern[str], write: Callable[[re.Match[str], Groups], Replaced]) -> str:
     """The text with its commands rewritten, each with the groups in brackets that stand behind it."""
     parts, start, closings = list[str](), 0, _closings(text)
     for command in commands.finditer(text):
@@ -133,14 +133,14 @@ def _groups(text: str, at: int, closings: Mapping[int, int]) -> Iterator[tuple[i
         at = end
 
 
-def _environment(macro: re.Match[str], groups: Groups) -> Written:
+def _environment(macro: re.Match[str], groups: Groups) -> Replaced:
     r"""\pmatrix{…}, \mqty(…), \bmqty{…} as environments."""
     inside = macro.string[groups[0][0] + 1 : groups[0][1] - 1] if groups else ""
     is_matrix = "&" in inside or "\\" in inside
     return (rf"\begin{{pmatrix}}{inside}\end{{pmatrix}}", groups[0][1]) if is_matrix else None
 
 
-def _argument(command: re.Match[str], groups: Groups) -> Written:
+def _argument(command: re.Match[str], groups: Groups) -> Replaced:
     """The argument of a command, where it is a matrix; what is set below a brace goes."""
     text, own = command.string, [*takewhile(lambda group: command.string[group[0]] != "(", groups)]
     start, end = own[-1] if own else (0, 0)
@@ -153,7 +153,7 @@ def _argument(command: re.Match[str], groups: Groups) -> Written:
 _LABEL = re.compile(r"\s*[_^]\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 
 
-def _heading(command: re.Match[str], groups: Groups) -> Written:
+def _heading(command: re.Match[str], groups: Groups) -> Replaced:
     """A heading on a line of its own."""
     if not groups:
         return None
@@ -175,7 +175,7 @@ def _with_macros(text: str) -> str:
             text = text[: found.start()] + re.sub(r"[^\n]", " ", text[found.start() : end]) + text[end:]
     macros = {name: macro for name, macro in macros.items() if "\\begin" in macro[1] or "matri" in macro[1]}
 
-    def put_in(macro: re.Match[str], groups: Groups) -> Written:
+    def put_in(macro: re.Match[str], groups: Groups) -> Replaced:
         count, body = macros[macro[1]]
         if len(groups) < count:
             return None
@@ -185,7 +185,7 @@ def _with_macros(text: str) -> str:
 
     commands = re.compile(rf"\\({'|'.join(map(re.escape, macros))})(?![A-Za-z])\s*")
     for _ in range(MOST_ROUNDS if macros else 0):
-        changed = _rewritten(text, commands, put_in)
+        changed = rewritten(text, commands, put_in)
         if changed == text or len(changed) > LONGEST:
             break
         text = changed

@@ -189,7 +189,7 @@ class FilledSheet:
         for block in self.blocks:
             if block.kind == "heading":
                 title = _title(block)
-                if found := labels.question().match(title):
+                if found := self._question_in(title):
                     number = labels.number_in(found) - 1
                     question = number if number < len(self.questions) else None
                     part = 0 if question is not None and self.questions[question].has_one_part else None
@@ -218,7 +218,9 @@ class FilledSheet:
 
     def _number_before(self, line: str) -> tuple[str, str] | None:
         """The number of a question at the beginning of a line, and the rest of the line."""
-        text = line.strip(" \t*_")
+        text = _RULES_BESIDE.sub("", line).strip(" \t*_")
+        if self._in_turn and (found := _ONLY_A_NUMBER.fullmatch(line.strip())):
+            return str(labels.number_in(found)), ""
         if found := _NUMBERED_PART.match(text):
             return found[1], f"({found[2] or found[3]}) {text[found.end() :]}"
         found = labels.question().match(text) or _SHORT_QUESTION.match(text)
@@ -230,6 +232,21 @@ class FilledSheet:
         if title and md.normal(rest).startswith(md.normal(title)):
             return str(number), ""
         return (str(number), rest) if _BEHIND_NUMBER.match(behind) else None
+
+    @cached_property
+    def _in_turn(self) -> bool:
+        """Whether lines of nothing but a number, 1. or **1**, are those of the questions: they come in turn, each below
+        a gap, and nothing else says where a question begins.
+        """
+        lines = [line.strip() for line in self.page.lines]
+        plain_lines = [line.lstrip("#*_=—–- ") for line in lines]
+        if any(labels.question().match(line) or _SHORT_QUESTION.match(line) for line in plain_lines):
+            return False
+        below_gaps = (line for before, line in zip(["", *lines], lines, strict=False) if not before)
+        numbers = [labels.number_in(found) for found in map(_ONLY_A_NUMBER.fullmatch, below_gaps) if found]
+        return (
+            len(numbers) > 1 and numbers == sorted({*numbers}) and 0 < numbers[0] <= numbers[-1] <= len(self.questions)
+        )
 
     def _text(self, start: int, end: int) -> MarkdownBlock:
         return MarkdownBlock("text", start, end, "\n".join(self.page.lines[start:end]).strip())
@@ -288,7 +305,11 @@ class FilledSheet:
         return True
 
     def begins_question(self, block: MarkdownBlock) -> bool:
-        return block.kind == "heading" and labels.question().match(_title(block)) is not None
+        return block.kind == "heading" and self._question_in(_title(block)) is not None
+
+    def _question_in(self, title: str) -> re.Match[str] | None:
+        """The number of a question in a heading; of a paper with several, a heading need say nothing else."""
+        return labels.question().match(title) or (_heads_question(title) if len(self.questions) > 1 else None)
 
     def ends(self, block: MarkdownBlock) -> bool:
         return self.furniture.end.match(block.text.strip("* ")) is not None
@@ -419,7 +440,12 @@ _LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
 )  # fmt: skip
 Form = Literal["markdown", "notebook", "html"]
 """In what a page is printed; HTML shows pictures as tables and says formulas in words."""
-_SHORT_QUESTION = re.compile(r"(?i)(?:q|question|exercise|problem|task)[\s.]?(\d{1,2})(?![\d\w])")
+_SHORT_QUESTION = re.compile(
+    r"(?i)(?:q|(?:answer to |solution to )?(?:question|exercise|ex|problem|task)|answer|solution|no|nr|frage|lösung"
+    r"|übung|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse)[\s.:]{0,2}(\d{1,2})(?![\d\w])"
+)
+_ONLY_A_NUMBER = re.compile(r"(?:\*\*|__)\(?(\d{1,2})[).:]?(?:\*\*|__)|\(?(\d{1,2})[).:]")
+_RULES_BESIDE = re.compile(r"^[ \t]*[=—–-]{2,}(?=[ \t]+\w)|(?<=\w)[ \t]+[=—–-]{2,}[ \t]*$")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
 _BOLD_NUMBER = re.compile(r"\s*(\*\*|__)\(?(?:[a-z]|\d{1,2})[).:]{0,2}\1(?=\s|$)")
@@ -428,7 +454,7 @@ _TICKS = re.compile("[☒☑✓✔✅]")
 _SHADED = re.compile("[■☒☑█✓✔✗✘⬛●]")
 _TELLING = 12
 """Characters of a text that stands in another by no accident."""
-_NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
+_NUMBER = re.compile(r"(\d{1,3})\s*(?:[.):]|$)")
 _LETTER = re.compile(r"\(([a-z]{1,2})\)")
 
 
@@ -463,6 +489,12 @@ def _printed_page(
             cells = [markdown.write(document)]
     found = [_said(block) for cell in cells for block in md.page(cell).blocks]
     return frozenset(found), "".join(found)
+
+
+def _heads_question(title: str) -> re.Match[str] | None:
+    """A heading of nothing but the number of a question, perhaps behind a word for it, or with words behind a colon."""
+    found = _SHORT_QUESTION.match(title) or re.match(r"(\d{1,2})(?=[).:]?\s*$)", title)
+    return found if found and _BEHIND_NUMBER.match(title[found.end() :]) else None
 
 
 def _title(heading: MarkdownBlock) -> str:

@@ -89,12 +89,13 @@ def _in_square_brackets(text: str) -> str:
     if len(rows) == 1 and all(map(_NUMBERS.fullmatch, lines := rows[0].split(";"))):
         rows, listed = lines, alone  # (1 2; 3 4) and (1 2)
     else:
-        listed = len(rows) > 1 and alone and all(set(",;") & set(row) or _NUMBERS.fullmatch(row) for row in rows)
+        several = len(rows) > 1 or whole is not None
+        listed = several and alone and all(set(",;") & set(row) or _NUMBERS.fullmatch(row) for row in rows)
     return ", ".join(f"[{row}]" for row in rows) if listed else text
 
 
 _LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
-_WHOLE = re.compile(r"\s*(?:\((?=\s*\()(.*\))\s*\)|\{(?=\s*\{)(.*\})\s*\})\s*", re.DOTALL)
+_WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
 _ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
 _NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
 
@@ -125,15 +126,15 @@ def closed(text: str, start: int, opening: str = "[", closing: str = "]") -> int
 
 
 def _tuple(text: str) -> tuple[int, int]:
-    """(1, 2, 3): the whole text, with a comma or a semicolon that stands in no inner bracket."""
+    """(1, 2, 3) or {1, 2, 3}: the whole text, with a comma or a semicolon that stands in no inner bracket."""
     stripped = text.strip()
     if _ONE_DECIMAL.fullmatch(stripped):
         return 0, 0
-    if not (stripped.startswith("(") and stripped.endswith(")") and len(list(split(stripped[1:-1], ",;"))) > 1):
+    if stripped[:1] + stripped[-1:] not in ("()", "{}") or len(list(split(stripped[1:-1], ",;"))) < 2:
         return 0, 0
-    if closed(stripped, 0, "(", ")") < len(stripped):
+    if closed(stripped, 0, stripped[0], stripped[-1]) < len(stripped):
         return 0, 0
-    start = text.index("(")
+    start = text.index(stripped[0])
     return start, start + len(stripped)
 
 
@@ -144,9 +145,9 @@ def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
     several = text.startswith("[") and closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
     inside = text if several else text[1:-1].strip()
     if inside.startswith("["):
-        lists = [piece.strip().strip("[]") for piece in split(inside, ",;\n", behind="]")]
+        lists = [piece.strip().strip("[]").rstrip(" ,") for piece in split(inside, ",;\n", behind="]")]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
-    if text.startswith("("):
+    if text.startswith(("(", "{")):
         rows = _rows_of_lines(inside, shape) if ";" in inside else ()
         if rows and (", " in inside or (len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]})):
             return rows  # (1, 2; 3, 4)

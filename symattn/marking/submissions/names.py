@@ -114,22 +114,26 @@ def place_in(name: str) -> tuple[str, tuple[int, ...]] | None:
 
     >>> [place_in(name) for name in ("S_{1,2}", "S'[1][2]", "s11", "Score(1→2)", "S_1[1, 2]")]
     [('S', (1, 2)), ("S'", (1, 2)), ('s', (1, 1)), ('Score', (1, 2)), ('S_1', (1, 2))]
-    >>> [place_in(name) for name in ("Z row 2", "z_2", "Z[3]", "weights", "12")]
-    [('Z', (2,)), ('z', (2,)), ('Z', (3,)), None, None]
+    >>> [place_in(name) for name in ("Z row 2", "z_2", "Z[3]", "S_1[3, :]", "weights", "12")]
+    [('Z', (2,)), ('z', (2,)), ('Z', (3,)), ('S_1', (3,)), None, None]
     """
     found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
-    return (found[1], tuple(map(int, found.groups()[1:]))) if found else None
+    return (found[1].rstrip(" \t,:("), tuple(map(int, found.groups()[1:]))) if found else None
 
+
+BETWEEN_PLACES = r"(?:[,;→]|[-=]>|\]\s?\[)"
+"""What parts the row from the column."""
 
 _PLACES = tuple(
     map(
         re.compile,
         (
-            r"(.*?\S)\s*[\[(]\s*(\d{1,2})\s*[,;]\s*(\d{1,2})\s*[\])]",
-            r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*(?:[,;→]|[-=]>|\]\s?\[)?\s*(\d)\s*[\])}]*",
+            r"(.*?\S)\s*[\[(]\s*(\d{1,2})\s*(?:[,;]|\]\s?\[)\s*(\d{1,2})\s*[\])]",
+            rf"(.*?[^\d\s_\[({{,])\s*(?:[_\[({{]\s*)+(\d)\s*{BETWEEN_PLACES}?\s*(\d)\s*[\])}}]*",
             r"([^\W\d_]{1,6}'*)(\d)(\d)",
-            r"(.*?[^\d\s,])[\s,:(]*(?i:row|token|zeile|fila|ligne)\s*(\d)\)?",
+            r"(.*?(?:[^\d\s,][\s,:(]*|\d[\s,:(]+))(?i:row|token|zeile|fila|ligne)\s*(\d)\)?",
             r"([^\W\d_]{1,6}'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}",
+            r"(.*?\S)\s*(?:\[(?=[^,]*\])|[\[(](?=[^,]*,))\s*(\d{1,2})\s*(?:,[\s:]*)?[\])]",
         ),
     )
 )

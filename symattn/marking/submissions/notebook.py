@@ -21,6 +21,7 @@ from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
+from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Cells, Paper, RawText, Several
 from symattn.teaching.explanation.program import Variables, identifier, variables
 from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
@@ -30,6 +31,8 @@ MOST_SHOWN = 300_000
 """Characters that cells show besides the matrices that have a name."""
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
+_ROUND_A_NAME = " :={},'\""
+"""What stands round a name in front of its value, in a dictionary too."""
 _ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
 _NAME_AT_END = re.compile(r"(?:^|\n)[ \t]*(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?\s*\Z")
 """In any language: a variable alone in the last line, whose value is shown."""
@@ -92,7 +95,9 @@ def _cell(cell: object, number: int) -> Cell:
 def _output(output: object) -> str:
     """What is shown or printed as plain text, "" for pictures, errors and the like."""
     said = _table(output)
-    return _text(_table(said.get("data")).get("text/plain")) or _text(said.get("text")) or ""
+    data = _table(said.get("data"))
+    page = _text(data.get("text/html"))
+    return _text(data.get("text/plain")) or _text(said.get("text")) or (as_markdown(page) if page else "")
 
 
 def _table(value: object) -> Mapping[str, Any]:
@@ -174,13 +179,13 @@ class _Program:
             if block.kind != "program":
                 continue
             number = self.sheet.page.cells[block.start]
-            code = read_code(block.text) if self.is_python else Code(shown=tuple(_NAME_AT_END.findall(block.text)))
-            if code is None:
+            code = read_code(block.text) if self.is_python else None
+            if code is None and self.is_python:
                 says = message("It cannot be read as Python, so nothing in it counts.")
-                self.paper.remarks.append(Remark(message("cell {cell}", cell=number), says))
-            else:
-                self.cell(code, number, place)
-                self.shown(code, number, place)
+                self.paper.not_read(message("cell {cell}", cell=number), says)
+            code = code or Code(shown=tuple(_NAME_AT_END.findall(block.text)))
+            self.cell(code, number, place)
+            self.shown(code, number, place)
 
     @property
     def is_python(self) -> bool:
@@ -218,7 +223,7 @@ class _Program:
                 before = piece
                 text += piece
                 continue
-            variable = next(variables, "") or _last_line(before).strip(" :=")
+            variable = next(variables, "") or _last_line(before).strip(_ROUND_A_NAME)
             target = self.target(variable, place) if variable.isidentifier() else None
             if variable in self.given or (variable in self._typed and target is not None):
                 text = text.removesuffix(before)

@@ -13,6 +13,7 @@ from itertools import accumulate, groupby
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.constructors import in_square
 from symattn.marking.submissions.entries import is_number, shortened
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import Rows
@@ -101,9 +102,9 @@ class Places:
         if whole is not None:
             return whole
         found: list[Piece] = []
-        for lettered, run in groupby(self.pieces, lambda piece: not piece.rows and self._lettered(piece.text) != []):
+        for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and self._numbered(piece.text) != []):
             lines = [*run]
-            below = self._in_turn([one for line in lines for one in self._lettered(line.text)]) if lettered else []
+            below = self._in_turn([one for line in lines for one in self._numbered(line.text)]) if numbered else []
             if below and len(below) == len(lines):
                 found += [
                     replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
@@ -113,6 +114,11 @@ class Places:
                 answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
                 found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
         return found
+
+    def _numbered(self, line: str) -> list[tuple[str, str]]:
+        """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
+        found = _BEHIND_A_DASH.fullmatch(line)
+        return self._lettered(line) or ([(found["place"], found["said"])] if found else [])
 
     def _lettered(self, line: str) -> list[tuple[str, str]]:
         """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
@@ -152,7 +158,10 @@ class Places:
         parts, names = self.written.question.parts, self.written.names
         called = [(place.strip("()*. :"), text) for place, text in said]
         places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
-        if len(places) < max(2, len(said)) or places != [*range(places[0], places[0] + len(places))]:
+        if len(places) < max(2, len(said)) or places != sorted({*places}):
+            return []
+        gaps = places[-1] - places[0] >= len(places)
+        if gaps and not all(_answers(parts[k], text) for k, (_, text) in zip(places, called, strict=True)):
             return []
         meant = [parts[k].answer for k in places]
         fits = all(isinstance(one, kind) and not isinstance(one, MATRICES) for one in meant)
@@ -246,12 +255,15 @@ def _length(text: str, title: str) -> int:
 
 
 PLACED = re.compile(
-    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|aufgabe|frage|teil|q)\s*)?"
-    r"\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
+    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|q)\s*)?"
+    r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
 )
 
 
 _LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+
+
+_BEHIND_A_DASH = re.compile(r"\s*\(?(?P<place>\d{1,2}|[a-z])\)?(?:\s?[-–—]\s+|\s?\t\s*)(?P<said>\S.*)")
 
 
 _NEXT_PLACE = re.compile(r"(?:^|(?<=[\s,;:]))\(?(?P<place>\d{1,2}|[a-z])(?:[).]|:(?=\s)|\s[:–-](?=\s))+\s*")
@@ -283,7 +295,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
                 line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
-                row = as_row(_CURLY.sub(lambda found: found[0].translate(_SQUARE), line))
+                row = as_row(in_square(line))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
 
@@ -293,12 +305,6 @@ def _is_fence(line: str, block: MarkdownBlock) -> bool:
 
 
 IN_ANY_WORDS = (RubricAnswer, WordAnswer)
-
-
-_CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*\s*\}")  # {{1, 2}, {3, 4}}
-
-
-_SQUARE = str.maketrans("{}", "[]")
 
 
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")

@@ -94,10 +94,10 @@ _FILLERS = frozenset(
         "[a-z]+",
         "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
         "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
-        "compute computing calculate calculating "
-        "also dann damit somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
-        "donc alors ainsi est sont on obtient trouve nous avons pour le la les "
-        "entonces luego por tanto es son se obtiene obtengo tenemos para el los las",
+        "compute computing calculate calculating approximately about roughly "
+        "also dann damit ungefähr etwa somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
+        "donc alors ainsi environ est sont on obtient trouve nous avons pour le la les "
+        "entonces luego aproximadamente por tanto es son se obtiene obtengo tenemos para el los las",
     )
 )
 
@@ -122,4 +122,12 @@ def _unless_words(found: re.Match[str]) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    return [word for word in re.split(r"[\s(),;]+", text) if word]
+    """The words of a text; brackets part them, but for those of an index.
+
+    >>> words_of("Scaled scores S′^(1), (in head 1)")
+    ['Scaled', 'scores', 'S′^(1)', 'in', 'head', '1']
+    """
+    return _WORD.findall(text)
+
+
+_WORD = re.compile(r"(?:[^\s(),;]|(?<=[\^_])\(\w{1,3}\))+")

@@ -40,21 +40,34 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
     (('1', '0'), ('3', '4'))
     >>> entries_of([["1.", "1", "0", "✓"], ["2.", "3", "4", ""]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
+    >>> entries_of([["", "1"], ["1", "7"], ["2", "8"]], (3, 2)).rows
+    (('7',), ('8',))
     >>> entries_of([["[,1]", "[,2]"], ["[1,]", "1", "0"], ["[2,]", "3", "4"]], (2, 2)).rows
     (('1', '0'), ('3', '4'))
     """
-    table = _even(_spread([tuple(row) for row in rows if any(cell.strip() for cell in row)]))
+    ragged = _spread([tuple(row) for row in rows if any(cell.strip() for cell in row)])
+    table = _even(ragged)
     if not table or len(table) > LARGEST + 2 or len(table[0]) > LARGEST + MOST_BESIDE + 1:
         return None
-    asked = next((block for block in _blocks(table, shape) if block.is_labelled), None)
-    found = asked or _without_sure_labels(table, shape)
-    inner = found.inside
+    lengths = [*map(len, ragged)]
+    asked = next((block for block in _blocks(table, lengths, shape) if block.is_labelled), None)
+    found = _Cut(table, 1, 1, len(table[0])) if _is_framed(table) else asked or _without_sure_labels(table, shape)
+    written = max(lengths[found.top :], default=0)  # below a long line of heads there may be less
+    inner = found._replace(right=min(found.right, written)).inside
     return Block(inner, inner != table, found.remarks) if inner and inner[0] else None
+
+
+def _is_framed(table: Rows) -> bool:
+    """Whether heads above and beside count, from a corner that is no number: they can be nothing else."""
+    above, beside = table[0][1:], [row[0] for row in table[1:]]
+    return bool(above and beside) and is_label(table[0][0]) and are_counted(above) and are_counted(beside)
 
 
 def is_label(cell: str) -> bool:
     """Whether a cell may be the label of a row or a column: a word, a sign, a place such as [1,]; or nothing."""
     plain = undecorated(cell).strip()
+    if any(map(str.isdigit, plain)) and not (any(map(str.isalpha, plain)) or _PLACE.fullmatch(plain)):
+        return False
     return not plain or (bool(_LABEL.fullmatch(plain)) and not is_number(plain))
 
 
@@ -73,7 +86,8 @@ def is_remark(cell: str) -> bool:
     return not (any(map(str.isdigit, plain)) or is_number(plain)) or bool(_COMMENT.match(plain))
 
 
-_LABEL = re.compile(r"\[\d{0,2},\d{0,2}\]|[^=≈\[\]]{1,40}[=:]?")
+_PLACE = re.compile(r"\[\d{0,2},\d{0,2}\]")
+_LABEL = re.compile(rf"{_PLACE.pattern}|[^=≈\[\]]{{1,40}}[=:]?")
 _CROSSES = ("✗", "✘", "❌", "×", "x")
 _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
 _COUNTER = re.compile(r"[^\W\d]*[\s_]?[\[(]?,?(\d{1,2}),?[\])]?[.:)]?")
@@ -100,6 +114,9 @@ _ROW_LABEL = re.compile(
 )
 
 
+_SUM = re.compile(r"(?i)\W*(?:(?:row )?sum|Σ|∑|\\sum|total|check|(?:zeilen)?summe|somme|suma|(?:行)?和|合计)\W*")
+
+
 class _Cut(NamedTuple):
     """A table with a block in it: rows from `top` on, columns from `left` to `right`."""
 
@@ -122,11 +139,11 @@ class _Cut(NamedTuple):
         """Whether all that stands round the block is labels."""
         columns = range(self.left, self.right)
         beside = [[row[j] for row in self.table[self.top :]] for j in range(self.left)]
-        behind = (row[self.right :] for row in self.table)
+        behind = zip(*(row[self.right :] for row in self.table), strict=True)
         above = [[row[j] for j in columns] for row in self.table[: self.top]]
         return (
             all(map(str.strip, chain.from_iterable(above)))
-            and all(map(is_remark, chain.from_iterable(behind)))
+            and all(all(map(is_remark, column)) or (self.top and _SUM.fullmatch(column[0])) for column in behind)
             and all(map(are_labels, chain(beside, above)))
         )
 
@@ -138,20 +155,29 @@ def are_labels(cells: Sequence[str]) -> bool:
     plain = [undecorated(cell).strip() for cell in cells]
     if not all(plain) and any(plain[1:]):
         return False
-    counted = [_COUNTER.fullmatch(cell) for cell in plain]
-    if all(counted) and not (len(plain) == 1 and plain[0].isdigit()):
-        numbers = [int(found[1]) for found in counted if found]
-        if numbers in ([*range(len(cells))], [*range(1, len(cells) + 1)]):
-            return True
-    return all(map(is_label, cells))
+    one_number = len(plain) == 1 and plain[0].isdigit()
+    return (are_counted(plain) and not one_number) or all(map(is_label, cells))
 
 
-def _blocks(table: Rows, shape: Shape) -> Iterator[_Cut]:
-    """The blocks of the shape that was asked for, with at most a line of labels above it and some beside."""
+def are_counted(labels: Sequence[str]) -> bool:
+    """Whether labels count from 0 or 1: q1, q2, q3.
+
+    >>> are_counted(["1.", "2."]), are_counted(["q0", "q1"]), are_counted(["q1", "q3"]), are_counted(["the", "cat"])
+    (True, True, False, False)
+    """
+    numbers = [int(found[1]) for found in map(_COUNTER.fullmatch, labels) if found]
+    return numbers in ([*range(len(labels))], [*range(1, len(labels) + 1)])
+
+
+def _blocks(table: Rows, lengths: Sequence[int], shape: Shape) -> Iterator[_Cut]:
+    """The blocks of the shape that was asked for, with at most a line of labels above it and some beside; in one row at
+    least, of the `lengths` that were written, they are not wider than what is there.
+    """
     high, wide = shape
     top, aside = len(table) - high, len(table[0]) - wide
     for left in range(min(aside, MOST_BESIDE) + 1) if high and wide and top in (0, 1) else ():
-        yield _Cut(table, top, left, left + wide)
+        if max(lengths[top:]) >= left + wide:
+            yield _Cut(table, top, left, left + wide)
 
 
 def _without_sure_labels(table: Rows, shape: Shape) -> _Cut:

@@ -21,6 +21,11 @@ _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="
 """What a sheet of ours has for answers, one of them at least."""
 _ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
 """What MathML puts over a letter, as the accent that it is: N̂."""
+_MATRIX = {
+    "mtable": (r" \begin{matrix}", r"\end{matrix} "), "mtr": ("", r" \\ "), "mtd": ("", " & "),
+    "mfrac": (r"\frac", ""), "msqrt": (r"\sqrt{", "}"),
+}  # fmt: skip
+"""What MathML begins and ends a matrix with, in LaTeX."""
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -74,9 +79,11 @@ class _Page(HTMLParser):
                 self._typed_into += 1
             elif self._spans[-1] == "characters":
                 self._first_character = len(self._text)
-        elif tag == "textarea":
+        elif tag == "textarea" or (tag == "pre" and not (self.sheet or self._in_table)):
             self._line()
             self._field = []
+        elif mathematics := _MATRIX.get(tag):
+            self._text.append(mathematics[0])
         elif tag == "input":
             self._input(said)
         elif tag == "br" and not self._in_table:
@@ -111,9 +118,11 @@ class _Page(HTMLParser):
             self._text.append(".")
         elif tag == "span" and self._spans:
             self._end_of_span(self._spans.pop())
-        elif tag == "textarea" and self._field is not None:
-            self.lines += ["", *"".join(self._field).strip().splitlines(), ""]
+        elif tag in ("textarea", "pre") and self._field is not None:
+            self.lines += ["", *"".join(self._field).strip("\r\n").rstrip().splitlines(), ""]
             self._field = None
+        elif mathematics := _MATRIX.get(tag):
+            self._text.append(mathematics[1])
         elif tag in _BLOCKS and not self._in_table:
             self._line()
 
@@ -200,13 +209,23 @@ def as_markdown(text: str) -> str:
 
 
 def with_tables(text: str) -> str:
-    """A text in which every table of HTML stands as one of Markdown."""
+    """A text in which every table of HTML or of a wiki stands as one of Markdown."""
+    if "{|" in text:
+        text = _OF_A_WIKI.sub(_from_wiki, text)
     if "<table" not in text:
         return text
     return _TABLE.sub(lambda found: f"\n\n{as_markdown(f'<html><body>{found[0]}</body></html>').strip()}\n\n", text)
 
 
 _TABLE = re.compile(r"(?is)<table\b.*?</table>")
+_OF_A_WIKI = re.compile(r"(?ms)^\{\|[^\n]*\n(?P<inside>(?:(?!^\|\}).)*)^\|\}[ \t]*$")
+_BETWEEN_ROWS, _BEFORE_CELL = re.compile(r"(?m)^\|-[^\n]*$"), re.compile(r"(?m)^[|!]|\|\||!!")
+
+
+def _from_wiki(table: re.Match[str]) -> str:
+    """A table of MediaWiki's: |- between rows, | or ! before a cell, || or !! between cells on a line."""
+    rows = ([cell.strip() for cell in _BEFORE_CELL.split(row)[1:]] for row in _BETWEEN_ROWS.split(table["inside"]))
+    return "\n".join(["", *_lines_of([row for row in rows if row]), ""])
 
 
 def out_of_archive(text: str) -> str:

@@ -639,9 +639,10 @@ def shape(text: str) -> Shaped | Unreadable:
     ((3, 4), ('n', 'd_k'), None, (3, 4))
     """
     written = " ".join(visible(undecorated(text)).split())
-    if _UNDEFINED.fullmatch(written) or written.rstrip(".。").casefold() in labels.said("not defined"):
-        return Shaped(None)
     last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
+    words = last.strip("()[]。")
+    if _UNDEFINED.fullmatch(words) or words.casefold() in labels.said("not defined"):
+        return Shaped(None)
     shapes = map(_SHAPE.fullmatch, (last, last.strip(" ()[]")))
     bare = _ROUND_A_SHAPE.fullmatch(last)
     found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
