@@ -328,7 +328,7 @@ class FilledSheet:
         """What stands on every sheet: headings of parts, lines for the name and the date, marks, the foot."""
         if block.kind == "heading":
             title = text.replace("\\", "").replace("*", "").strip()
-            label = next((m for p in (labels.question(), _NUMBER, _LETTER) if (m := p.match(title))), None)
+            label = self._question_in(title) or _NUMBER.match(title) or _LETTER.match(title)
             if label and ("=" not in text or _letters(text) - _letters(label[0]) in self._titles):
                 return True
         known = all(self.is_field(line) for line in text.split("\n") if line.strip())

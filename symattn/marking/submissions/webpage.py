@@ -22,7 +22,7 @@ _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="
 _ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
 """What MathML puts over a letter, as the accent that it is: N̂."""
 _MATRIX = {
-    "mtable": (r" \begin{matrix}", r"\end{matrix} "), "mtr": ("", r" \\ "), "mtd": ("", " & "),
+    "mtable": (r"\pmatrix{", "}"), "mtr": ("", r"\\"), "mtd": ("", "&"),
     "mfrac": (r"\frac", ""), "msqrt": (r"\sqrt{", "}"),
 }  # fmt: skip
 """What MathML begins and ends a matrix with, in LaTeX."""
@@ -83,7 +83,7 @@ class _Page(HTMLParser):
             self._line()
             self._field = []
         elif mathematics := _MATRIX.get(tag):
-            self._text.append(mathematics[0])
+            self._text.append(f" {mathematics[0]}")
         elif tag == "input":
             self._input(said)
         elif tag == "br" and not self._in_table:
@@ -122,7 +122,7 @@ class _Page(HTMLParser):
             self.lines += ["", *"".join(self._field).strip("\r\n").rstrip().splitlines(), ""]
             self._field = None
         elif mathematics := _MATRIX.get(tag):
-            self._text.append(mathematics[1])
+            self._text.append(f"{mathematics[1]} ")
         elif tag in _BLOCKS and not self._in_table:
             self._line()
 
