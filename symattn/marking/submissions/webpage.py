@@ -83,7 +83,7 @@ class _Page(HTMLParser):
             self._line()
             self._field = []
         elif mathematics := _MATRIX.get(tag):
-            self._text.append(f" {mathematics[0]}")
+            self.handle_data(f" {mathematics[0]}")
         elif tag == "input":
             self._input(said)
         elif tag == "br" and not self._in_table:
@@ -122,7 +122,7 @@ class _Page(HTMLParser):
             self.lines += ["", *"".join(self._field).strip("\r\n").rstrip().splitlines(), ""]
             self._field = None
         elif mathematics := _MATRIX.get(tag):
-            self._text.append(f"{mathematics[1]} ")
+            self.handle_data(f"{mathematics[1]} ")
         elif tag in _BLOCKS and not self._in_table:
             self._line()
 
