@@ -29,7 +29,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
-    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=[\[(\w])", r"\1 = "),  # R
+    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = "),  # R
     (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from symattn.marking.submissions.latex import Groups, Replaced, rewritten
-from symattn.marking.submissions.matrices import closed, split
+from symattn.marking.submissions.matrices import LONGEST, closed, split
 
 
 def in_brackets(text: str) -> str:
@@ -46,9 +46,9 @@ _ARGUMENTS = {"nrow": 1, "ncol": 2}
 
 def _made(constructor: re.Match[str], groups: Groups) -> Replaced:
     """The matrix that it makes, on as many lines as before; None where that does not stand there."""
-    if not groups:
+    start, end = groups[0] if groups else (0, 0)
+    if not 0 < end - start < LONGEST:
         return None
-    start, end = groups[0]
     whole = constructor.string[start:end]
     below = "\n" * whole.count("\n")
     inside = whole[1:-1]

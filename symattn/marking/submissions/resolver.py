@@ -91,7 +91,7 @@ AROUND = ' \t*_`#:=：."“”'
 
 _FILLERS = frozenset(
     re.findall(
-        "[a-z]+",
+        r"\w+",
         "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
         "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
         "compute computing calculate calculating approximately about roughly "

@@ -21,11 +21,11 @@ _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="
 """What a sheet of ours has for answers, one of them at least."""
 _ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
 """What MathML puts over a letter, as the accent that it is: N̂."""
-_MATRIX = {
-    "mtable": (r"\pmatrix{", "}"), "mtr": ("", r"\\"), "mtd": ("", "&"),
-    "mfrac": (r"\frac", ""), "msqrt": (r"\sqrt{", "}"),
+_MATHEMATICS = {
+    "mtable": (r"\pmatrix{", "", "}"), "mtr": ("", "", r"\\"), "mtd": ("", "", "&"),
+    "mfrac": (r"\frac{", "}{", "}"), "msup": ("", "^{", "}"), "msub": ("", "_{", "}"), "msqrt": (r"\sqrt{", "", "}"),
 }  # fmt: skip
-"""What MathML begins and ends a matrix with, in LaTeX."""
+"""What stands in LaTeX before an element of MathML, between the two that are in it, and behind it."""
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -48,11 +48,15 @@ class _Page(HTMLParser):
         self._first_character = 0
         self._box = ""
         self._field: list[str] | None = None
+        self._formulas: list[tuple[str, int]] = []
+        """The elements of MathML that are open, each with the number of those in it."""
 
     # -------------------------------------------------------------------------------- tags
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         said = {name: value or "" for name, value in attributes}
+        if not self.sheet:
+            self._begin_mathematics(tag)
         if tag in _UNSEEN:
             self._unseen += 1
         elif tag == "html":
@@ -82,8 +86,6 @@ class _Page(HTMLParser):
         elif tag == "textarea" or (tag == "pre" and not (self.sheet or self._in_table)):
             self._line()
             self._field = []
-        elif mathematics := _MATRIX.get(tag):
-            self.handle_data(f" {mathematics[0]}")
         elif tag == "input":
             self._input(said)
         elif tag == "br" and not self._in_table:
@@ -95,7 +97,28 @@ class _Page(HTMLParser):
         if tag in ("input", "br"):
             self.handle_starttag(tag, attributes)
 
+    def _begin_mathematics(self, tag: str) -> None:
+        """An element of MathML, and what stands between it and the one before it: a fraction, an exponent."""
+        if self._formulas:
+            outer, before = self._formulas[-1]
+            self._formulas[-1] = outer, before + 1
+            self._write(_MATHEMATICS[outer][1] if before == 1 and outer in _MATHEMATICS else "")
+        if self._formulas or tag == "math":
+            self._formulas.append((tag, 0))
+            self._write(_MATHEMATICS.get(tag, ("",))[0])
+
+    def _end_mathematics(self, tag: str) -> None:
+        if any(tag == opened for opened, _ in self._formulas):
+            while self._formulas.pop()[0] != tag:
+                pass
+            self._write(_MATHEMATICS.get(tag, ("",))[-1])
+
+    def _write(self, signs: str) -> None:
+        if signs:
+            self.handle_data(f"{signs} " if signs == "&" else signs)
+
     def handle_endtag(self, tag: str) -> None:
+        self._end_mathematics(tag)
         if tag in _UNSEEN:
             self._unseen = max(0, self._unseen - 1)
         elif heading := _HEADING.fullmatch(tag):
@@ -121,8 +144,6 @@ class _Page(HTMLParser):
         elif tag in ("textarea", "pre") and self._field is not None:
             self.lines += ["", *"".join(self._field).strip("\r\n").rstrip().splitlines(), ""]
             self._field = None
-        elif mathematics := _MATRIX.get(tag):
-            self.handle_data(f"{mathematics[1]} ")
         elif tag in _BLOCKS and not self._in_table:
             self._line()
 
@@ -211,21 +232,30 @@ def as_markdown(text: str) -> str:
 def with_tables(text: str) -> str:
     """A text in which every table of HTML or of a wiki stands as one of Markdown."""
     if "{|" in text:
-        text = _OF_A_WIKI.sub(_from_wiki, text)
+        text = _out_of_wikis(text)
     if "<table" not in text:
         return text
     return _TABLE.sub(lambda found: f"\n\n{as_markdown(f'<html><body>{found[0]}</body></html>').strip()}\n\n", text)
 
 
 _TABLE = re.compile(r"(?is)<table\b.*?</table>")
-_OF_A_WIKI = re.compile(r"(?ms)^\{\|[^\n]*\n(?P<inside>(?:(?!^\|\}).)*)^\|\}[ \t]*$")
 _BETWEEN_ROWS, _BEFORE_CELL = re.compile(r"(?m)^\|-[^\n]*$"), re.compile(r"(?m)^[|!]|\|\||!!")
 
 
-def _from_wiki(table: re.Match[str]) -> str:
-    """A table of MediaWiki's: |- between rows, | or ! before a cell, || or !! between cells on a line."""
-    rows = ([cell.strip() for cell in _BEFORE_CELL.split(row)[1:]] for row in _BETWEEN_ROWS.split(table["inside"]))
-    return "\n".join(["", *_lines_of([row for row in rows if row]), ""])
+def _out_of_wikis(text: str) -> str:
+    """Tables of MediaWiki's as those of Markdown: |- between rows, | or ! before a cell, || or !! between cells."""
+    lines: list[str] = []
+    start = -1
+    for line in text.split("\n"):
+        if line.startswith("{|"):
+            start = len(lines)
+        if start < 0 or not line.startswith("|}"):
+            lines.append(line)
+            continue
+        rows = (_BEFORE_CELL.split(row)[1:] for row in _BETWEEN_ROWS.split("\n".join(lines[start + 1 :])))
+        lines[start:] = ["", *_lines_of([[cell.strip() for cell in row] for row in rows if row]), ""]
+        start = -1
+    return "\n".join(lines)
 
 
 def out_of_archive(text: str) -> str:
