@@ -35,6 +35,7 @@ from symattn.marking.marker import mark
 from symattn.marking.submissions.entries import grid
 from symattn.page.writers.compiling import COMPILER
 from symattn.teaching.sheets import Setting, sheets, write_sheets
+from tests.bench.by_hand import worksheet
 from tests.marking.students import Style, copied, right_script
 
 ROOT = Path(__file__).parents[2]
@@ -284,6 +285,7 @@ def main():
         )
     print("\nin the same run")
     anchors = {"plain SymPy: derive and latex() of 3×5": plain, "joined strings": each(joined_strings, 200)}
+    anchors["worksheet and key by hand: fractions, Jinja2"] = each(lambda: worksheet(DRAWS), 50)
     for name, value in {**anchors, "NumPy, rounded": each(in_numpy, 2000)}.items():
         print(f"{name:<61}{value:>10,.3f} ms {value / plain:>15.5f}")
     print("\nquoted")

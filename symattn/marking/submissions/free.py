@@ -314,8 +314,8 @@ class FreeText:
 
     def _are_statements(self, lines: Sequence[Piece]) -> bool:
         """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        labels_ = [_BEFORE_A_ROW.split(line.text.strip(), maxsplit=1) for line in lines]
-        heads = [label[0].strip() for label in labels_ if len(label) > 1]
+        parted = (_BEFORE_A_ROW.split(line.text.strip(), maxsplit=1) for line in lines)
+        heads = [head.strip() for head, *row in parted if row]
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
     def _in_section(self, piece: Piece, text: str) -> str:
