@@ -60,11 +60,12 @@ def test_printed_digits_are_those_of_mpmath(recipe, places):
     assert Fraction(decimal_text(in_reals(recipe), places)) * 10**places == round(truth)
 
 
-@given(everything, st.integers(17, 90))
+@given(everything, st.sampled_from([0, 90]))
 def test_a_float_is_the_same_whatever_was_known_of_the_number_before(recipe, digits):
     """What is drawn with a seed must not depend on what was worked out before."""
     value, truth = in_reals(recipe), mp_value(recipe)
-    enclose(value, digits)
+    if digits:
+        enclose(value, digits)
     if abs(truth) > Fraction(1, 10**60):
         assert approximate(value) == float(truth)
 

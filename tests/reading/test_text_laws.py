@@ -27,6 +27,7 @@ from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.tables import entries_of
 from symattn.page.writers import markdown
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import question_document
@@ -418,3 +419,10 @@ def test_a_key_may_be_the_function_that_leads_to_a_step():
     said["softmax(S)"] = said.pop("A")
     found = symattn.check(question(), said).reports[0]
     assert (found.total, found.pending) == (found.available, False)
+
+
+def test_below_a_long_line_of_words_nothing_is_wider_than_what_was_written():
+    """Under "Scaled scores S" two rows of two numbers are no column of labels and a row that lacks an entry."""
+    for heads in (["Scaled", "scores", "S"], ["one", "two", "three", "four"]):
+        block = entries_of([heads, ["0", "2"], ["1", "0"]], (2, 2))
+        assert block is None or block.rows in ((("0", "2"), ("1", "0")), (("2",), ("0",)))
