@@ -118,6 +118,8 @@ class Places:
     def _numbered(self, line: str) -> list[tuple[str, str]]:
         """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
         found = _BEHIND_A_DASH.fullmatch(line)
+        if found and "\t" not in line and is_number(found["said"]):
+            found = None  # 1 - 3 may be −3
         return self._lettered(line) or ([(found["place"], found["said"])] if found else [])
 
     def _lettered(self, line: str) -> list[tuple[str, str]]:
