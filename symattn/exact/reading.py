@@ -510,7 +510,7 @@ class _Parser:
             mantissa, _, power = tokens[0].text.partition("e")
             places = len(mantissa.partition(".")[2]) - int(power)
         else:
-            places = _places_of_product(tree.body if isinstance(tree, Opposite) else tree)
+            places = _decimal_places(tree.body if isinstance(tree, Opposite) else tree)
         return ("decimal", places) if places > 0 else ("exact", None)
 
     def sum(self) -> Node:
@@ -791,9 +791,11 @@ def _power_of_ten(token: _Token) -> Node:
     return Product((Number(tidy(Fraction(mantissa)), at=token.at, digits=mantissa), ten), at=token.at)
 
 
-def _places_of_product(tree: Node) -> int:
-    """The decimal places of 6.11·10^(-1), which are 3; of anything else 0."""
+def _decimal_places(tree: Node) -> int:
+    """The decimal places of 6.11·10^(-1), which are 3, and of 611/1000; of anything else 0, also of 3/10, a fraction."""
     match tree:
+        case Over(Number(int()), Number(int(), digits=below)) if below.rstrip("0") == "1" and len(below) > 2:
+            return len(below) - 1
         case Product((Number(digits=mantissa), Power(Number(10), exponent))):
             match exponent:
                 case Number(int(power)):

@@ -147,6 +147,17 @@ ONE_TO = [str(k) for k in range(1, 20)]
 
 
 @layout("txt")
+def decimals_over_powers_of_ten(work):
+    """4555/10000 for 0.4555."""
+
+    def cell(x):
+        whole, point, digits = x.partition(".")
+        return f"{int(whole + digits)}/{10 ** len(digits)}" if point else x
+
+    return below_names(work, lambda a: (" ".join(map(cell, row)) for row in a.texts))
+
+
+@layout("txt")
 def pasted_with_name_beside(work):
     """Seen in pasted from a spreadsheet."""
     return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
