@@ -31,7 +31,6 @@ from symattn.foundation.typed import (
     plain,
     read,
 )
-from symattn.teaching.problems import ProblemType
 
 Id = NewType("Id", str)
 
@@ -180,18 +179,3 @@ def test_what_equals_its_default_is_not_written():
 def test_a_type_that_cannot_be_read_is_a_fault_of_the_program():
     with pytest.raises(TypeError, match="not a kind of data"):
         read(complex, 1)
-
-
-@tries(8)
-@given(CONTENTS)
-def test_a_problem_type_freezes_its_content_and_thaws_it_again(content):
-    chosen = ProblemType(
-        "made up",
-        "Made up",
-        draw=lambda *drawn: content,
-        make=lambda content: pytest.fail("not wanted"),
-        content=Content,
-    )
-    assert chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json") == content
-    with refused_saying(r"^exam.json, variant 5: points is 0;"):
-        chosen.thaw({**chosen.freeze(content), "points": 0}, "exam.json, variant 5")

@@ -30,6 +30,7 @@ from symattn.teaching.fairness.search import Kind
 from symattn.teaching.pool import OVERLAP as OVERLAP_OF
 from symattn.teaching.pool import Keys
 from symattn.teaching.problems import Spec, derived, problem_type
+from symattn.teaching.problems.base import Record
 from symattn.teaching.problems.derived import kind_of
 
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
@@ -134,12 +135,12 @@ class Lengthened:
         alike, _, key, make = min((self.keys.likeness(key), k, key, make) for k, (key, make) in enumerate(orders))
         return alike, family.written_member(self._upright(make())), key
 
-    def _content(self, member: family.Givens) -> derived.Content:
+    def _content(self, member: family.Givens) -> Record:
         members = iter([member])
-        return derived.content(self.spec, self.rng, 1, derived.Family(members))
+        return derived.numbers(self.spec, derived.Family(members))
 
-    def _upright(self, content: derived.Content) -> family.Givens:
-        return derived.thawed(content.given)
+    def _upright(self, content: Record) -> family.Givens:
+        return derived.thawed(content["given"])
 
     def _add(self, line: str, key: tuple[str, ...]) -> None:
         self.lines.append(line)

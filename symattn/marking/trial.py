@@ -158,7 +158,7 @@ def trying(settings: Any) -> Job:
     chosen = problem_type(settings["type"])
 
     def job(asked: Any) -> Any:
-        question = chosen.make(chosen.thaw(asked["content"], "A variant"))
+        question = chosen.make(asked["content"])
         if not all(isinstance(part.answer, StepAnswer) for part in question.parts):
             raise InputError(f"Marking is tried on full derivations; {question.type} asks for other things as well.")
         prove(question, chosen)

@@ -73,7 +73,7 @@ def choices(pdf: bool = False) -> dict[str, Any]:
     }
 
 
-def _problem(one: ProblemType[Any, Any]) -> dict[str, Any]:
+def _problem(one: ProblemType) -> dict[str, Any]:
     return {
         "name": one.name,
         "title": translated(one.title),
@@ -85,7 +85,7 @@ def _problem(one: ProblemType[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _option(one: ProblemType[Any, Any], name: str) -> dict[str, Any]:
+def _option(one: ProblemType, name: str) -> dict[str, Any]:
     """An option: what kind of value it takes, which ones where they can be listed, and the default."""
     default, about, *kinds = one.options[name]
     values = list(one.presets) if name == "what" and one.presets else _names(kinds)

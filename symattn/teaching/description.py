@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 from textwrap import indent
-from typing import Any
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings, custom, kept_mechanism, mechanism, mechanisms
@@ -293,7 +292,7 @@ def _of_custom() -> Description:
 # ------------------------------------------------------------------------------------------------ problem types
 
 
-def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
+def _of_problem(chosen: ProblemType) -> Description:
     asked = {"text": "Why do the rows of A sum to 1?", "lines": 4} if chosen.fixed else {}
     stated = f", options={asked}" if asked else ""
     call = f'[sheet] = symattn.worksheet(problem="{chosen.name}", seed={SEED}{stated})'

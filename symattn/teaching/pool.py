@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count, islice
 from operator import itemgetter
-from typing import Any
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, identity
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
+from symattn.teaching.problems.base import Record
 from symattn.teaching.question import Content, Question
 
 MOST_DRAWS, MOST_ORDERS = 1000, 4000
@@ -71,7 +71,7 @@ def chosen_contents(
 ) -> Iterator[Content]:
     """What the first `count` variants of a pool are made from, as JSON."""
     for candidate in islice(choose(spec, Drawn(spec, dice), tally or Tally(), overlap), count):
-        yield candidate.frozen
+        yield candidate.content
 
 
 Key = Sequence[Hashable]
@@ -232,20 +232,16 @@ class Drawn:
 class Candidate:
     """What may become a variant: the key that it is compared by, with all else evaluated lazily."""
 
-    def __init__(self, of: Drawn, key: Key, make: Callable[[], Any], rng: random.Random | None = None) -> None:
+    def __init__(self, of: Drawn, key: Key, make: Callable[[], Record], rng: random.Random | None = None) -> None:
         self._of, self.key, self._make, self._rng = of, key, make, rng
 
     @cached_property
-    def content(self) -> Any:
+    def content(self) -> Record:
         return self._make()
 
     @cached_property
-    def frozen(self) -> Content:
-        return self._of.type.freeze(self.content)
-
-    @cached_property
     def name(self) -> str:
-        return identity(self.frozen)
+        return identity(self.content)
 
     def others(self) -> Iterator[Candidate]:
         """Equally hard ones that have other keys."""
@@ -257,11 +253,11 @@ class Candidate:
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question, chosen: ProblemType[Any, Any]) -> None:
+def prove(question: Question, chosen: ProblemType) -> None:
     """Every variant proves itself before it is written; `SelfCheckError` says what does not hold."""
     if question.problem is not None:
         self_check(question.problem.derivation)
-    thawed = chosen.thaw(question.frozen, "A variant")
+    thawed = dict(question.frozen)
     if not alike(thawed, question.content):  # else the question, which is a function of its content, is the same
         again = chosen.make(thawed)
         if digest(list(again.entries())) != digest(list(question.entries())):
@@ -273,8 +269,6 @@ def alike(one: object, other: object) -> bool:
     """Whether two contents are the same, type for type: 1 is neither True nor a fraction, a tuple is no list."""
     if type(one) is not type(other):
         return False
-    if is_dataclass(one):
-        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return list(one) == list(other) and all(alike(x, other[name]) for name, x in one.items())
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):

@@ -252,7 +252,7 @@ class ToSet:
     def sheet(self, proved: bool = False) -> Sheet:
         """The sheet; its key is recomputed by a second route unless it was `proved` already."""
         chosen = problem_type(self.type)
-        question = chosen.make(chosen.thaw(self.content, f"Sheet {self.number}"))
+        question = chosen.make(self.content)
         if not proved:
             prove(question, chosen)
         return chosen_sheet(question, self.command, self.number, tuple(self.ask), self.marks)
@@ -367,7 +367,7 @@ class ThawedSheets(Mapping[str, Question]):
         if id not in self._made:
             frozen = self._sheets[id]
             chosen = problem_type(str(frozen.content["type"]))
-            question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}")).asking(frozen.ask)
+            question = chosen.make(frozen.content).asking(frozen.ask)
             where = f"Sheet {id} of {self._where}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, where, self._software)

@@ -76,7 +76,7 @@ def trying(settings: Any) -> Job:
     chosen = problem_type(settings["type"])
 
     def job(content: Any) -> Any:
-        question = chosen.make(chosen.thaw(content, "A variant"))
+        question = chosen.make(content)
         prove(question, chosen)
         return plain(Tried.of(question))
 

@@ -121,9 +121,8 @@ def test_answers_that_come_out_otherwise_of_the_same_content_are_refused(three, 
     full = problem_types()["full"]
 
     def otherwise(content):
-        frozen = full.freeze(content)
-        given = {**frozen["given"], "V": [[x + 1 for x in row] for row in frozen["given"]["V"]]}
-        return replace(full.make(full.thaw({**frozen, "given": given}, "")), content=content)
+        given = {**content["given"], "V": [[x + 1 for x in row] for row in content["given"]["V"]]}
+        return replace(full.make({**content, "given": given}), content=content)
 
     monkeypatch.setattr(symattn.teaching.sheets, "problem_type", lambda name: replace(full, make=otherwise))
     with refused_saying(r"Z\[1,1\] was .* on the key, and is .* now\."):

@@ -82,7 +82,7 @@ def said(weights, **settings):
         "settings": frozen_settings(Settings.read({"scale": "none", **settings})), "given": given,
     }  # fmt: skip
     full = problem_type("full")
-    page = FORMATS["text"].write(question_document(full.make(full.thaw(content, "given")), "", ""))
+    page = FORMATS["text"].write(question_document(full.make(content), "", ""))
     return " ".join(page.replace("│", " ").split())
 
 

@@ -12,7 +12,11 @@ from problem_laws import contents, questions
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.page.document import AnswerGrid
-from symattn.teaching.problems.drills import FORMS, SPREAD, STEPS, TYPE
+from symattn.teaching.problems.drills import FORMS, SPREAD, STEPS, TYPE, Drill
+
+
+def drills_of(content):
+    return [Drill(**item) for item in content["items"]]
 
 
 def entry(x):
@@ -69,7 +73,7 @@ def test_one_step_alone(step):
 
 def test_softmax_alone_goes_through_every_form_with_rational_weights_where_promised():
     for content in contents(TYPE, 8, options={"step": "softmax", "items": len(FORMS)}):
-        rows = [content.derivation(item).last.result for item in content.items]
+        rows = [item.derivation("rows", "additive").last.result for item in drills_of(content)]
         for form, row in zip(FORMS, rows, strict=True):
             assert all(isinstance(x, int | Fraction) for x in row) == (form != "powers"), form
             if form.startswith("base"):
@@ -96,15 +100,15 @@ def test_siblings_take_as_much_work():
 
 def test_scores_to_be_scaled_are_divisible_in_part():
     for content in contents(TYPE, 8, options={"step": "scale", "items": 3}):
-        for item in content.items:
+        for item in drills_of(content):
             scaled = np.array(item.given["S"]) / np.sqrt(item.d_k)
             assert 0 < np.sum(scaled == np.round(scaled)) < scaled.size
 
 
 def test_weights_to_mix_with_are_a_distribution():
     for content in contents(TYPE, 8, options={"step": "output", "items": 3}):
-        for item in content.items:
-            weights = floats(content.derivation(item).value("A"))
+        for item in drills_of(content):
+            weights = floats(item.derivation("rows", "additive").value("A"))
             assert np.allclose(weights.sum(axis=1), 1)
             assert np.all(weights > 0)
 

@@ -1,7 +1,6 @@
 """Find the error: scripts in which one line is that of a belief, and the others are what NumPy makes of it."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,16 +11,20 @@ from symattn.derivation.misconceptions import misconception
 from symattn.errors import SelfCheckError
 from symattn.page.document import Document
 from symattn.page.writers.text import write as plain
-from symattn.teaching.problems.find_error import OPTIONS, SLIP, TYPE, with_error
+from symattn.teaching.problems.find_error import OPTIONS, SLIP, TYPE, Planted, with_error
 
 
 def normalised(a, axis):
     return a / a.sum(axis=axis, keepdims=True)
 
 
+def errors_of(question):
+    return [Planted(**error) for error in question.content["errors"]]
+
+
 def script_of(question):
     script = question.problem.derivation
-    for error in question.content.errors:
+    for error in errors_of(question):
         script = with_error(script, error)
     return script
 
@@ -30,7 +33,7 @@ def script_of(question):
 def test_scripts_go_on_from_their_wrong_line():
     seen = Counter()
     for question in questions(TYPE, 15):
-        (error,) = question.content.errors
+        (error,) = errors_of(question)
         d = question.problem.derivation
         q, k, v = (floats(d.value(name)) for name in "QKV")
         right = numpy_attention(q, k, v, scale=2)
@@ -53,12 +56,12 @@ def test_scripts_go_on_from_their_wrong_line():
 @pytest.mark.slow
 def test_answers_name_the_step_and_give_the_right_values():
     for question in questions(TYPE, 5, mechanism="self_attention"):
-        (error,), d = question.content.errors, question.problem.derivation
+        (error,), d = errors_of(question), question.problem.derivation
         step, what, line, output = (part.answer for part in question.parts)
         assert error.step in (step.word, *step.accepted)
         assert len(what.options) == OPTIONS
         assert len({option.text for option in what.options}) == OPTIONS
-        assert [question.content.offered[0][i] for i in what.right] == [error.id]
+        assert [question.content["offered"][0][i] for i in what.right] == [error.id]
         assert line.value == d.value(error.step)
         assert output.value == d.last.result
 
@@ -66,21 +69,21 @@ def test_answers_name_the_step_and_give_the_right_values():
 @pytest.mark.slow
 def test_mistakes_and_steps_take_turns():
     drawn = list(contents(TYPE, 20))
-    steps = Counter(content.errors[0].step for content in drawn)
+    steps = Counter(content["errors"][0]["step"] for content in drawn)
     assert set(steps) == {"S", "S'", "A", "Z"}
-    ids = Counter(content.errors[0].id for content in drawn)
+    ids = Counter(content["errors"][0]["id"] for content in drawn)
     assert max(count for id, count in ids.items() if id != SLIP) <= 3
     assert len(ids) > 8
-    places = Counter(content.offered[0].index(content.errors[0].id) for content in drawn)
+    places = Counter(content["offered"][0].index(content["errors"][0]["id"]) for content in drawn)
     assert places == dict.fromkeys(range(OPTIONS), 4)
 
 
 @pytest.mark.slow
 def test_nothing_that_is_offered_besides_writes_the_same_line():
     for question in questions(TYPE, 8, settings={"mask": "causal"}):
-        (error,), d = question.content.errors, question.problem.derivation
+        (error,), d = errors_of(question), question.problem.derivation
         written = script_of(question).value(error.step)
-        for id in set(question.content.offered[0]) - {SLIP, error.id}:
+        for id in set(question.content["offered"][0]) - {SLIP, error.id}:
             wrong = misconception(id).on(d)
             assert wrong.value(error.step) != written
 
@@ -88,7 +91,7 @@ def test_nothing_that_is_offered_besides_writes_the_same_line():
 @pytest.mark.slow
 def test_two_errors_are_two_lines():
     for question in questions(TYPE, 3, options={"errors": 2}, settings={"mask": "causal"}):
-        steps = [error.step for error in question.content.errors]
+        steps = [error.step for error in errors_of(question)]
         order = [step.name for step in question.problem.steps]
         assert len(set(steps)) == 2
         assert order.index(steps[0]) < order.index(steps[1])
@@ -99,17 +102,17 @@ def test_two_errors_are_two_lines():
 @pytest.mark.slow
 def test_a_second_explanation_is_found():
     """With S = Sᵀ, K Qᵀ cannot be seen."""
-    content = next(c for c in contents(TYPE, 40) if c.errors[0].id == "T2")
-    given = {**content.given, "Q": content.given["K"]}
+    content = next(c for c in contents(TYPE, 40) if c["errors"][0]["id"] == "T2")
+    given = {**content["given"], "Q": content["given"]["K"]}
     with pytest.raises(SelfCheckError, match="cannot be seen"):
-        TYPE.prove(TYPE.make(replace(content, given=given)))
+        TYPE.prove(TYPE.make({**content, "given": given}))
 
 
 def test_the_key_shows_every_dot_product_of_the_output():
     """z₁₁ = 0.2·1 + 0.8·3 = …, for every entry."""
     shown = 0
     for question in questions(TYPE, 6):
-        if question.content.errors[-1].step != "Z":
+        if errors_of(question)[-1].step != "Z":
             said = plain(Document("", question.parts[-1].key))
             rows, columns = question.problem.derivation.value("Z").shape
             dots = [f"z{'₁₂₃₄₅'[i]}{'₁₂₃₄₅'[j]} =" for i in range(rows) for j in range(columns)]

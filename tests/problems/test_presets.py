@@ -35,7 +35,7 @@ def test_the_key_is_right_and_a_wrong_entry_is_found(name, what):
     assert check(question, right).right
     last = question.parts[-1].name
     assert not check(question, {**right, last: right[last] * 7 + right[last].ones(*right[last].shape)}).right
-    again = chosen.make(chosen.thaw(json.loads(json.dumps(question.frozen)), "exam.json"))
+    again = chosen.make(json.loads(json.dumps(question.frozen)))
     assert list(again.entries()) == list(question.entries())
     text = " ".join(render(question_document(again), "text")[1].decode().split())
     assert ("Gradients are those of the loss" in text) == (name == "gradient")

@@ -186,7 +186,7 @@ def test_claims_about_counts_hold_when_counted():
 def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it_was():
     q = question(1)
     frozen = {name: x for name, x in q.frozen.items() if name not in ("parallel", "through", "slope")}
-    old = TYPE.make(TYPE.thaw(frozen, ""))
+    old = TYPE.make(frozen)
     assert old.frozen == frozen
     assert old.marks == 13
     assert [part.name for part in old.parts] == ["cost", "steps", "paths", "overtaking", "claims", "corrections"]

@@ -76,8 +76,8 @@ def test_names_are_those_of_the_notation():
 def test_keys_stand_everywhere_equally_often():
     drawn = list(contents(TYPE, 16))
     for places in (
-        Counter(content.names.index(content.role) for content in drawn),
-        Counter(content.products.index(3) for content in drawn),
+        Counter(content["names"].index(content["role"]) for content in drawn),
+        Counter(content["products"].index(3) for content in drawn),
     ):
         assert places == dict.fromkeys(range(OPTIONS), 4)
 
@@ -98,7 +98,7 @@ def test_a_wrong_translation_is_found(monkeypatch):
     honest = translate.translated
     monkeypatch.setattr(translate, "translated", lambda d, n: honest(d, n).replay(pinned={"S": d.value("S")}))
     with pytest.raises(SelfCheckError, match="S is not what was translated"):
-        TYPE.prove(question)
+        TYPE.prove(TYPE.make({**question.content}))
 
 
 def test_scores_of_other_matrices_are_refused_by_name():

@@ -49,7 +49,7 @@ WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scale
 def sheet(name):
     frozen = json.loads(SHEETS[name])
     kind = problem_type(frozen["type"])
-    return kind.make(kind.thaw(frozen, name))
+    return kind.make(frozen)
 
 
 def answer(step, values, head=0):

@@ -131,7 +131,7 @@ def _numbers(text: str) -> dict[str, int]:
     return {name: int(number) for name, number in (part.split("=") for part in text.split(","))}
 
 
-def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
+def _option(chosen: ProblemType, name: str, text: str) -> Json:
     """An option's value, as `option_text` writes it."""
     default = chosen.options[name][0] if name in chosen.options else ""
     value: Json = text if isinstance(default, str) else json.loads(text)

@@ -94,8 +94,7 @@ class Exam:
         """A question made from its frozen variant; `InputError` if its key would be another one."""
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
-            chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
-            question = chosen.make(chosen.thaw(cast(Content, frozen.content), where)).asking(asked.ask)
+            question = problem_type(asked.spec.type).make(cast(Content, frozen.content)).asking(asked.ask)
             named = f"Variant {frozen.id} of question {number + 1}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, named, self.software)
@@ -171,7 +170,7 @@ def first_variants(spec: ExamSpec, dice: Dice) -> Iterator[Question | InputError
             with _in_question(number):
                 chosen = problem_type(asked.spec.type)
                 content = next(chosen_contents(asked.spec, dice.part("question", number), 1))
-                question = chosen.make(chosen.thaw(content, "A variant"))
+                question = chosen.make(content)
                 prove(question, chosen)
                 yield _titled(question.asking(asked.ask).worth(asked.points, asked.marks), asked)
         except InputError as error:
@@ -210,7 +209,7 @@ def freezing(settings: Any) -> Job:
     ask, points, marks = settings["ask"], settings["points"], settings["marks"]
 
     def job(content: Any) -> Any:
-        question = chosen.make(chosen.thaw(content, "A variant"))
+        question = chosen.make(content)
         prove(question, chosen)
         return plain(_frozen(question.asking(ask).worth(points, marks)))
 

@@ -338,7 +338,7 @@ def _changed(data: Mapping[str, Any], change: Callable[[str, Any], Any]) -> Mapp
     return changed
 
 
-def _type_of(data: Mapping[str, Any], place: Place) -> ProblemType[Any, Any]:
+def _type_of(data: Mapping[str, Any], place: Place) -> ProblemType:
     with place.here():
         return problem_type(read(str, data.get("type", "full"), place.at("type")))
 

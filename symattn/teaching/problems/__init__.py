@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any
 
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError, offered
@@ -16,13 +15,13 @@ __path__ += added("problems")
 
 
 @cache
-def problem_types() -> Mapping[str, ProblemType[Any, Any]]:
+def problem_types() -> Mapping[str, ProblemType]:
     """Every problem type by its name."""
     return Catalogue(__name__, __path__, _entry)
 
 
-def _entry(module: ModuleType) -> tuple[str, ProblemType[Any, Any]] | None:
-    own: ProblemType[Any, Any] | None = getattr(module, "TYPE", None)
+def _entry(module: ModuleType) -> tuple[str, ProblemType] | None:
+    own: ProblemType | None = getattr(module, "TYPE", None)
     return None if own is None else (own.name, own)
 
 
@@ -31,7 +30,7 @@ def drawn_types() -> tuple[str, ...]:
     return tuple(name for name, chosen in problem_types().items() if not chosen.fixed)
 
 
-def problem_type(name: str) -> ProblemType[Any, Any]:
+def problem_type(name: str) -> ProblemType:
     """The problem type of that name; `InputError` lists those there are."""
     if name not in problem_types() and name in mechanisms():
         raise InputError(f"{name} is a mechanism, not a type of problem.")

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import combinations
 from math import isqrt
 from types import MappingProxyType
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
@@ -17,7 +17,7 @@ from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact.outside import listed
 from symattn.foundation.dice import whole
-from symattn.foundation.typed import Between, OneOf, Place, Such, plain, read
+from symattn.foundation.typed import Between, OneOf, Place, Such, read
 from symattn.page.notation import load_notation
 from symattn.teaching.question import ChoiceAnswer, Content, Json, Question
 
@@ -112,16 +112,11 @@ class Spec(Shared):
 ATTENTION = ("attention", "self_attention")
 """What questions on attention in general are true of."""
 
-C = TypeVar("C")
-"""The content of a variant: a frozen dataclass of the problem type's own."""
-F = TypeVar("F")
-"""What the variants of one family share: a band of difficulty, positions to be balanced."""
+Record = dict[str, Any]
+"""What was drawn, by its names, as JSON: numbers, texts, lists, and records of items and of things inside."""
 
 Key = tuple[str, ...]
-Relabellings = Callable[[C, Spec, Any, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
-
-Family = Content
-"""A family in JSON."""
+Relabellings = Callable[[Record, Spec, Any, random.Random], Iterator[tuple[Key, Callable[[], Record]]]]
 
 Option = tuple[Json, str] | tuple[Json, str, Any]
 """An option's default, a word on what it does, and what `typed.read` reads it as, where not all values will do."""
@@ -142,21 +137,14 @@ def first_place(spec: Spec, rng: random.Random) -> Any:
     return {"first": whole(rng, 0, 59)}
 
 
-def turn_of(number: int, family: Family) -> int:
-    """The number of a variant, counted from where its family begins."""
-    first = family.get("first", 0)
-    assert isinstance(first, int)
-    return number + first
-
-
 @dataclass(frozen=True)
-class ProblemType(Generic[C, F]):
+class ProblemType:
     """One way of asking.
 
-    `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
-    `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
-    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share, if
-    more than where right options stand in the first of them.
+    `draw` makes the content of a variant, everything that is random, which is JSON that an exam keeps; `make` makes the
+    question of it and draws nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all
+    variants of a pool share (a band of difficulty, positions to be balanced), if more than where right options stand in
+    the first of them.
     `proof` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
@@ -171,13 +159,12 @@ class ProblemType(Generic[C, F]):
 
     name: str
     title: str
-    draw: Callable[[Spec, random.Random, int, F], C]
-    make: Callable[[C], Question]
-    content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
-    family: Callable[[Spec, random.Random], F] = first_place
+    draw: Callable[[Spec, random.Random, int, Any], Record]
+    make: Callable[[Content], Question]
+    family: Callable[[Spec, random.Random], Any] = first_place
     proof: Callable[[Question], None] = lambda question: None
-    key: Callable[[C], Key] | None = None
-    relabellings: Relabellings[C] | None = None
+    key: Callable[[Record], Key] | None = None
+    relabellings: Relabellings | None = None
     options: Mapping[str, Option] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
@@ -187,15 +174,6 @@ class ProblemType(Generic[C, F]):
     mechanisms: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     fixed: bool = False
-
-    def freeze(self, content: C) -> Content:
-        """A content as JSON."""
-        frozen: Content = plain(content)
-        return frozen
-
-    def thaw(self, frozen: Content, where: str) -> C:
-        """The content that was frozen; `InputError` begins with `where` it came from."""
-        return read(self.content, frozen, where)
 
     def spec(self, stated: Mapping[str, Any], where: str | Place = "") -> Spec:
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style
@@ -17,25 +18,26 @@ from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
 from symattn.derivation.ops.turning import turned, turned_step
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, values_of
 from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.foundation.languages import message
-from symattn.page.document import Inlines, as_text, sentence
+from symattn.page.document import Inlines, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, lettered, put_in
-from symattn.teaching.problems.base import ProblemType, Spec, up_to
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
+from symattn.teaching.problems.base import Record, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
+from symattn.teaching.problems.draws import Asked, Draw, Item, ProvedQuestion
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import WAYS, Way, carried_out
-from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
+from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -70,9 +72,6 @@ def family(spec: Spec, rng: random.Random) -> Family:
     return replace(shared, places=balanced_places(rng, WRONG[spec.level] + 1, MOST_ITEMS))
 
 
-# ------------------------------------------------------------------------------------------------ content
-
-
 @dataclass(frozen=True)
 class ChoiceItem:
     """One token's row of a step, its formula, or all ways of working it out are to be found.
@@ -87,43 +86,33 @@ class ChoiceItem:
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ChoiceContent(derived.Content):
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
     """A derivation, and what is asked of it."""
-
-    several: bool
-    items: tuple[ChoiceItem, ...]
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> ChoiceContent:
-    several = TYPE.option(spec, "several")
+    several = draw.option("several")
     for _ in range(REDRAWN):
-        drawn = derived.content(spec, rng, number, family)
+        drawn = derived.numbers(draw.spec, draw.family)
         separated = derived.made(drawn).separation
-        items = _several(separated, spec, number, rng) if several else _items(separated, spec, number, rng, family)
+        items = _several(separated, draw, rng) if several else _items(separated, draw, rng)
         if items is not None:
-            return ChoiceContent(**vars(drawn), several=several, items=tuple(items))
-    raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
+            return {**drawn, "several": several, "items": items}
+    raise InputError(f"No variant of {draw.spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(
-    separated: Separation, spec: Spec, number: int, rng: random.Random, family: Family
-) -> list[ChoiceItem] | None:
+def _items(separated: Separation, draw: Draw, rng: random.Random) -> list[ChoiceItem] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
-    wrong = WRONG[spec.level]
+    number, wrong = draw.number, WRONG[draw.spec.level]
     there = {step.name for step in separated.derivation if isinstance(step.result, Matrix)}
     slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
     if not slots:
         steps = ", ".join(slot for slot in ORDER if slot != "formula")
         raise InputError(
-            f"Multiple choice asks about the steps {steps}, and {spec.mechanism} has none that is called so; "
+            f"Multiple choice asks about the steps {steps}, and {draw.spec.mechanism} has none that is called so; "
             "another mechanism or another problem type was expected."
         )
-    count = TYPE.option(spec, "items")
-    kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
+    kinds = sorted((slots[k % len(slots)] for k in range(draw.option("items"))), key=ORDER.index)
     items: list[ChoiceItem] = []
     for k, kind in enumerate(kinds):
-        place = family.place(k, number)
+        place = draw.family.place(k, number)
         if kind == "formula":
             item = _formula_item(separated, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
         else:
@@ -260,7 +249,7 @@ def _as_rows(d: Derivation) -> Derivation:
     return d if d.orientation == "rows" else turned(d)
 
 
-def _several(separated: Separation, spec: Spec, number: int, rng: random.Random) -> list[ChoiceItem] | None:
+def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
@@ -271,13 +260,13 @@ def _several(separated: Separation, spec: Spec, number: int, rng: random.Random)
     if not steps:
         raise InputError(
             f"Multiple choice with several asks for ways to work out {', '.join(WAYS_OF)} as attention has them, and "
-            f"{spec.mechanism} has none of these; another mechanism or another problem type was expected."
+            f"{draw.spec.mechanism} has none of these; another mechanism or another problem type was expected."
         )
     items: list[ChoiceItem] = []
-    for k, name in enumerate(steps[: TYPE.option(spec, "items")]):
+    for k, name in enumerate(steps[: draw.option("items")]):
         right = [w.id for w in suiting[name] if w.right and _gives(w, d)]
         wrong = [w.id for w in suiting[name] if not w.right and _fails(w, d)]
-        many = min(2 + (number + k) % 2, len(right))
+        many = min(2 + (draw.number + k) % 2, len(right))
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
         chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
@@ -296,18 +285,24 @@ def _fails(way: Way, d: Derivation) -> bool:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: ChoiceContent) -> Question:
-    problem = derived.problem_of(content, TYPE.title)
-    separated = derived.made(content).separation
+def ask(draw: Draw) -> Asked:
+    draw.together(lambda rng: draw_variant(rng, draw))
+    return lambda: made(draw)
+
+
+def made(draw: Draw) -> ProvedQuestion:
+    problem = derived.problem_of(draw.record, TYPE.title)
+    separated = derived.made(draw.record).separation
     wording = Wording(separated.derivation, problem.notation)
-    several = content.several
+    several, items = draw["several"], [ChoiceItem(**item) for item in draw["items"]]
     marks = Mark("B", 2, "deduct one for every wrong tick", OneLess()) if several else Mark("B", 1)
-    parts: list[Part] = []
-    for item in content.items:
+    parts: list[Item] = []
+    for item in items:
         prompt, offers = ASKED[item.kind](item, separated, wording, problem)
         title = step_title(separated.derivation[item.step], wording)
-        parts.append(choice_part(title, [prompt], offers, marks, key=[prompt], several=several))
-    return derived.question(TYPE, content, problem, lettered(parts), as_text(_SEVERAL if several else _ONE))
+        part = choice_part(title, [prompt], offers, marks, key=[prompt], several=several)
+        parts.append(Item(part, partial(_ticked_wrong, item, separated)))
+    return derived.question(draw, problem, parts, _SEVERAL if several else _ONE)
 
 
 _ONE = (
@@ -397,19 +392,12 @@ ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptA
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
+def _ticked_wrong(item: ChoiceItem, separated: Separation, part: Part) -> str:
     """Exactly the ways that give the result are right, or the option that is no mistake."""
-    assert question.problem is not None
-    content: ChoiceContent = question.content
-    d = _as_rows(derived.made(content).separation.derivation)
-    for part, item in zip(question.parts, content.items, strict=True):
-        assert isinstance(part.answer, ChoiceAnswer)
-        if item.kind == "ways":
-            right = frozenset(i for i, id in enumerate(item.options) if _gives(WAYS[id], d))
-        else:
-            right = frozenset({item.options.index("")})
-        if right != part.answer.right:
-            raise SelfCheckError(f"The key of part {part.name} ticks other options than those that are right.")
+    assert isinstance(part.answer, ChoiceAnswer)
+    d = _as_rows(separated.derivation)
+    right = {i for i, id in enumerate(item.options) if (_gives(WAYS[id], d) if item.kind == "ways" else not id)}
+    return "" if part.answer.right == right else "the key ticks other options than those that are right"
 
 
 def _gives(way: Way, d: Derivation) -> bool:
@@ -419,15 +407,11 @@ def _gives(way: Way, d: Derivation) -> bool:
     return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
 
 
-TYPE = ProblemType(
+TYPE = derived.about_derivations(
+    ask,
     name="choice",
     title="Multiple choice",
-    draw=draw,
-    make=make,
-    content=ChoiceContent,
     family=family,
-    proof=prove,
-    key=derived.key,
     options={
         "items": (
             5,

@@ -42,7 +42,8 @@ from symattn.teaching.problems.asking import (
     put_in,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.base import Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part, Question
 

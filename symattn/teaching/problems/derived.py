@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -25,7 +25,7 @@ from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
-from symattn.page.document import Block, Heading, Inlines, Paragraph, as_text
+from symattn.page.document import Block, Heading, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.conventions import conventions
 from symattn.teaching.explanation.parts import givens, instructions, wording_of
@@ -37,9 +37,11 @@ from symattn.teaching.fairness.search import Kind
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problem_file import read_given
-from symattn.teaching.problems.asking import right_letters
-from symattn.teaching.problems.base import NOTHING, ProblemType, Spec
-from symattn.teaching.question import Json, Part, Question
+from symattn.teaching.problems import draws
+from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
+from symattn.teaching.problems.base import NOTHING, ProblemType, Record, Spec
+from symattn.teaching.problems.draws import Asked, Draw, Item
+from symattn.teaching.question import Json, Part
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 BLOCKS = 12  # blocks of variants after which the places of right options come again
@@ -88,25 +90,11 @@ Rows = tuple[tuple[int | str, ...], ...]
 """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
 
 
-@dataclass(frozen=True)
-class Content:
-    """The numbers of one variant, with everything that is needed to work them out again.
+def numbers(spec: Spec, family: Family) -> Record:
+    """The numbers of the member of a family whose turn it is, with all that is needed to work them out again.
 
-    `settings` are in the words of a problem file, those that are not the default.  A type that asks otherwise than
-    line by line adds fields of its own.
+    Settings are in the words of a problem file, those that are not the default.
     """
-
-    type: str
-    mechanism: str
-    settings: Mapping[str, Json]
-    notation: str
-    exact: bool
-    places: int
-    given: Mapping[str, Rows]
-
-
-def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    """A variant of a family: the member whose turn it is."""
     settings = spec.chosen_settings()
     given: Mapping[str, AnyMatrix]
     if family.members is None:
@@ -114,15 +102,20 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Cont
     else:
         upright = next(family.members)
         given = upright if settings.orientation == "rows" else {name: m.T for name, m in upright.items()}
-    return Content(
-        type=spec.type,
-        mechanism=kept_mechanism(spec.mechanism),
-        settings=frozen_settings(settings),
-        notation=kept_notation(spec.notation),
-        exact=spec.exact,
-        places=spec.places,
-        given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
-    )
+    return {
+        "mechanism": kept_mechanism(spec.mechanism),
+        "settings": frozen_settings(settings),
+        "notation": kept_notation(spec.notation),
+        "exact": spec.exact,
+        "places": spec.places,
+        "given": {name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
+    }
+
+
+def about_derivations(ask: Callable[[Draw], Asked], **stated: Any) -> ProblemType:
+    """Make a problem type of a function that draws and asks about one derivation, of any mechanism."""
+    usual = {"family": family, "key": key, "mechanisms": (), "draws": ()}
+    return draws.named_draws(ask, **{**usual, **stated})
 
 
 # ------------------------------------------------------------------------------------------------ freezing
@@ -162,7 +155,7 @@ def _json(value: object) -> Json:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Matrix):
-        return [list(row) for row in frozen(value)]
+        return [[*row] for row in frozen(value)]
     if isinstance(value, list | tuple):
         return [_json(int(x) if isinstance(x, bool) else x) for x in value]
     if is_dataclass(value):
@@ -189,18 +182,16 @@ class Made:
         return _texts(self.problem)
 
 
-def made(content: Content) -> Made:
+def made(content: Record) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
-    settings, given = json.dumps(plain(content.settings)), tuple(content.given.items())
-    return _made(content.mechanism, settings, content.notation, content.exact, content.places, given)
+    settings, given = (json.dumps(content[name]) for name in ("settings", "given"))
+    return _made(content["mechanism"], settings, content["notation"], content["exact"], content["places"], given)
 
 
 @lru_cache(maxsize=8)
-def _made(
-    name: str, settings: str, notation: str, exact: bool, places: int, given: tuple[tuple[str, Rows], ...]
-) -> Made:
+def _made(name: str, settings: str, notation: str, exact: bool, places: int, given: str) -> Made:
     chosen = mechanism(name)
-    derivation = chosen.run(thawed(dict(given)), _read_settings(settings))
+    derivation = chosen.run(thawed(json.loads(given)), _read_settings(settings))
     own = OWN if name.startswith("{") else name
     return Made(Problem(chosen.title, own, derivation, load_notation(notation), exact=exact, places=places))
 
@@ -211,13 +202,13 @@ def _read_settings(settings: str) -> Settings:
     return Settings.read(json.loads(settings))
 
 
-def problem_of(content: Content, title: str = "") -> Problem:
+def problem_of(content: Record, title: str = "") -> Problem:
     """The problem that a content stands for, worked out."""
     problem = made(content).problem
     return replace(problem, title=title) if title else problem
 
 
-def key(content: Content) -> tuple[str, ...]:
+def key(content: Record) -> tuple[str, ...]:
     """The entries by which two keys are compared: those asked that have to be worked out, with where they stand.
 
     Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
@@ -269,8 +260,8 @@ AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v
 
 
 def relabellings(
-    content: Content, spec: Spec, family: Family, rng: random.Random
-) -> Iterator[tuple[tuple[str, ...], Callable[[], Content]]]:
+    content: Record, spec: Spec, family: Family, rng: random.Random
+) -> Iterator[tuple[tuple[str, ...], Callable[[], Record]]]:
     """The same variant with its features and, unmasked, its tokens in other orders: equally hard (tier A).
 
     Each is a key, which is the permuted one and need not be worked out, and what makes its content.
@@ -294,12 +285,12 @@ def relabellings(
 
 
 def _permuted(
-    content: Content,
+    content: Record,
     given: Mapping[str, Matrix],
     shapes: Mapping[str, tuple[str, str]],
     orders: Mapping[str, list[int]],
-) -> Content:
-    return replace(content, given={name: frozen(m) for name, m in permuted(given, shapes, orders).items()})
+) -> Record:
+    return {**content, "given": plain({name: frozen(m) for name, m in permuted(given, shapes, orders).items()})}
 
 
 # ------------------------------------------------------------------------------------------------ for the question
@@ -341,33 +332,21 @@ def _is_attention(problem: Problem) -> bool:
 
 
 def question(
-    asked: ProblemType[Any, Any],
-    content: Content,
-    problem: Problem,
-    parts: Iterable[Part],
-    introduction: Inlines | Paragraph,
-    *,
-    given: tuple[Block, ...] | None = None,
-    features: Mapping[str, float] | None = None,
-    positions: Mapping[str, str] | None = None,
-) -> Question:
-    """The question about a problem: all that is given is printed, unless `given` says what, and its work is measured.
+    draw: Draw, problem: Problem, parts: Sequence[Part | Item], introduction: BlockLike, **more: Any
+) -> draws.ProvedQuestion:
+    """The question about a problem: all that is given is printed, its work is measured, its keys are balanced.
 
-    Its keys are balanced, unless `positions` say what.
+    `more` are further arguments of `draws.question`, or take the place of these.
     """
-    wording, listed = wording_of(problem), tuple(parts)
-    return Question(
-        type=asked.name,
-        title=problem.title,
-        introduction=(introduction if isinstance(introduction, Paragraph) else Paragraph(introduction),),
-        given=all_given(problem, wording) if given is None else given,
-        parts=listed,
-        content=content,
-        problem=problem,
-        conventions=conventions(problem, wording),
-        features={**measured(problem)[0], **(features or {})},
-        positions=right_letters(listed) if positions is None else positions,
-    )
+    wording = wording_of(problem)
+    usual = {
+        "title": problem.title,
+        "problem": problem,
+        "given": all_given(problem, wording),
+        "features": measured(problem)[0],
+        "positions": right_letters(lettered(item.part if isinstance(item, Item) else item for item in parts)),
+    }
+    return draws.question(draw, parts, introduction, conventions(problem, wording), **{**usual, **more})
 
 
 def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:

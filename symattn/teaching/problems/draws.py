@@ -4,6 +4,8 @@
         row = draw("row", lambda rng: sample(rng, range(9), 4))
         ...
 
+Where most of what is drawn is only compared, it draws and returns a function that asks.
+
 When a variant is drawn, what stands behind a name is worked out and recorded; whenever its question is made again, it
 is what the record says.  So nothing but the choices themselves may depend on dice, levels, options and numbers.
 """
@@ -21,27 +23,30 @@ from symattn.foundation.typed import plain
 from symattn.page.document import TextLike, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.problems.asking import BlockLike, Prose, blocks, lettered, right_letter
-from symattn.teaching.problems.base import ATTENTION, Family, ProblemType, Spec, turn_of
-from symattn.teaching.question import Part, Question
+from symattn.teaching.problems.base import ATTENTION, ProblemType, Record, Spec
+from symattn.teaching.question import Content, Part, Question
 
 T = TypeVar("T")
-Record = dict[str, Any]
-"""What was drawn, by its names, as JSON: numbers, texts, lists, and records of items and of things inside."""
 
 
 class Draw:
     """Random choices by name, recorded when they are made, and read from the record ever after.
 
-    `spec`, the `number` of the variant and its `turn` (the number counted from where the family begins) exist only
-    while a variant is drawn.
+    `spec`, the `number` of the variant and its `family` exist only while a variant is drawn.
     """
 
     spec: Spec
     number: int
-    turn: int
+    family: Any
 
-    def __init__(self, of: ProblemType[Record, Family], record: Record, rng: random.Random | None = None) -> None:
+    def __init__(self, of: ProblemType, record: Record, rng: random.Random | None = None) -> None:
         self.type, self.record, self.rng = of, record, rng
+
+    @property
+    def turn(self) -> int:
+        """The number of the variant, counted from where its family begins."""
+        first: int = self.family.get("first", 0)
+        return self.number + first
 
     def __call__(
         self, name: str, choose: Callable[[random.Random], T], holds: Callable[[T], bool] = lambda x: True
@@ -110,7 +115,7 @@ class Draw:
     def _within(self, record: Record) -> Draw:
         other = Draw(self.type, record, self.rng)
         if self.rng is not None:
-            other.spec, other.number, other.turn = self.spec, self.number, self.turn
+            other.spec, other.number, other.family = self.spec, self.number, self.family
         return other
 
     def notation(self) -> str:
@@ -135,7 +140,7 @@ class ProvedQuestion:
     """A question, and its proof, which raises `SelfCheckError` for answers of its parts that are not the right ones."""
 
     question: Question
-    proof: Callable[[Question], None]
+    proof: Callable[[Question], None] = lambda question: None
 
 
 @dataclass(frozen=True)
@@ -197,31 +202,36 @@ def question(
     return ProvedQuestion(made, proved)
 
 
-def named_draws(ask: Callable[[Draw], ProvedQuestion], **stated: Any) -> ProblemType[Record, Family]:
+Asked = ProvedQuestion | Callable[[], ProvedQuestion]
+"""A question, or what makes it when it is wanted, and draws nothing."""
+
+
+def named_draws(ask: Callable[[Draw], Asked], **stated: Any) -> ProblemType:
     """Make a problem type of a function that draws and asks; `stated` are further fields of `ProblemType`.
 
     Unless `stated` says otherwise, its questions are about attention in general and draw their own sizes and numbers.
     """
-    last: tuple[Record, ProvedQuestion] | None = None  # a variant is drawn, set and proved in turn
+    last: tuple[Record, Asked | None] = {}, None  # a variant is drawn, set and proved in turn
 
-    def made(content: Record) -> ProvedQuestion:
+    def made(content: Content) -> ProvedQuestion:
         nonlocal last
-        made = last
-        if made is None or made[0] is not content:
-            try:
-                made = last = content, ask(Draw(chosen, content))
-            except (LookupError, TypeError, AttributeError) as error:  # a frozen file was changed
-                raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
-        return made[1]
+        record, asked = last if last[0] is content else (dict(content), None)
+        try:
+            asked = asked or ask(Draw(chosen, record))
+            asked = asked() if callable(asked) else asked
+        except (LookupError, TypeError, AttributeError) as error:  # a frozen file was changed
+            raise InputError(f"The content of {chosen.name} cannot be read: {error!r}.") from error
+        last = record, asked
+        return asked
 
-    def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Record:
+    def draw(spec: Spec, rng: random.Random, number: int, family: Any) -> Record:
         nonlocal last
         drawn = Draw(chosen, {"type": spec.type}, rng)
-        drawn.spec, drawn.number, drawn.turn = spec, number, turn_of(number, family)
+        drawn.spec, drawn.number, drawn.family = spec, number, family
         last = drawn.record, ask(drawn)
         return drawn.record
 
-    chosen: ProblemType[Record, Family] = ProblemType(
+    chosen = ProblemType(
         draw=draw,
         make=lambda content: made(content).question,
         proof=lambda question: made(question.content).proof(question),

@@ -18,11 +18,12 @@ from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.turning import turned
-from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root, values_of
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, square_root, values_of
+from symattn.exact.sums import total
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Inlines, Paragraph, TextLike, as_text, sentence
-from symattn.page.notation import kept_notation, load_notation
+from symattn.page.document import Paragraph, TextLike, sentence
+from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
@@ -30,10 +31,11 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import Prose, lettered, make_part
-from symattn.teaching.problems.base import ATTENTION, ProblemType, Spec, one_of, up_to
+from symattn.teaching.problems.asking import Prose, make_part
+from symattn.teaching.problems.base import Record, Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
-from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, Question, answer_entries
+from symattn.teaching.problems.draws import Asked, Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, answer_entries
 
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
 """Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
@@ -249,23 +251,6 @@ DRAWN: Mapping[str, Callable[[_Wanted], Drill]] = {
 STEPS = tuple(DRAWN)
 
 
-@dataclass(frozen=True)
-class DrillContent:
-    """A sheet of drills, and how they are written."""
-
-    type: str
-    notation: str
-    orientation: str
-    mask_style: MaskStyle
-    exact: bool
-    places: int
-    items: tuple[Drill, ...]
-
-    def derivation(self, item: Drill) -> Derivation:
-        """The one step of an item, as its sheet lays it out."""
-        return item.derivation(self.orientation, self.mask_style)
-
-
 # ------------------------------------------------------------------------------------------------ drawing
 
 
@@ -297,29 +282,20 @@ def family(spec: Spec, rng: random.Random) -> DrillFamily:
     return DrillFamily(loads)
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: DrillFamily) -> DrillContent:
-    settings = spec.chosen_settings()
-    step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
+def draw_drills(rng: random.Random, draw: Draw) -> list[Any]:
+    spec, step, count = draw.spec, draw.option("step"), draw.option("items")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
     drawn: list[Drill] = []
     for k, kind in enumerate(kinds):
         form = _form(spec.softmax, k if step == "softmax" else 0)
         for _ in range(TRIES):
-            item = DRAWN[kind](_Wanted(spec, rng, k + number, form))
-            if item not in drawn and family.fits(item):
+            item = DRAWN[kind](_Wanted(spec, rng, k + draw.number, form))
+            if item not in drawn and draw.family.fits(item):
                 break
         else:
             raise InputError(f"There are no {count} different drills of {kind} at level {spec.level}.")
         drawn.append(item)
-    return DrillContent(
-        type=spec.type,
-        notation=kept_notation(spec.notation),
-        orientation=settings.orientation,
-        mask_style=settings.mask_style,
-        exact=spec.exact,
-        places=spec.places,
-        items=tuple(drawn),
-    )
+    return drawn
 
 
 def _form(softmax: str, k: int) -> str:
@@ -332,33 +308,40 @@ def _form(softmax: str, k: int) -> str:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: DrillContent) -> Question:
-    notation = load_notation(content.notation)
-    say = Prose(notation)
-    parts: list[Part] = []
-    derivations = [content.derivation(item) for item in content.items]
-    for item, d in zip(content.items, derivations, strict=True):
-        problem = Problem(item.kind, "", d, notation, exact=content.exact, places=content.places)
-        wording, step = Wording(d, notation), d.last
-        ask = (
-            say(SENTENCES[item.kind], d_k=item.d_k, base=item.base),
-            givens(problem, wording),
-            *mask_shown(step, wording),
-            *ask_step(step, wording, content.exact),
+def ask(draw: Draw) -> Asked:
+    settings = ("orientation", "mask_style")
+    draw.together(lambda rng: {name: getattr(draw.spec.chosen_settings(), name) for name in settings})
+    draw.together(lambda rng: {name: getattr(draw.spec, name) for name in ("exact", "places")})
+    say = Prose(load_notation(draw.notation()), orientation=draw["orientation"])
+    items = [Drill(**item) for item in draw("items", lambda rng: draw_drills(rng, draw))]
+
+    def made() -> ProvedQuestion:
+        asked = [_item(item, item.derivation(draw["orientation"], draw["mask_style"]), draw, say) for item in items]
+        return question(
+            draw, asked, _instructions(draw["exact"], draw["places"]), _conventions(items, draw["mask_style"], say)
         )
-        key = worked(step, wording, Detail(places=content.places))
-        marks = [Mark("B", 1)] if item.kind == "mask" else [Mark("M", 1), Mark("A", 1)]
-        parts.append(make_part(step_title(step, wording), ask, key, _answer(d), *marks))
-    return Question(
-        type=TYPE.name,
-        title=TYPE.title,
-        given=(),
-        parts=lettered(parts),
-        content=content,
-        introduction=(_instructions(content.exact, content.places),),
-        conventions=_conventions(content, Wording(derivations[0], notation)),
-        features={"load": sum(map(_work, derivations))},
+
+    return made
+
+
+def _item(item: Drill, d: Derivation, draw: Draw, say: Prose) -> Item:
+    problem = Problem(item.kind, "", d, say.notation, exact=draw["exact"], places=draw["places"])
+    wording, step = Wording(d, say.notation), d.last
+    asked = (
+        say(SENTENCES[item.kind], d_k=item.d_k, base=item.base),
+        givens(problem, wording),
+        *mask_shown(step, wording),
+        *ask_step(step, wording, problem.exact),
     )
+    key = worked(step, wording, Detail(places=problem.places))
+    marks = [Mark("B", 1)] if item.kind == "mask" else [Mark("M", 1), Mark("A", 1)]
+
+    def check(part: Part) -> str:
+        """The step a second time in floating point, and weights exactly: a row is proportional to its powers."""
+        self_check(d)
+        return _wrong_weights(d) if item.kind == "softmax" else ""
+
+    return Item(make_part(step_title(step, wording), asked, key, _answer(d), *marks), check, _work(d))
 
 
 def _answer(d: Derivation) -> MatrixAnswer:
@@ -379,18 +362,21 @@ def _instructions(exact: bool, places: int) -> Paragraph:
     return Paragraph(asked, typed=typed)
 
 
-def _conventions(content: DrillContent, wording: Wording) -> tuple[Inlines, ...]:
-    rows, kinds = content.orientation == "rows", [item.kind for item in content.items]
-    lines: list[TextLike] = ["Tokens are rows." if rows else "Tokens are columns."]
+def _conventions(items: Sequence[Drill], mask_style: MaskStyle, say: Prose) -> list[TextLike]:
+    kinds = {item.kind for item in items}
+    lines: list[TextLike] = [say("Tokens are rows.", "Tokens are columns.")]
     if "scale" in kinds:
-        lines.append(sentence("Scores are divided by {divisor}.", divisor=wording.read("sqrt(d_k)")))
+        lines.append(sentence("Scores are divided by {divisor}.", divisor=say.wording.read("sqrt(d_k)")))
     if "mask" in kinds:
-        lines.append(_POLARITY[content.mask_style])
+        lines.append(_POLARITY[mask_style])
     if "softmax" in kinds:
-        along_rows = "Softmax is taken along each row; a score of −∞ gets the weight 0."
-        along_columns = "Softmax is taken along each column; a score of −∞ gets the weight 0."
-        lines.append(along_rows if rows else along_columns)
-    return tuple(map(as_text, lines))
+        lines.append(
+            say(
+                "Softmax is taken along each row; a score of −∞ gets the weight 0.",
+                "Softmax is taken along each column; a score of −∞ gets the weight 0.",
+            )
+        )
+    return lines
 
 
 _POLARITY = {
@@ -412,51 +398,35 @@ def _work(d: Derivation) -> float:
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
-    """Every step a second time in floating point, and weights exactly: a row is proportional to its powers."""
-    content: DrillContent = question.content
-    for item, part in zip(content.items, question.parts, strict=True):
-        assert isinstance(part.answer, MatrixAnswer)
-        assert part.answer.derivation
-        self_check(d := part.answer.derivation)
-        if item.kind == "softmax":
-            _weights_sum(d)
-
-
-def _weights_sum(d: Derivation) -> None:
-    total: Value = 0
-    for x, score in zip(values_of(d.last.result), values_of(d.value("S'")), strict=True):
+def _wrong_weights(d: Derivation) -> str:
+    weights = values_of(d.last.result)
+    for x, score in zip(weights, values_of(d.value("S'")), strict=True):
         if score is NEGATIVE_INFINITY and x != 0:
-            raise SelfCheckError(f"A hidden score has the weight {x}.")
-        total = total + x
-    if decide(total, 1).equal is not True:
-        raise SelfCheckError(f"A drill's weights sum to {total}.")
+            return f"a hidden score has the weight {x}"
+    whole = total(list(weights))
+    return "" if decide(whole, 1).equal is True else f"the weights sum to {whole}"
 
 
-def _key(content: DrillContent) -> tuple[str, ...]:
+def _key(content: Record) -> tuple[str, ...]:
     """The entries of the question, which need not be written for it."""
     return tuple(
         f"{letter}{where}={text}"
-        for letter, item in zip(LETTERS.lower(), content.items, strict=False)
-        for where, text in item.entries(content.orientation, content.mask_style)
+        for letter, item in zip(LETTERS.lower(), content["items"], strict=False)
+        for where, text in Drill(**item).entries(content["orientation"], content["mask_style"])
     )
 
 
-TYPE = ProblemType(
+TYPE = named_draws(
+    ask,
     name="drills",
     title="One-step drills",
-    draw=draw,
-    make=make,
-    content=DrillContent,
     family=family,
-    proof=prove,
     key=_key,
     options={
         "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn", one_of((*STEPS, "mixed"))),
         "items": (6, f"how many drills, from 1 to {MOST_ITEMS}", up_to(MOST_ITEMS)),
     },
     defaults={"mechanism": "attention"},
-    mechanisms=ATTENTION,
     settings=("mask", "mask_style", "orientation"),
     draws=("given",),
 )

@@ -33,7 +33,8 @@ from symattn.teaching.problems.asking import (
     put_in,
     right_letter,
 )
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.base import Record
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -31,8 +31,9 @@ from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import make_part
-from symattn.teaching.problems.base import ProblemType, Spec, up_to
-from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part, Question
+from symattn.teaching.problems.base import up_to
+from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
+from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part
 
 # ------------------------------------------------------------------------------------------------ what follows
 
@@ -236,30 +237,23 @@ BACKWARDS = {"starter": 1, "standard": 2, "long": 3}
 TRIES = 400
 
 
-@dataclass(frozen=True)
-class FadedContent(derived.Content):
-    """A derivation, and the entries that are blank in it."""
-
-    blanks: Blanks
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) -> FadedContent:
-    drawn = derived.content(spec, rng, number, family)
-    problem = derived.problem_of(drawn)
-    share, fade = TYPE.option(spec, "share"), TYPE.option(spec, "fade")
-    chosen = _chosen(problem, TYPE.option(spec, "blank"))
-    d, line = problem.derivation, number - 1
+def draw_blanks(rng: random.Random, draw: Draw) -> Blanks:
+    """The entries of the derivation that are blank."""
+    problem = derived.problem_of(draw.record)
+    chosen = _chosen(problem, draw.option("blank"))
+    d, line = problem.derivation, draw.number - 1
     for _ in range(TRIES):
-        if fade:
+        if draw.option("fade"):
             last = chosen[-1 - line % len(chosen) :]
             blanks = {step.name: cells_of(step) for step in last}
         else:
-            blanks = _backwards(d, BACKWARDS[spec.level], rng) if TYPE.option(spec, "backwards") else {}
+            blanks = _backwards(d, BACKWARDS[draw.spec.level], rng) if draw.option("backwards") else {}
             told = [step.name for step in d if any(operand.name in blanks for operand in step.operands)]
+            share = draw.option("share")
             blanks |= {step.name: _some(step, share, line, d, rng) for step in chosen if step.name not in told}
         if not undetermined(d, blanks):
-            return FadedContent(**vars(drawn), blanks=blanks)
-    raise InputError(f"No blanks of {spec.mechanism} with these sizes are determined by what is printed.")
+            return blanks
+    raise InputError(f"No blanks of {draw.spec.mechanism} with these sizes are determined by what is printed.")
 
 
 def _chosen(problem: Problem, names: Sequence[Json]) -> list[Step]:
@@ -307,10 +301,15 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: FadedContent) -> Question:
-    problem = derived.problem_of(content, TYPE.title)
+def ask(draw: Draw) -> Asked:
+    draw.together(lambda rng: derived.numbers(draw.spec, draw.family))
+    blanks: Blanks = draw("blanks", lambda rng: draw_blanks(rng, draw))
+    return lambda: made(draw, blanks)
+
+
+def made(draw: Draw, blanks: Blanks) -> ProvedQuestion:
+    problem = derived.problem_of(draw.record, TYPE.title)
     wording, d = wording_of(problem), problem.derivation
-    blanks = content.blanks
     printed: list[Formula] = []
     parts: list[Part] = []
     recovered = [name for name in d.givens if name in blanks]
@@ -325,15 +324,16 @@ def make(content: FadedContent) -> Question:
         parts.append(_completed(step, blanks[step.name], way, problem, wording))
         printed = []
     shown = tuple(name for name in d.givens if name not in blanks)
+    features, positions = derived.measured(problem)
     return derived.question(
-        TYPE,
-        content,
+        draw,
         problem,
         parts,
         _instructions(problem),
         given=derived.all_given(problem, wording, shown) if shown else (),
-        features={"blanks": float(sum(map(len, blanks.values())))},
-        positions=derived.measured(problem)[1],
+        features={**features, "blanks": float(sum(map(len, blanks.values())))},
+        positions=positions,
+        proof=lambda question: prove(d, blanks),
     )
 
 
@@ -449,11 +449,8 @@ def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
+def prove(d: Derivation, blanks: Blanks) -> None:
     """Every blank follows from what is printed; a given one that is changed alone contradicts a printed product."""
-    assert question.problem is not None
-    content: FadedContent = question.content
-    d, blanks = question.problem.derivation, content.blanks
     if left := undetermined(d, blanks):
         name, i, j = min(left)
         raise SelfCheckError(f"Nothing that is printed tells entry ({i + 1}, {j + 1}) of {name}.")
@@ -469,15 +466,10 @@ def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
     return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(known.rows))
 
 
-TYPE = ProblemType(
+TYPE = derived.about_derivations(
+    ask,
     name="faded",
     title="Faded example: fill in the blanks",
-    draw=draw,
-    make=make,
-    content=FadedContent,
-    family=derived.family,
-    proof=prove,
-    key=derived.key,
     options={
         "blank": ([], "the steps that have blanks, such as S and A; every step where none is named"),
         "share": (40, "how many of their entries are blank, in percent", up_to(100)),

@@ -53,11 +53,12 @@ from symattn.teaching.problems.asking import (
     put_in,
     right_letters,
 )
-from symattn.teaching.problems.base import ProblemType, Spec, up_to
+from symattn.teaching.problems.base import Record, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
+from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
 from symattn.teaching.problems.remarks import diagnosis
-from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, WordAnswer
+from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
 
 OPTIONS = 5
 SLIP = "slip"
@@ -83,14 +84,6 @@ class Planted:
             return None
         listed = slips(d, self.step, self.i, self.j)
         return next(s for s in listed if (s.slip.id, str(s.value)) == (self.kind, self.value))
-
-
-@dataclass(frozen=True)
-class ErrorContent(derived.Content):
-    """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
-
-    errors: tuple[Planted, ...]
-    offered: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -168,8 +161,8 @@ def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
 def family(spec: Spec, rng: random.Random) -> PlantFamily:
     shared = derived.family(spec, rng)
     by_step: dict[str, list[str]] = {}
-    for k in range(PARENTS):
-        d = whole(derived.problem_of(derived.content(spec, rng, k + 1, shared)).derivation)
+    for _ in range(PARENTS):
+        d = whole(derived.problem_of(derived.numbers(spec, shared)).derivation)
         for step in d:
             listed = by_step.setdefault(step.name, [])
             listed += [
@@ -187,21 +180,21 @@ def family(spec: Spec, rng: random.Random) -> PlantFamily:
     return PlantFamily(**vars(replace(shared, places=places)), plants=tuple(plants))
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: PlantFamily) -> ErrorContent:
-    count = TYPE.option(spec, "errors")
-    plants = family.plants
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
+    plants = draw.family.plants
     for attempt in range(REDRAWN * len(plants)):
-        drawn = derived.content(spec, rng, number, family)
-        first = (number - 1 + attempt // REDRAWN) % len(plants)
+        drawn = derived.numbers(draw.spec, draw.family)
+        first = (draw.number - 1 + attempt // REDRAWN) % len(plants)
         wanted = [plants[first]]
-        if count > 1:
+        if draw.option("errors") > 1:
             wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
         if errors := _plant(derived.problem_of(drawn).derivation, wanted, rng):
-            where = [family.place(k, number) for k in range(MOST_ERRORS)]
+            where = [draw.family.place(k, draw.number) for k in range(MOST_ERRORS)]
             offered = _offered(drawn, errors, where, rng)
             if offered is not None:
-                return ErrorContent(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
-    raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
+                return {**drawn, "errors": errors, "offered": offered}
+    raise InputError(f"No mistake can be planted in {draw.spec.mechanism} with these numbers so that it is unique.")
 
 
 def _step_of(plant: str) -> str:
@@ -245,7 +238,7 @@ def _pinned(d: Derivation) -> dict[str, object]:
 
 
 def _offered(
-    drawn: derived.Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
+    drawn: Record, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
 ) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = whole(derived.problem_of(drawn).derivation)
@@ -274,16 +267,22 @@ def _offered(
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: ErrorContent) -> Question:
-    problem = derived.problem_of(content, TYPE.title)
+def ask(draw: Draw) -> Asked:
+    draw.together(lambda rng: draw_variant(rng, draw))
+    return lambda: made(draw)
+
+
+def made(draw: Draw) -> ProvedQuestion:
+    problem = derived.problem_of(draw.record, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    errors, several = content.errors, len(content.errors) > 1
+    errors = [Planted(**error) for error in draw["errors"]]
+    several = len(errors) > 1
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
     wording = wording_of(problem)
     parts: list[Part] = []
-    for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
+    for k, (error, offered) in enumerate(zip(errors, draw["offered"], strict=True)):
         words = LINES[k] if several else ONLY_LINE
         parts.append(_which(words, problem.derivation[error.step], wording))
         parts.append(_what(words, error, offered, scripts[k], problem.derivation, wording))
@@ -301,13 +300,13 @@ def make(content: ErrorContent) -> Question:
         )
     script = (Heading(as_text("The student's working"), 1), *_script(scripts[-1], problem))
     return derived.question(
-        TYPE,
-        content,
+        draw,
         problem,
         named,
-        as_text(introduction),
+        introduction,
         given=(*derived.all_given(problem, wording), *script),
         positions={"wrong step": " ".join(error.step for error in errors), **right_letters(named)},
+        proof=lambda question: prove(problem.derivation, errors),
     )
 
 
@@ -467,12 +466,9 @@ def _output(wrong: str, several: bool, wording: Wording, problem: Problem) -> Pa
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question) -> None:
+def prove(script: Derivation, errors: Sequence[Planted]) -> None:
     """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
-    assert question.problem is not None
-    script, content = question.problem.derivation, question.content
-    assert isinstance(content, ErrorContent)
-    for error in content.errors:
+    for error in errors:
         separated = at_step(script, error.step)
         script = with_error(script, error)
         if script.value(error.step) == separated.derivation.value(error.step):
@@ -483,19 +479,15 @@ def prove(question: Question) -> None:
     for k, step in enumerate(script):
         above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}
         self_check(Derivation(above, (step,), orientation=script.orientation))
-    if {step.name for step in script if step.pinned} != {error.step for error in content.errors}:
+    if {step.name for step in script if step.pinned} != {error.step for error in errors}:
         raise SelfCheckError("The script has other wrong lines than those that were planted.")
 
 
-TYPE = ProblemType(
+TYPE = derived.about_derivations(
+    ask,
     name="find-error",
     title="Find the error",
-    draw=draw,
-    make=make,
-    content=ErrorContent,
     family=family,
-    proof=prove,
-    key=derived.key,
     options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}", up_to(MOST_ERRORS))},
     defaults={"mechanism": "attention"},
 )

@@ -23,6 +23,7 @@ from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import bank, blocks
 from symattn.teaching.problems.base import NOTHING, ProblemType
+from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
     Answer,
@@ -38,8 +39,16 @@ from symattn.teaching.question import (
 )
 
 
-def make(content: derived.Content) -> Question:
-    return question(derived.problem_of(content), content)
+def ask(draw: Draw, told: Mapping[str, str] = NOTHING) -> Asked:
+    """Draw the numbers of a derivation; what the student is `told` first goes by the mechanism."""
+    draw.together(lambda rng: derived.numbers(draw.spec, draw.family))
+
+    def made() -> ProvedQuestion:
+        whole = question(derived.problem_of(draw.record), draw.record)
+        opening = blocks([told[draw["mechanism"]]] if told else [])
+        return ProvedQuestion(replace(whole, type=draw.type.name, introduction=(*opening, *whole.introduction)))
+
+    return made
 
 
 def question(
@@ -364,15 +373,8 @@ def _marks(line: _Line, problem: Problem, masked: bool) -> Marks:
             return (method, Mark("A", 1))
 
 
-TYPE = ProblemType(
-    name="full",
-    title="Full derivation in answer boxes",
-    draw=derived.content,
-    make=make,
-    content=derived.Content,
-    family=derived.family,
-    key=derived.key,
-    relabellings=derived.relabellings,
+TYPE = derived.about_derivations(
+    ask, name="full", title="Full derivation in answer boxes", relabellings=derived.relabellings
 )
 
 
@@ -396,26 +398,19 @@ class ExerciseBank:
     exercises: Mapping[str, Exercise]
 
 
-def variety_of_bank(name: str) -> ProblemType[derived.Content, derived.Family]:
+def variety_of_bank(name: str) -> ProblemType:
     """Return the type of that name in `exercises.toml`."""
     of_type = bank(dict[str, ExerciseBank], "exercises")[name]
     return variety(name, of_type.title, of_type.exercises)
 
 
-def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType[derived.Content, derived.Family]:
+def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType:
     """A type that asks for a full derivation, of which mechanism its option `what` says; the first is the usual one."""
-    told = {one.mechanism: one.told for one in asked.values()}
-
-    def told_first(content: derived.Content) -> Question:
-        made = make(content)
-        introduction = (*blocks([told[content.mechanism]]), *made.introduction)
-        return replace(made, type=name, introduction=introduction)
-
-    return replace(
-        TYPE,
+    return derived.about_derivations(
+        partial(ask, told={one.mechanism: one.told for one in asked.values()}),
         name=name,
         title=title,
-        make=told_first,
+        relabellings=derived.relabellings,
         options={"what": (next(iter(asked)), ", ".join(asked))},
         presets={what: {"mechanism": one.mechanism, **one.preset} for what, one in asked.items()},
     )

@@ -33,8 +33,8 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, series
-from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.base import Record, one_of
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,

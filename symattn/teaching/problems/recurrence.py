@@ -46,7 +46,8 @@ from symattn.teaching.problems.asking import (
     number_part,
     table_part,
 )
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.base import Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank

@@ -45,8 +45,8 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, fill_in, for_columns, make_part, put_in
-from symattn.teaching.problems.base import ATTENTION
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, named_draws, question
+from symattn.teaching.problems.base import ATTENTION, Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, Step, transposed
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -22,9 +22,10 @@ from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, fill_in, lettered, make_part, put_in
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.asking import Offer, choice_part, fill_in, make_part, put_in
+from symattn.teaching.problems.base import Record, Spec
 from symattn.teaching.problems.derived import Family, balanced_places
+from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
@@ -47,26 +48,16 @@ def family(spec: Spec, rng: random.Random) -> Family:
     return replace(derived.family(spec, rng), places=balanced_places(rng, OPTIONS, 2))
 
 
-@dataclass(frozen=True)
-class TranslationContent(derived.Content):
-    """A derivation, the notation to write it in, and what is asked of it.
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    """A derivation, the notation to write it `into`, and what is asked of it.
 
     `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
     """
-
-    into: str
-    names: tuple[str, ...]
-    role: str
-    products: tuple[int, ...]
-    token: int
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> TranslationContent:
-    drawn = derived.content(spec, rng, number, family)
+    spec, drawn = draw.spec, derived.numbers(draw.spec, draw.family)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
         raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
-    into = TYPE.option(spec, "into") or ("columns" if settings.orientation == "rows" else "standard")
+    into = draw.option("into") or ("columns" if settings.orientation == "rows" else "standard")
     if into == spec.notation:
         raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
     target = load_notation(into)
@@ -76,21 +67,21 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Transla
     named = _named(d, load_notation(spec.notation), other, target)
     if not named:
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
-    role, group = named[(number - 1) % len(named)]
+    role, group = named[(draw.number - 1) % len(named)]
     wrong = shuffled(rng, [name for name in group if name != role])
     if (operands := other["S"].operands) not in PRODUCTS:
         factors = " and ".join(operand.name for operand in d["S"].operands)
         raise InputError(f"Scores to be translated are made of Q and K; those of {spec.mechanism} of {factors}.")
     right = PRODUCTS.index(operands)
     products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
-    return TranslationContent(
-        **vars(drawn),
-        into=kept_notation(into),
-        names=put_in(wrong, family.place(0, number), role),
-        role=role,
-        products=put_in(products, family.place(1, number), right),
-        token=pick(rng, range(tokens)),
-    )
+    return {
+        **drawn,
+        "into": kept_notation(into),
+        "names": put_in(wrong, draw.family.place(0, draw.number), role),
+        "role": role,
+        "products": put_in(products, draw.family.place(1, draw.number), right),
+        "token": pick(rng, range(tokens)),
+    }
 
 
 def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
@@ -112,28 +103,40 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def make(content: TranslationContent) -> Question:
-    problem = derived.problem_of(content, TYPE.title)
+def ask(draw: Draw) -> Asked:
+    draw.together(lambda rng: draw_variant(rng, draw))
+    return lambda: made(draw)
+
+
+def made(draw: Draw) -> ProvedQuestion:
+    problem = derived.problem_of(draw.record, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    target = load_notation(content.into)
+    target = load_notation(draw["into"])
     other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
     here, there = wording_of(problem), wording_of(other)
     shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
-    parts = lettered(
-        (
-            _name_part(content.names, content.role, here, there),
-            _product_part(content.products, there),
-            _shape_part(shaped, here, there),
-            _token_part(content.token, there),
-            _matrix_part("S", there, other),
-            _matrix_part(other.derivation.last.name, there, other),
-        )
+    parts = (
+        _name_part(draw["names"], draw["role"], here, there),
+        _product_part(draw["products"], there),
+        _shape_part(shaped, here, there),
+        _token_part(draw["token"], there),
+        _matrix_part("S", there, other),
+        _matrix_part(other.derivation.last.name, there, other),
     )
     derivation = [
         block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
     ]
     given = (*derived.all_given(problem, here), Heading(as_text("The derivation"), 1), *derivation)
-    return derived.question(TYPE, content, problem, parts, _introduction(problem, other), given=given)
+    settings = replace(Settings.read(draw.record["settings"]), orientation=other.derivation.orientation, by="matrix")
+
+    def proof(question: Question) -> None:
+        """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
+        again = mechanism(problem.mechanism).run(other.derivation.givens, settings)
+        for step in again:
+            if step.name not in other.derivation or step.result != other.derivation.value(step.name):
+                raise SelfCheckError(f"In the notation {target.name}, {step.name} is not what was translated.")
+
+    return derived.question(draw, problem, parts, _introduction(problem, other), given=given, proof=proof)
 
 
 def _introduction(problem: Problem, other: Problem) -> Inlines:
@@ -253,31 +256,11 @@ def _alone(d: Derivation, step: Step) -> Derivation:
     return replace(d, givens={o.name: d.value(o.name) for o in step.operands}, steps=(step,))
 
 
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question) -> None:
-    """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
-    problem, content = question.problem, question.content
-    assert problem is not None and isinstance(content, TranslationContent)
-    target = load_notation(content.into)
-    other = translated(problem.derivation, target)
-    settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
-    again = mechanism(problem.mechanism).run(other.givens, settings)
-    for step in again:
-        if step.name not in other or step.result != other.value(step.name):
-            raise SelfCheckError(f"In the notation {target.name}, {step.name} is not what was translated.")
-
-
-TYPE = ProblemType(
+TYPE = derived.about_derivations(
+    ask,
     name="translate",
     title="Translate the notation",
-    draw=draw,
-    make=make,
-    content=TranslationContent,
     family=family,
-    proof=prove,
-    key=derived.key,
     options={
         "into": ("", f"the notation to translate into: {', '.join(notations())}; else the other layout of tokens")
     },
