@@ -34,7 +34,7 @@ from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
 from symattn.teaching.problems.base import Record, Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
-from symattn.teaching.problems.draws import Asked, Draw, Item, ProvedQuestion
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import WAYS, Way, carried_out
 from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part
@@ -90,7 +90,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     """A derivation, and what is asked of it."""
     several = draw.option("several")
     for _ in range(REDRAWN):
-        drawn = derived.numbers(draw.spec, draw.family)
+        drawn = derived.drawn_numbers(rng, draw)
         separated = derived.made(drawn).separation
         items = _several(separated, draw, rng) if several else _items(separated, draw, rng)
         if items is not None:
@@ -285,11 +285,6 @@ def _fails(way: Way, d: Derivation) -> bool:
 # ------------------------------------------------------------------------------------------------ making
 
 
-def ask(draw: Draw) -> Asked:
-    draw.together(lambda rng: draw_variant(rng, draw))
-    return lambda: made(draw)
-
-
 def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
     separated = derived.made(draw.record).separation
@@ -408,7 +403,8 @@ def _gives(way: Way, d: Derivation) -> bool:
 
 
 TYPE = derived.about_derivations(
-    ask,
+    made,
+    draw_variant,
     name="choice",
     title="Multiple choice",
     family=family,

@@ -40,7 +40,7 @@ from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems import draws
 from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
 from symattn.teaching.problems.base import NOTHING, ProblemType, Record, Spec
-from symattn.teaching.problems.draws import Asked, Draw, Item
+from symattn.teaching.problems.draws import Draw, Item
 from symattn.teaching.question import Json, Part
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
@@ -90,6 +90,10 @@ Rows = tuple[tuple[int | str, ...], ...]
 """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
 
 
+def drawn_numbers(rng: random.Random, draw: Draw) -> Record:
+    return numbers(draw.spec, draw.family)
+
+
 def numbers(spec: Spec, family: Family) -> Record:
     """The numbers of the member of a family whose turn it is, with all that is needed to work them out again.
 
@@ -112,10 +116,21 @@ def numbers(spec: Spec, family: Family) -> Record:
     }
 
 
-def about_derivations(ask: Callable[[Draw], Asked], **stated: Any) -> ProblemType:
-    """Make a problem type of a function that draws and asks about one derivation, of any mechanism."""
-    usual = {"family": family, "key": key, "mechanisms": (), "draws": ()}
-    return draws.named_draws(ask, **{**usual, **stated})
+def about_derivations(
+    made: Callable[[Draw], draws.ProvedQuestion],
+    drawn: Callable[[random.Random, Draw], Record] = drawn_numbers,
+    **stated: Any,
+) -> ProblemType:
+    """Make a problem type of a function that asks about one derivation, of any mechanism; `drawn` is all of its record.
+
+    Most of what is drawn is only compared, so that the question is made when it is wanted.
+    """
+
+    def ask(draw: Draw) -> Callable[[], draws.ProvedQuestion]:
+        draw.together(lambda rng: drawn(rng, draw))
+        return partial(made, draw)
+
+    return draws.named_draws(ask, **{"family": family, "key": key, "mechanisms": (), "draws": (), **stated})
 
 
 # ------------------------------------------------------------------------------------------------ freezing

@@ -31,8 +31,8 @@ from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import make_part
-from symattn.teaching.problems.base import up_to
-from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
+from symattn.teaching.problems.base import Record, up_to
+from symattn.teaching.problems.draws import Draw, ProvedQuestion
 from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part
 
 # ------------------------------------------------------------------------------------------------ what follows
@@ -237,9 +237,10 @@ BACKWARDS = {"starter": 1, "standard": 2, "long": 3}
 TRIES = 400
 
 
-def draw_blanks(rng: random.Random, draw: Draw) -> Blanks:
-    """The entries of the derivation that are blank."""
-    problem = derived.problem_of(draw.record)
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    """A derivation, and the entries that are blank in it."""
+    drawn = derived.drawn_numbers(rng, draw)
+    problem = derived.problem_of(drawn)
     chosen = _chosen(problem, draw.option("blank"))
     d, line = problem.derivation, draw.number - 1
     for _ in range(TRIES):
@@ -252,7 +253,7 @@ def draw_blanks(rng: random.Random, draw: Draw) -> Blanks:
             share = draw.option("share")
             blanks |= {step.name: _some(step, share, line, d, rng) for step in chosen if step.name not in told}
         if not undetermined(d, blanks):
-            return blanks
+            return {**drawn, "blanks": blanks}
     raise InputError(f"No blanks of {draw.spec.mechanism} with these sizes are determined by what is printed.")
 
 
@@ -301,15 +302,9 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
 # ------------------------------------------------------------------------------------------------ making
 
 
-def ask(draw: Draw) -> Asked:
-    draw.together(lambda rng: derived.numbers(draw.spec, draw.family))
-    blanks: Blanks = draw("blanks", lambda rng: draw_blanks(rng, draw))
-    return lambda: made(draw, blanks)
-
-
-def made(draw: Draw, blanks: Blanks) -> ProvedQuestion:
+def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
-    wording, d = wording_of(problem), problem.derivation
+    wording, d, blanks = wording_of(problem), problem.derivation, draw["blanks"]
     printed: list[Formula] = []
     parts: list[Part] = []
     recovered = [name for name in d.givens if name in blanks]
@@ -467,7 +462,8 @@ def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
 
 
 TYPE = derived.about_derivations(
-    ask,
+    made,
+    draw_variant,
     name="faded",
     title="Faded example: fill in the blanks",
     options={

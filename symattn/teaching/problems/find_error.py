@@ -56,7 +56,7 @@ from symattn.teaching.problems.asking import (
 from symattn.teaching.problems.base import Record, Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
-from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
+from symattn.teaching.problems.draws import Draw, ProvedQuestion
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
 
@@ -184,7 +184,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
     plants = draw.family.plants
     for attempt in range(REDRAWN * len(plants)):
-        drawn = derived.numbers(draw.spec, draw.family)
+        drawn = derived.drawn_numbers(rng, draw)
         first = (draw.number - 1 + attempt // REDRAWN) % len(plants)
         wanted = [plants[first]]
         if draw.option("errors") > 1:
@@ -265,11 +265,6 @@ def _offered(
 
 
 # ------------------------------------------------------------------------------------------------ making
-
-
-def ask(draw: Draw) -> Asked:
-    draw.together(lambda rng: draw_variant(rng, draw))
-    return lambda: made(draw)
 
 
 def made(draw: Draw) -> ProvedQuestion:
@@ -484,7 +479,8 @@ def prove(script: Derivation, errors: Sequence[Planted]) -> None:
 
 
 TYPE = derived.about_derivations(
-    ask,
+    made,
+    draw_variant,
     name="find-error",
     title="Find the error",
     family=family,

@@ -23,7 +23,7 @@ from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import bank, blocks
 from symattn.teaching.problems.base import NOTHING, ProblemType
-from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
+from symattn.teaching.problems.draws import Draw, ProvedQuestion
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
     Answer,
@@ -39,16 +39,11 @@ from symattn.teaching.question import (
 )
 
 
-def ask(draw: Draw, told: Mapping[str, str] = NOTHING) -> Asked:
-    """Draw the numbers of a derivation; what the student is `told` first goes by the mechanism."""
-    draw.together(lambda rng: derived.numbers(draw.spec, draw.family))
-
-    def made() -> ProvedQuestion:
-        whole = question(derived.problem_of(draw.record), draw.record)
-        opening = blocks([told[draw["mechanism"]]] if told else [])
-        return ProvedQuestion(replace(whole, type=draw.type.name, introduction=(*opening, *whole.introduction)))
-
-    return made
+def made(draw: Draw, told: Mapping[str, str] = NOTHING) -> ProvedQuestion:
+    """What the student is `told` first goes by the mechanism."""
+    whole = question(derived.problem_of(draw.record), draw.record)
+    opening = blocks([told[draw["mechanism"]]] if told else [])
+    return ProvedQuestion(replace(whole, type=draw.type.name, introduction=(*opening, *whole.introduction)))
 
 
 def question(
@@ -374,7 +369,7 @@ def _marks(line: _Line, problem: Problem, masked: bool) -> Marks:
 
 
 TYPE = derived.about_derivations(
-    ask, name="full", title="Full derivation in answer boxes", relabellings=derived.relabellings
+    made, name="full", title="Full derivation in answer boxes", relabellings=derived.relabellings
 )
 
 
@@ -407,7 +402,7 @@ def variety_of_bank(name: str) -> ProblemType:
 def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType:
     """A type that asks for a full derivation, of which mechanism its option `what` says; the first is the usual one."""
     return derived.about_derivations(
-        partial(ask, told={one.mechanism: one.told for one in asked.values()}),
+        partial(made, told={one.mechanism: one.told for one in asked.values()}),
         name=name,
         title=title,
         relabellings=derived.relabellings,

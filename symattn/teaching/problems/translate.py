@@ -25,7 +25,7 @@ from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, fill_in, make_part, put_in
 from symattn.teaching.problems.base import Record, Spec
 from symattn.teaching.problems.derived import Family, balanced_places
-from symattn.teaching.problems.draws import Asked, Draw, ProvedQuestion
+from symattn.teaching.problems.draws import Draw, ProvedQuestion
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
@@ -53,7 +53,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
 
     `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
     """
-    spec, drawn = draw.spec, derived.numbers(draw.spec, draw.family)
+    spec, drawn = draw.spec, derived.drawn_numbers(rng, draw)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
         raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
@@ -101,11 +101,6 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 
 
 # ------------------------------------------------------------------------------------------------ making
-
-
-def ask(draw: Draw) -> Asked:
-    draw.together(lambda rng: draw_variant(rng, draw))
-    return lambda: made(draw)
 
 
 def made(draw: Draw) -> ProvedQuestion:
@@ -257,7 +252,8 @@ def _alone(d: Derivation, step: Step) -> Derivation:
 
 
 TYPE = derived.about_derivations(
-    ask,
+    made,
+    draw_variant,
     name="translate",
     title="Translate the notation",
     family=family,
