@@ -13,7 +13,7 @@ from pathlib import Path
 from symattn.api import worksheet
 from symattn.foundation.dice import Dice
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.exam.deploy import FORMAT, FROZEN
+from symattn.teaching.frozen import FORMAT, FROZEN
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (
     LETTERS,

@@ -6,18 +6,23 @@ number is refused, since then a student would be marked by another key than the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from symattn.errors import InputError, SymattnError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
+from symattn.foundation.identity import digest
 from symattn.foundation.version import VERSION
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,
     FormulaAnswer,
+    Json,
     Marks,
     MatrixAnswer,
     Part,
@@ -32,6 +37,8 @@ from symattn.teaching.question import (
 
 FROZEN = "exam.json"
 """The file that a frozen exam is."""
+FORMAT = 2
+"""Of frozen exams and sets; format 1 had answers, or a hash of them, in place of the parts, and is still read."""
 UNDEFINED = "undefined"
 """The key of a shape that there is not."""
 
@@ -46,6 +53,30 @@ class FrozenPart:
     name: str
     right: Mapping[str, str]
     marks: Marks
+
+
+def sealed(data: Mapping[str, Json]) -> str:
+    """What is frozen as the text of its file, with a hash by which any change is seen."""
+    return json.dumps({**data, "hash": digest(data)}, ensure_ascii=False, indent=1) + "\n"
+
+
+def unsealed(text: str, where: str | Path, what: str, has: str = "hash", otherwise: str = "") -> dict[str, Any]:
+    """The contents of such a file; `InputError` if it was changed, or is not `what` was expected, which `has` a key.
+
+    What may be done `otherwise` ends the sentence.
+    """
+    tail = f"; {otherwise}." if otherwise else "."
+    try:
+        data: dict[str, Any] = json.loads(text)
+        _, intact = data[has], data["hash"] == digest({key: value for key, value in data.items() if key != "hash"})
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{where} is not {what}{tail}") from error
+    if not intact:
+        raise InputError(f"{where} was changed after it was written (its hash does not fit){tail}")
+    form = data.get("format", FORMAT)
+    if form not in range(1, FORMAT + 1):
+        raise InputError(f"{where} has the format {form}; this version of symattn reads 1 to {FORMAT}.")
+    return data
 
 
 def freeze_parts(question: Question) -> tuple[FrozenPart, ...]:

@@ -36,7 +36,7 @@ from symattn.page.writers.page import typesetting
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
 from symattn.teaching.exporters import EXPORTERS, wants
 from symattn.teaching.fairness import self_check
-from symattn.teaching.frozen import FrozenPart, as_frozen, freeze_parts, refused
+from symattn.teaching.frozen import FORMAT, FrozenPart, as_frozen, freeze_parts, refused, sealed, unsealed
 from symattn.teaching.pool import Tally, chosen_contents, pool, prove
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
@@ -46,8 +46,6 @@ from symattn.teaching.question import Content, Json, Question
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 THROUGH_PDF = {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}
 """The formats that are no text, and how their files end."""
-FROZEN_FORMAT = 2
-"""Of the frozen set; format 1 had a hash of the answers in place of the parts, and is still read."""
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
 
@@ -319,14 +317,14 @@ def _frozen(sheet: Sheet) -> _Frozen:
 
 
 def _sealed(sheets: Sequence[_Frozen]) -> str:
-    data: dict[str, Json] = {
-        "format": FROZEN_FORMAT,
-        "software": f"symattn {VERSION}",
-        "recipe": "; ".join(dict.fromkeys(s.command for s in sheets if s.command)),
-        "sheets": [plain(sheet) for sheet in sheets],
-    }
-    data["hash"] = digest(data)
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    return sealed(
+        {
+            "format": FORMAT,
+            "software": f"symattn {VERSION}",
+            "recipe": "; ".join(dict.fromkeys(s.command for s in sheets if s.command)),
+            "sheets": [plain(sheet) for sheet in sheets],
+        }
+    )
 
 
 def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
@@ -335,24 +333,14 @@ def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
     They are marked as they were frozen, whatever this version asks and gives otherwise.  `InputError` if `text` (read
     from `where`) is no such set or was changed, or, when a question is made, if its key would be another one.
     """
-    try:
-        data = json.loads(text)
-        stated = data.pop("hash")
-        intact = stated == digest(data)
-        form, software, listed = data["format"], data["software"], data["sheets"]
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise InputError(f"{where} is not a frozen set of worksheets.") from error
-    if not intact:
-        raise InputError(f"{where} was changed after it was written (its hash does not fit).")
-    if form not in range(1, FROZEN_FORMAT + 1):
-        raise InputError(f"{where} has the format {form}; this version of symattn reads 1 to {FROZEN_FORMAT}.")
+    data = unsealed(text, where, "a frozen set of worksheets", "sheets")
     place = Place(str(where)).at("sheets")
-    frozen = read(tuple[_Frozen, ...], listed, place)
-    key = "hash" if form == 1 else "parts"
+    frozen = read(tuple[_Frozen, ...], data["sheets"], place)
+    key = "hash" if data["format"] == 1 else "parts"
     for number, sheet in enumerate(frozen, 1):
         if not getattr(sheet, key):
             raise place.at(number).lacks(key, "what marking goes by")
-    return ThawedSheets(frozen, str(where), software)
+    return ThawedSheets(frozen, str(where), data["software"])
 
 
 class ThawedSheets(Mapping[str, Question]):

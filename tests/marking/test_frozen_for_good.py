@@ -21,8 +21,8 @@ from symattn.exact.reading import read
 from symattn.marking.grading.source import papers
 from symattn.page.document import Paragraph, Words
 from symattn.teaching import frozen as freezing
-from symattn.teaching.exam.deploy import FORMAT, thawed
-from symattn.teaching.frozen import as_frozen, freeze_parts
+from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.frozen import FORMAT, as_frozen, freeze_parts
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (
     ChoiceAnswer,
@@ -35,11 +35,11 @@ from symattn.teaching.question import (
     StepAnswer,
     total,
 )
-from symattn.teaching.sheets import FROZEN_FORMAT, thaw_sheets
+from symattn.teaching.sheets import thaw_sheets
 
 FORMATS = sorted(path.name for path in FOLDER.iterdir())
 NUMBERS = (StepAnswer, EntriesAnswer, MatrixAnswer, FormulaAnswer)
-NEWEST = FOLDER / f"format-{FROZEN_FORMAT}"
+NEWEST = FOLDER / f"format-{FORMAT}"
 
 
 def told(form, name):
@@ -85,8 +85,7 @@ def expect_marks(question, said):
 
 
 def test_there_are_files_of_every_format_and_a_sheet_of_every_type():
-    assert FORMAT == FROZEN_FORMAT
-    assert [f"format-{n}" for n in range(1, FROZEN_FORMAT + 1)] == FORMATS
+    assert [f"format-{n}" for n in range(1, FORMAT + 1)] == FORMATS
     assert {said["type"] for said in told(NEWEST.name, "worksheets").values()} == set(drawn_types())
 
 

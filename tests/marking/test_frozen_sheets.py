@@ -16,9 +16,10 @@ import symattn
 from symattn.api import derive, worksheet
 from symattn.errors import InputError
 from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.frozen import FORMAT
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import total
-from symattn.teaching.sheets import FROZEN_FORMAT, Setting, freeze_sheets, thaw_sheets, write_sheets
+from symattn.teaching.sheets import Setting, freeze_sheets, thaw_sheets, write_sheets
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def sealed(data):
 def test_what_the_file_says(three):
     data = json.loads(freeze_sheets(three))
     assert list(data) == ["format", "software", "recipe", "sheets", "hash"]
-    assert data["format"] == FROZEN_FORMAT
+    assert data["format"] == FORMAT
     assert data["software"] == f"symattn {symattn.__version__}"
     assert data["recipe"] == "symattn worksheet attention --scale none --level starter --seed 7"
     assert [sheet["id"] for sheet in data["sheets"]] == [sheet.name for sheet in three]
@@ -84,7 +85,7 @@ def test_what_is_no_frozen_set(text):
 
 
 def test_an_exam_is_no_set_of_worksheets_and_a_set_no_exam(three):
-    exam = (FOLDER / f"format-{FROZEN_FORMAT}" / "exam.json").read_text("utf-8")
+    exam = (FOLDER / f"format-{FORMAT}" / "exam.json").read_text("utf-8")
     with refused_saying("is not a frozen set"):
         thaw_sheets(exam, "exam.json")
     with refused_saying(r"^exam\.json has 'sheets'; "):
@@ -111,8 +112,8 @@ def test_any_change_is_seen(three):
 
 
 def test_another_format_is_refused(three):
-    later = sealed({**json.loads(freeze_sheets(three)), "format": FROZEN_FORMAT + 1})
-    with refused_saying(f"has the format {FROZEN_FORMAT + 1}; this version of symattn reads"):
+    later = sealed({**json.loads(freeze_sheets(three)), "format": FORMAT + 1})
+    with refused_saying(f"has the format {FORMAT + 1}; this version of symattn reads"):
         thaw_sheets(later, "set.json")
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
@@ -50,14 +50,22 @@ from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.frozen import FROZEN, FrozenPart, as_format_1, as_frozen, freeze_parts, worth_in_format_1
+from symattn.teaching.frozen import (
+    FORMAT,
+    FROZEN,
+    FrozenPart,
+    as_format_1,
+    as_frozen,
+    freeze_parts,
+    sealed,
+    unsealed,
+    worth_in_format_1,
+)
 from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Content, Json, Question
+from symattn.teaching.question import Content, Question
 from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
 
-FORMAT = 2
-"""Of `exam.json`; format 1 had the answers of a variant in place of its parts, and is still read."""
 UNFINISHED = ".unfinished"
 BEGUN = ".exam.jsonl"
 """The variants of an exam that is being drawn, until `exam.json` has them."""
@@ -315,39 +323,29 @@ class FrozenExam:
     questions: tuple[FrozenQuestion, ...]
     papers: tuple[FrozenPaper, ...]
     students: tuple[FrozenStudent, ...]
-    hash: str
+    hash: str = ""
 
 
 def freeze(exam: Exam, dice: Dice) -> str:
     """The exam as the text of `exam.json`: enough to make every page again, and to see that nothing was changed."""
     spec = exam.spec
-    data: dict[str, Json] = {
-        "format": FORMAT,
-        "software": f"symattn {VERSION}",
-        "title": spec.title,
-        "recipe": _recipe(spec),
-        "key": _fingerprint(dice),
-        "exam": cast(Json, spec.kept),
-        "questions": [
-            {
-                "type": asked.spec.type,
-                "points": asked.points,
-                "variants": [plain(v) for v in variants],
-            }
-            for asked, variants in zip(spec.questions, exam.pools, strict=True)
-        ],
-        "papers": [
-            {"id": name, "variants": [exam.pools[q][v].id for q, v in enumerate(paper)]}
+    pools = zip(spec.questions, exam.pools, strict=True)
+    given_out = zip(spec.students, exam.given_out, strict=True)
+    frozen = FrozenExam(
+        format=FORMAT,
+        software=f"symattn {VERSION}",
+        title=spec.title,
+        recipe=_recipe(spec),
+        key=_fingerprint(dice),
+        exam=spec.kept,
+        questions=tuple(FrozenQuestion(asked.spec.type, asked.points, variants) for asked, variants in pools),
+        papers=tuple(
+            FrozenPaper(name, tuple(exam.pools[q][v].id for q, v in enumerate(paper)))
             for name, paper in zip(exam.ids, exam.papers, strict=True)
-        ],
-        "students": [
-            {"name": s.name, "id": s.id, "seat": s.seat, "paper": exam.ids[p]}
-            | ({"listed": dict(s.listed)} if s.listed else {})
-            for s, p in zip(spec.students, exam.given_out, strict=True)
-        ],
-    }
-    data["hash"] = digest(data)
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+        ),
+        students=tuple(FrozenStudent(s.name, s.id, s.seat, exam.ids[p], dict(s.listed)) for s, p in given_out),
+    )
+    return sealed(plain(frozen))
 
 
 def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
@@ -374,18 +372,9 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
 
 def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
     """The verified contents of an `exam.json`."""
-    try:
-        data = json.loads(text)
-        stated = data["hash"]
-        whole = stated == digest({key: value for key, value in data.items() if key != "hash"})
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise InputError(f"{where} is not a frozen exam; {otherwise}.") from error
-    if not whole:
-        raise InputError(f"{where} was changed after it was written (its hash does not fit); {otherwise}.")
-    form = data.get("format", FORMAT)
-    if form not in range(1, FORMAT + 1):
-        raise InputError(f"{where} has the format {form}; this version of symattn reads 1 to {FORMAT}.")
-    exam, key = read(FrozenExam, data, str(where)), "answers" if form == 1 else "parts"
+    data = unsealed(text, where, "a frozen exam", otherwise=otherwise)
+    exam = read(FrozenExam, data, str(where))
+    key = "answers" if exam.format == 1 else "parts"
     for number, question in enumerate(exam.questions, 1):
         for k, variant in enumerate(question.variants, 1):
             if not getattr(variant, key):
@@ -488,7 +477,7 @@ BOUND = ("pdf", "latex-pdf")
 def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Iterator[Path]:
     forms, banks = banks_apart(forms)
     for form in banks:
-        yield pages.put(f"{BANK}{EXPORTERS[form].SUFFIX}", lambda f=form: _bank(exam, f))  # type: ignore[misc]
+        yield pages.put(f"{BANK}{EXPORTERS[form].SUFFIX}", partial(_bank, exam, form))
     if not forms:
         return
     _refuse_other_keys(exam, pages.folder)
@@ -503,20 +492,20 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
             yield _put(pages, stem, form, lambda: next(made)[1], beside, of)
         else:
-            yield _put(pages, stem, form, lambda m=make, f=form: _page(m, f), beside, of)  # type: ignore[misc]
+            yield _put(pages, stem, form, partial(_page, make, form), beside, of)
     for stem, collect in collections(exam):
         for form in forms:
             if form == "pdf":
-                yield pages.put(stem + suffix(form), lambda c=collect: _collected(c()))  # type: ignore[misc]
+                yield pages.put(stem + suffix(form), partial(_collected, collect))
             else:
-                yield _put(pages, stem, form, lambda c=collect, f=form: _page(lambda: booklet(c()), f), beside)  # type: ignore[misc]
+                yield _put(pages, stem, form, partial(_page, partial(_in_one, collect), form), beside)
     for name, text in beside.files():
         yield pages.put(name, text.encode)
     for name, content in beside.attachments():
-        yield pages.put(name, lambda c=content: c)  # type: ignore[misc]
+        yield pages.put(name, partial(bytes, content))
     for form in (form for form in forms if form in BOUND):
-        yield pages.put("keys" + suffix(form), lambda f=form: _bound_keys(exam, pages, f))  # type: ignore[misc]
-        yield pages.put("papers" + suffix(form), lambda f=form: _bound_papers(exam, pages, f))  # type: ignore[misc]
+        yield pages.put("keys" + suffix(form), partial(_bound_keys, exam, pages, form))
+        yield pages.put("papers" + suffix(form), partial(_bound_papers, exam, pages, form))
     if exam.spec.students:
         yield pages.put("assignment.csv", lambda: assignment(exam).encode())
 
@@ -629,14 +618,18 @@ def printing(settings: Any) -> Job:
 PRINT = f"{__name__}:printing"
 
 
-def _collected(documents: Sequence[Document]) -> bytes:
+def _collected(collect: Callable[[], Sequence[Document]]) -> bytes:
     """Documents of several papers in one PDF, each on pages of its own."""
     leaves = []
-    for document in documents:
+    for document in collect():
         if document.sheet:
             document = replace(document, subtitle=of_paper(document.subtitle, document.sheet))
         leaves.append(Leaves(document.sheet or document.title, render(document, "pdf")[1]))
     return bound(leaves, double_sided=False)
+
+
+def _in_one(collect: Callable[[], Sequence[Document]]) -> Document:
+    return booklet(collect())
 
 
 def _bound_keys(exam: Exam, pages: _Pages, form: str) -> bytes:
