@@ -392,7 +392,7 @@ def _ticked_wrong(item: ChoiceItem, separated: Separation, part: Part) -> str:
     assert isinstance(part.answer, ChoiceAnswer)
     d = _as_rows(separated.derivation)
     right = {i for i, id in enumerate(item.options) if (_gives(WAYS[id], d) if item.kind == "ways" else not id)}
-    return "" if part.answer.right == right else "the key ticks other options than those that are right"
+    return "" if part.answer.right == right else f"the options {right} are right"
 
 
 def _gives(way: Way, d: Derivation) -> bool:
