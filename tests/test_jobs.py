@@ -53,7 +53,7 @@ HOW = Setting(["latex", "text"], "set", ("blank", "key"), "columns", look=Look(t
     "kinds", [{}, pytest.param({"together": True}, marks=pytest.mark.slow), {"overview": True}], ids=str
 )
 def test_a_set_is_the_same_byte_for_byte_whoever_writes_it(kinds, here, tmp_path):
-    recipe = make_recipe("attention", {}, seed=3, level="starter")
+    recipe = make_recipe("attention", {}, seed=3, level="starter", parts=["S", "A"], marks={"A": 2})
     steps = []
     alone = write_set(recipe, 2, tmp_path / "one", HOW, Crew(), **kinds)
     by_many = write_set(recipe, 2, tmp_path / "many", HOW, here, on_sheet=steps.append, **kinds)

@@ -9,8 +9,8 @@ from filling import fill
 from scripts import key_script
 
 from symattn.derivation.misconceptions import replayed
-from symattn.marking.attempt import Text
-from symattn.marking.marker import mark
+from symattn.marking.attempt import Attempt, Text
+from symattn.marking.marker import POLICIES, mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.trial import right_scripts, script
 
@@ -27,7 +27,7 @@ def answers(attempt):
 @pytest.mark.covering(most=5)
 @the(*ROWS[::2])
 def test_the_key_filled_into_the_page_is_read_back_and_earns_everything(row):
-    """In the row's language and layout; what a person reads has no marks yet."""
+    """In the row's language and layout; what a person reads has no marks yet, and nothing earns nothing."""
     question = sheet(row).question
     attempt = key_script(question)
     page = fill(written(row, "blank", "markdown"), [question], [attempt], name="Ada", student="17")
@@ -38,17 +38,24 @@ def test_the_key_filled_into_the_page_is_read_back_and_earns_everything(row):
     assert report.events == ()
     assert report.available > 0
     assert all(given.given == given.of or given.pending for given in report.marks)
+    nothing = mark(question, Attempt({}))
+    assert (nothing.total, nothing.events) == (0, ())
+    assert {verdict.state for verdict in nothing.verdicts} <= {"missing"}
 
 
 @pytest.mark.covering(most=5)
 @the(*MECHANISMS[::2])
 def test_the_key_earns_everything_as_it_is_typed(row):
-    """Exactly, to a few places, with a decimal comma, in percent or transposed: one after the other by row."""
-    forms = list(right_scripts(sheet(row).question, derivation(row)))
-    form, attempt = forms[ROWS.index(row) % len(forms)]
-    report = mark(sheet(row).question, attempt)
-    assert not report.events, f"{form}: {report.events}"
-    assert report.total == report.available > 0, form
+    """Exactly, to a few places, with a decimal comma, in percent or transposed; exactly, under any policy as well."""
+    question, number = sheet(row).question, ROWS.index(row)
+    forms, policies = list(right_scripts(question, derivation(row))), [one for one in POLICIES.values() if one.marks]
+    for (form, attempt), policy in (
+        (forms[number % len(forms)], POLICIES["ecf"]),
+        (("exactly", key_script(question)), policies[number % len(policies)]),
+    ):
+        report = mark(question, attempt, policy)
+        assert not report.events, f"{form}, {policy.name}: {report.events}"
+        assert report.total == report.available > 0, f"{form}, {policy.name}"
 
 
 @pytest.mark.covering(most=4)

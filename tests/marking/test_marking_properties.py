@@ -237,25 +237,7 @@ def roles_of(report, part):
 # ------------------------------------------------------------------------------------------------ P1: the key
 
 
-VARIED = [
-    ("self_attention", {}),
-    ("causal_self_attention", {"notation": "columns"}),
-    ("attention", {"by": "token"}),
-    ("self_attention", {"softmax": "base 2"}),
-]
-FAIR = [*((problem, "", {}) for problem in ("drills", "faded", "masks", "counts")), *(("full", *row) for row in VARIED)]
 policies = st.sampled_from(EVERY_POLICY)
-
-
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize(("problem", "name", "settings"), FAIR, ids=str)
-def test_p1_every_problem_type(problem, name, settings):
-    """Each policy reads the key in another exact form."""
-    q = drawn(problem, name, 2, **settings)
-    forms = [exactly, *EXACT_FORMS.values(), at_random(Random(1), list(EXACT_FORMS.values()))]
-    begin = FAIR.index((problem, name, settings))
-    for k, policy in enumerate(EVERY_POLICY):
-        full(marked(q, key_script(q, forms[(begin + k) % len(forms)], ".,"[k % 2]), policy))
 
 
 @pytest.mark.slow
@@ -623,14 +605,6 @@ def test_p5_what_is_left_out_never_earns_more():
             for less in (without(attempt, part), with_entry(attempt, part, i, j, BLANK)):
                 report = marked(q, less, policy)
                 assert 0 <= report.total <= total, f"{total} with {part}\n{shown(report)}"
-
-
-@pytest.mark.parametrize("policy", WITH_MARKS[:2])
-def test_p5_nothing_written_earns_nothing(policy):
-    for q in (drawn("full", "self_attention", 1), drawn("faded", "self_attention", 1), drawn("drills", "", 1)):
-        report = marked(q, Attempt({}), policy)
-        assert (report.total, report.events) == (0, ()), shown(report)
-        assert {v.state for v in report.verdicts} <= {"missing"}, shown(report)
 
 
 GARBAGE = ["0", "1", "-7", "1/2", "e^2", "0.3", "99 %", "", "?", "1/0", "what", "sqrt(-1)", "10^40", "-∞", "2 1/2", "∞"]

@@ -36,12 +36,14 @@ from symattn.derivation.ops import (
 )
 from symattn.derivation.symbolic import in_symbols, substituted
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text, to_sympy, values_of
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
+from symattn.marking.marker.by_hand import Rounded
+from symattn.marking.marker.by_hand import worked as by_hand
 from symattn.marking.marker.trace import rests_on
-from symattn.marking.marker.windows import cell, window
+from symattn.marking.marker.windows import cell, meet, window
 from symattn.teaching.fairness.selfcheck import self_check
 
 ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}
@@ -234,7 +236,10 @@ def test_only_what_rests_on_an_entry_changes_with_it(name):
 @pytest.mark.covering(most=18)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_windows_hold_what_rounded_numbers_stand_for(name):
-    """Every operand to two places: the right result lies in the range of what may follow from them."""
+    """Every operand to two places: the right result lies in the range of what may follow from them.
+
+    Whoever works on from exact numbers by hand comes to it, too.
+    """
     d = derivation(name)
     for step in d:
         operands = [operand.of(d.value(operand.name)) for operand in step.operands]
@@ -243,6 +248,9 @@ def test_windows_hold_what_rounded_numbers_stand_for(name):
         for x, span in zip(step.result, (span for row in range_ for span in row), strict=True):
             assert x is NEGATIVE_INFINITY or span.low <= Decimal(decimal_text(x, 12)) + SLACK, (step.name, x, span)
             assert x is NEGATIVE_INFINITY or span.high >= Decimal(decimal_text(x, 12)) - SLACK, (step.name, x, span)
+        lines = [[[Rounded(cell(x, None), False) for x in row] for row in values_of(m).rows] for m in operands]
+        for row, right in zip(by_hand(step.op, lines, 4), values_of(step.result).rows, strict=True):
+            assert all(meet(x.span, cell(value, None)) for x, value in zip(row, right, strict=True)), step.name
 
 
 SLACK = Decimal("1e-11")
