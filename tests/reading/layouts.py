@@ -11,6 +11,8 @@ import json
 import re
 import zipfile
 from dataclasses import dataclass
+from functools import wraps
+from itertools import chain
 
 import numpy as np
 from tables import tables_beside
@@ -48,6 +50,19 @@ LAYOUTS = {}
 def layout(ending):
     """Registers a layout by its function's name, with the ending of its files."""
     return lambda write: registered(write.__name__.replace("_", " "), ending, write)
+
+
+def each(ending, between="\n\n"):
+    """Registers a layout of one answer below the other, by what is written of an answer, or of one with its number."""
+
+    def register(write):
+        @layout(ending)
+        @wraps(write)
+        def all_of_them(work):
+            numbered = write.__code__.co_argcount == 2
+            return between.join(write(a, k) if numbered else write(a) for k, a in enumerate(work, 1))
+
+    return register
 
 
 def registered(name, ending, write):
@@ -157,10 +172,10 @@ def decimals_over_powers_of_ten(work):
     return below_names(work, lambda a: (" ".join(map(cell, row)) for row in a.texts))
 
 
-@layout("txt")
-def pasted_with_name_beside(work):
+@each("txt", "\n")
+def pasted_with_name_beside(a):
     """Seen in pasted from a spreadsheet."""
-    return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
+    return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for i, row in enumerate(a.texts))
 
 
 @layout("txt")
@@ -213,14 +228,10 @@ def box_with_heads(work):
     return below_names(work, lines)
 
 
-@layout("txt")
-def first_try_and_corrected(work):
-    def wrong(a):
-        return [[written(-x if np.isfinite(x) else x, a.places) for x in row] for row in a.values + 1]
-
-    return "\n".join(
-        f"{a.sign} (first try, wrong) = {listed(wrong(a))}\n{a.sign} (corrected) = {listed(a.texts)}" for a in work
-    )
+@each("txt", "\n")
+def first_try_and_corrected(a):
+    wrong = [[written(-x if np.isfinite(x) else x, a.places) for x in row] for row in a.values + 1]
+    return f"{a.sign} (first try, wrong) = {listed(wrong)}\n{a.sign} (corrected) = {listed(a.texts)}"
 
 
 @layout("txt")
@@ -231,25 +242,23 @@ def dashes_of_unicode(work):
     return re.sub(r"-(?=\d)", lambda _: dashes[next(done) % len(dashes)], text)
 
 
-@layout("txt")
-def minus_in_words(work):
-    return "\n".join(f"{a.sign} = {re.sub(r'-(?=[0-9])', 'minus ', listed(a.texts))}" for a in work)
+@each("txt", "\n")
+def minus_in_words(a):
+    return f"{a.sign} = {re.sub(r'-(?=[0-9])', 'minus ', listed(a.texts))}"
 
 
-@layout("txt")
-def powers_of_ten(work):
-    def entry(x, places):
-        if places and 0 < abs(x) < 1:
-            return f"{x * 100:.{places - 2}f} x 10^-2"
-        return written(x, places)
+@each("txt", "\n")
+def powers_of_ten(a):
+    def entry(x):
+        return f"{x * 100:.{a.places - 2}f} x 10^-2" if a.places and 0 < abs(x) < 1 else written(x, a.places)
 
-    return "\n".join(f"{a.sign} = {listed([[entry(x, a.places) for x in row] for row in a.values])}" for a in work)
+    return f"{a.sign} = {listed([list(map(entry, row)) for row in a.values])}"
 
 
-@layout("txt")
-def full_width_digits(work):
+@each("txt", "\n")
+def full_width_digits(a):
     wide = str.maketrans("0123456789.-", "０１２３４５６７８９．－")
-    return "\n".join(f"{a.sign} = {listed(a.texts).translate(wide)}" for a in work)
+    return f"{a.sign} = {listed(a.texts).translate(wide)}"
 
 
 @layout("txt")
@@ -275,54 +284,42 @@ def entries_one_by_one(work):
     )
 
 
-@layout("txt")
-def entries_of_programs(work):
+@each("txt", "\n")
+def entries_of_programs(a):
     """Every row on a line, its entries by their places from 0."""
-    lines = (
-        ", ".join(f"{a.sign}[{i}][{j}]={x}" for j, x in enumerate(row)) for a in work for i, row in enumerate(a.texts)
-    )
-    return "\n".join(lines)
+    rows = enumerate(a.texts)
+    return "\n".join(", ".join(f"{a.sign}[{i}][{j}]={x}" for j, x in enumerate(row)) for i, row in rows)
 
 
-@layout("txt")
-def r_column_by_column(work):
+@each("txt", "\n")
+def r_column_by_column(a):
     """As R fills a matrix where nothing else is said."""
-    columns = (", ".join(x for column in zip(*a.texts, strict=True) for x in column) for a in work)
-    return "\n".join(
-        f"{a.sign} <- matrix(c({numbers}), nrow={len(a.texts)})" for a, numbers in zip(work, columns, strict=True)
-    )
+    numbers = ", ".join(x for column in zip(*a.texts, strict=True) for x in column)
+    return f"{a.sign} <- matrix(c({numbers}), nrow={len(a.texts)})"
 
 
-@layout("txt")
-def round_brackets_beside_names(work):
-    def drawn(a):
-        middle, before = (len(a.texts) - 1) // 2, f"{a.sign} = "
-        rows = enumerate(aligned(a.texts))
-        return "\n".join(f"{before if i == middle else ' ' * len(before)}( {row} )" for i, row in rows)
-
-    return "\n\n".join(map(drawn, work))
+@each("txt")
+def round_brackets_beside_names(a):
+    middle, before = (len(a.texts) - 1) // 2, f"{a.sign} = "
+    rows = enumerate(aligned(a.texts))
+    return "\n".join(f"{before if i == middle else ' ' * len(before)}( {row} )" for i, row in rows)
 
 
 # ------------------------------------------------------------------------------------ Markdown and HTML
 
 
-@layout("md")
-def markdown_sums_of_rows(work):
-    def rows(a):
-        head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
-        sums = [f"{sum(row):.1f}" for row in a.values] if np.isfinite(a.values).all() else ["" for _ in below]
-        return [[*head, "sum"], *([*row, total] for row, total in zip(below, sums, strict=True))]
-
-    return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
+@each("md")
+def markdown_sums_of_rows(a):
+    head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
+    sums = [f"{sum(row):.1f}" for row in a.values] if np.isfinite(a.values).all() else ["" for _ in below]
+    return "\n".join(ruled([[*head, "sum"], *([*row, total] for row, total in zip(below, sums, strict=True))]))
 
 
-@layout("md")
-def markdown_column_of_remarks(work):
-    def rows(a):
-        head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
-        return [[*head, "remark"], *([*row, "done" if k else "checked twice"] for k, row in enumerate(below))]
-
-    return "\n\n".join("\n".join(ruled(rows(a))) for a in work)
+@each("md")
+def markdown_column_of_remarks(a):
+    head, *below = numbered(a.texts, a.sign, ONE_TO, ONE_TO)
+    remarked = ([*row, "done" if k else "checked twice"] for k, row in enumerate(below))
+    return "\n".join(ruled([[*head, "remark"], *remarked]))
 
 
 def html_table(rows, cell="td"):
@@ -379,24 +376,17 @@ def tex_names_in_bold(work):
 # ------------------------------------------------------------------------------------ spreadsheets and data
 
 
-@layout("csv")
-def csv_names_beside(work):
-    return "\n".join(",".join([a.sign if i == 0 else "", *row]) for a in work for i, row in enumerate(a.texts))
+@each("csv", "\n")
+def csv_names_beside(a):
+    return "\n".join(",".join([a.sign if i == 0 else "", *row]) for i, row in enumerate(a.texts))
 
 
 @layout("csv")
 def csv_column_of_remarks(work):
-    rows = [[a.sign, str(i), *row, "ok"] for a in work for i, row in enumerate(a.texts, 1)]
-    return (
-        "matrix,row,1,2,3,4,5,6,7,8"[: 11 + 2 * max(len(a.texts[0]) for a in work)].rstrip(",")
-        + ",remark\n"
-        + (
-            "\n".join(
-                ",".join([*row[:-1], *[""] * (max(len(a.texts[0]) for a in work) + 2 - len(row[:-1])), row[-1]])
-                for row in rows
-            )
-        )
-    )
+    wide = max(len(a.texts[0]) for a in work)
+    rows = [[a.sign, str(i), *row, *[""] * (wide - len(row))] for a in work for i, row in enumerate(a.texts, 1)]
+    head = ["matrix", "row", *ONE_TO[:wide], "remark"]
+    return "\n".join(map(",".join, [head, *([*row, "ok"] for row in rows)]))
 
 
 def workbook(sheets):
@@ -574,22 +564,16 @@ def notebook_last_lines(work):
 
 @layout("ipynb")
 def notebook_last_lines_without_names(work):
-    found = (
-        cell
-        for a in work
-        for cell in (text(f"## {a.word}"), code(f"compute('{a.name}')", shown(numpy_prints(a, array=True))))
-    )
-    return cells(*found)
+    heads = (text(f"## {a.word}") for a in work)
+    shows = (code(f"compute('{a.name}')", shown(numpy_prints(a, array=True))) for a in work)
+    return cells(*chain(*zip(heads, shows, strict=True)))
 
 
 @layout("ipynb")
 def notebook_headings_above_prints(work):
-    found = (
-        cell
-        for a in work
-        for cell in (text(f"### {a.sign}"), code(f"print(compute('{a.name}'))", stream(numpy_prints(a))))
-    )
-    return cells(*found)
+    heads = (text(f"### {a.sign}") for a in work)
+    prints = (code(f"print(compute('{a.name}'))", stream(numpy_prints(a))) for a in work)
+    return cells(*chain(*zip(heads, prints, strict=True)))
 
 
 @layout("ipynb")
@@ -678,29 +662,23 @@ def variables_at_the_end_of_cells(work):
     return cells(*found)
 
 
-@layout("txt")
-def words_and_equals_signs(work):
+@each("txt")
+def words_and_equals_signs(a):
     """Seen in the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch."""
-    return "\n\n".join(f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}" for a in work)
+    return f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}"
 
 
-@layout("txt")
-def tokens_with_arrows(work):
+@each("txt")
+def tokens_with_arrows(a):
     """Seen in a walkthrough of self-attention by omkarchebale: please → [1, 0]."""
-
-    def lines(a):
-        return [f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False)]
-
-    return "\n\n".join("\n".join((f"{called(a, VECTORS)}:", *lines(a))) for a in work)
+    lines = (f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False))
+    return "\n".join((f"{called(a, VECTORS)}:", *lines))
 
 
-@layout("md")
-def shapes_beside_names(work):
+@each("md")
+def shapes_beside_names(a, k):
     """Seen in README of ardbytes/llm_from_scratch: the formula and the shape beside the name."""
-    return "\n\n".join(
-        f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
-        for k, a in enumerate(work, 1)
-    )
+    return f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
 
 
 # ------------------------------------------------------------------------------------ worked examples of other people
@@ -727,57 +705,42 @@ def summed(texts):
 FACTOR = bmatrix([["1.0", "0.2"], ["0.0", "1.0"]])
 
 
-@layout("md")
-def tex_product_written_out(work):
+@each("md")
+def tex_product_written_out(a):
     """Seen in a Polish exercise, "Obliczenie $QK^T$": the factors stand there as matrices, too."""
-    return "\n\n".join(
-        rf"**Obliczenie ${a.sign}$:**" + "\n\n" + rf"$${formula(a)} = {FACTOR} \cdot {FACTOR} = {bmatrix(a.texts)}$$"
-        for a in work
-    )
+    return rf"**Obliczenie ${a.sign}$:**" + "\n\n" + rf"$${formula(a)} = {FACTOR} \cdot {FACTOR} = {bmatrix(a.texts)}$$"
 
 
-@layout("md")
-def tex_working_of_every_entry(work):
+@each("md")
+def tex_working_of_every_entry(a, k):
     """Seen in a Chinese solution, "计算注意力分数", and in one of "计算查询向量和键向量的内积"."""
-    return "\n\n".join(
-        f"{k}. **{a.word}**:\n   - ${formula(a)} = {FACTOR}{FACTOR} = {summed(a.texts)} = {bmatrix(a.texts)}$"
-        for k, a in enumerate(work, 1)
-    )
+    return f"{k}. **{a.word}**:\n   - ${formula(a)} = {FACTOR}{FACTOR} = {summed(a.texts)} = {bmatrix(a.texts)}$"
 
 
-@layout("md")
-def tex_below_numbered_words(work):
+@each("md")
+def tex_below_numbered_words(a, k):
     """Seen in "1. **计算相似度**：" with a display below it."""
-    return "\n\n".join(
-        f"{k}. **{a.word}**:\n\n$$\n{formula(a)} = {bmatrix(a.texts)}\n$$" for k, a in enumerate(work, 1)
-    )
+    return f"{k}. **{a.word}**:\n\n$$\n{formula(a)} = {bmatrix(a.texts)}\n$$"
 
 
-@layout("md")
-def tex_displays_in_items(work):
+@each("md")
+def tex_displays_in_items(a, k):
     """Seen in "计算Query和Key之间的点积", with indented displays in the items of a list."""
-    shows = (f"   \\[\n   {formula(a)} = {bmatrix(a.texts)}\n   \\]" for a in work)
-    return "\n\n".join(f"{k}. {a.word}:\n\n{show}" for k, (a, show) in enumerate(zip(work, shows, strict=True), 1))
+    return f"{k}. {a.word}:\n\n   \\[\n   {formula(a)} = {bmatrix(a.texts)}\n   \\]"
 
 
-@layout("md")
-def tex_entries_before_the_matrix(work):
+@each("md")
+def tex_entries_before_the_matrix(a):
     """Seen in lecture notes, "it is $n \\times n$, independent of $d_k$": dot products one by one, then the matrix."""
-
-    def of(a):
-        places = [(i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)]
-        items = [rf"- $s_{{{i}{j}}} = [1, 0] \cdot [{x}, 1] = {x}$" for i, j, x in places if a.sign == "S"]
-        return "\n".join((*items, "", rf"$${formula(a)} = {bmatrix(a.texts)}$$"))
-
-    return "\n\n".join(map(of, work))
+    places = [(i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)]
+    items = [rf"- $s_{{{i}{j}}} = [1, 0] \cdot [{x}, 1] = {x}$" for i, j, x in places if a.sign == "S"]
+    return "\n".join((*items, "", rf"$${formula(a)} = {bmatrix(a.texts)}$$"))
 
 
-@layout("md")
-def tex_in_a_fence(work):
+@each("md")
+def tex_in_a_fence(a):
     """Seen in "Cálculo de Atención Paso a Paso": ```math, and a name before the formula."""
-    return "\n\n".join(
-        f"### {a.word}\n\n```math\n\\text{{{a.word}}} = {formula(a)} = {bmatrix(a.texts)}\n```" for a in work
-    )
+    return f"### {a.word}\n\n```math\n\\text{{{a.word}}} = {formula(a)} = {bmatrix(a.texts)}\n```"
 
 
 @layout("md")
@@ -795,40 +758,32 @@ def tex_softmax_of_a_matrix(work):
     )
 
 
-@layout("md")
-def tex_chain_of_displays(work):
+@each("md")
+def tex_chain_of_displays(a):
     """Seen in a tutorial, "Attention(Q, K, V)" = softmax(…)V: every display says it anew with more worked out."""
-
-    def of(a):
-        if not a.sign.startswith("Z"):
-            return f"$$\n{formula(a)} = {bmatrix(a.texts)}\n$$"
-        half = rf"\text{{softmax}}\left({FACTOR}\right) {FACTOR}"
-        return "\n\n".join(f"$$\n{formula(a)} = {step}\n$$" for step in (half, bmatrix(a.texts)))
-
-    return "\n\n".join(f"{a.word}:\n\n{of(a)}" for a in work)
+    half = [rf"\text{{softmax}}\left({FACTOR}\right) {FACTOR}"] if a.sign.startswith("Z") else []
+    shows = (f"$$\n{formula(a)} = {step}\n$$" for step in (*half, bmatrix(a.texts)))
+    return "\n\n".join((f"{a.word}:", *shows))
 
 
-@layout("md")
-def tex_aligned(work):
+@each("md")
+def tex_aligned(a):
     """Seen in "计算过程如下", where an align* has a line for every step."""
-    return "\n\n".join(
+    return (
         f"{a.word}:\n$$\n\\begin{{align*}}\n{a.sign} &= {formula(a)} \\\\\n&= {bmatrix(a.texts)}\n\\end{{align*}}\n$$"
-        for a in work
     )
 
 
-@layout("md")
-def tex_with_entities(work):
+@each("md", "\n")
+def tex_with_entities(a, k):
     """Seen in a summary on transformers, "3. Similarity scores:", pasted from a page of HTML."""
-    return "\n".join(
-        f"{k}. {a.word}: ${formula(a)} = {bmatrix(a.texts).replace('&', '&amp;')}$." for k, a in enumerate(work, 1)
-    )
+    return f"{k}. {a.word}: ${formula(a)} = {bmatrix(a.texts).replace('&', '&amp;')}$."
 
 
-@layout("rst")
-def tex_of_sphinx(work):
+@each("rst")
+def tex_of_sphinx(a):
     """Seen in an introduction in reStructuredText, "softmax(XX^T)X": .. math::"""
-    return "\n\n".join(f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n" for a in work)
+    return f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n"
 
 
 CODED = {
@@ -839,11 +794,10 @@ CODED = {
 }
 
 
-@layout("md")
-def code_that_goes_on_to_its_value(work):
+@each("md")
+def code_that_goes_on_to_its_value(a):
     """Seen in "weights = softmax(scores) = [0.15, 0.27, 0.58]", and in an explanation of microgpt."""
-    lines = (f"{CODED.get(a.sign, a.sign)} = {listed(a.texts)}" for a in work)
-    return "\n\n".join(f"{a.word}:\n\n```\n{line}\n```" for a, line in zip(work, lines, strict=True))
+    return f"{a.word}:\n\n```\n{CODED.get(a.sign, a.sign)} = {listed(a.texts)}\n```"
 
 
 @layout("md")
@@ -874,14 +828,11 @@ def dot_products(a, first, join):
     return [join.join(f"{name} = 1×{x} + 0×1 = {x}" for name, x in row) for row in low]
 
 
-@layout("md")
-def products_from_zero_before_the_matrix(work):
+@each("md")
+def products_from_zero_before_the_matrix(a):
     """Seen in "token 0 作为 query": Q₀·K₀ = 1.0×1.0 + 0.0×0.0 = 1.0, and then the matrix of all."""
-    return "\n\n".join(
-        "\n".join(
-            (f"**{a.word}**", "", "```", *dot_products(a, 0, "\n"), "", f"{a.word}:", *aligned_in_brackets(a), "```")
-        )
-        for a in work
+    return "\n".join(
+        (f"**{a.word}**", "", "```", *dot_products(a, 0, "\n"), "", f"{a.word}:", *aligned_in_brackets(a), "```")
     )
 
 
@@ -892,122 +843,95 @@ def aligned_in_brackets(a, gap=", "):
     return [("[" if k == 0 else " ") + row + ("," if k < len(rows) - 1 else "]") for k, row in enumerate(rows)]
 
 
-@layout("md")
-def products_side_by_side(work):
+@each("md")
+def products_side_by_side(a):
     """Seen in "计算注意力分数：Q × Kᵀ": q₁·k₁ = 1+0+1+0 = 2      q₁·k₂ = 0, a line for each query."""
-    lines = (dot_products(a, 1, "      ") or [f"{a.sign} = {listed(a.texts)}"] for a in work)
-    return "\n\n".join("\n".join((f"### {a.word}", "```", *said, "```")) for a, said in zip(work, lines, strict=True))
+    lines = dot_products(a, 1, "      ") or [f"{a.sign} = {listed(a.texts)}"]
+    return "\n".join((f"### {a.word}", "```", *lines, "```"))
 
 
-@layout("md")
-def products_in_the_cells_of_a_table(work):
+@each("md")
+def products_in_the_cells_of_a_table(a):
     """Seen in "| Qᵢ ↓ / Kⱼ → | The (K₁) | dog (K₂) |", where a cell is Q₁·K₁ = 0.33."""
-
-    def of(a):
-        rows = [
-            [f"{f'Q{i}·K{j}'.translate(LOW)} = {x}" if a.sign == "S" else x for j, x in enumerate(row, 1)]
-            for i, row in enumerate(a.texts, 1)
-        ]
-        wide = len(rows[0])
-        heads = ["Qᵢ ↓ / Kⱼ →", *(f"{TOKENS[j % 5]} (K{j + 1})" for j in range(wide))]
-        return [
+    rows = [
+        [f"{f'Q{i}·K{j}'.translate(LOW)} = {x}" if a.sign == "S" else x for j, x in enumerate(row, 1)]
+        for i, row in enumerate(a.texts, 1)
+    ]
+    wide = len(rows[0])
+    heads = ["Qᵢ ↓ / Kⱼ →", *(f"{TOKENS[j % 5]} (K{j + 1})" for j in range(wide))]
+    return "\n".join(
+        [
             f"### {a.word}",
             "",
             *ruled([heads, *([f"**{TOKENS[i]} (Q{i + 1})**", *row] for i, row in enumerate(rows))]),
         ]
-
-    return "\n\n".join("\n".join(of(a)) for a in work)
-
-
-@layout("txt")
-def rows_round_the_name(work):
-    """Seen in "S_bruto  =  [3  6  3]": the rows in brackets of their own, the name beside the middle one."""
-
-    def of(a):
-        rows = [f"[{line}]" for line in aligned(a.texts)]
-        head = f"{a.sign}  =  "
-        middle = len(rows) // 2
-        return "\n".join((head if k == middle else " " * len(head)) + row for k, row in enumerate(rows))
-
-    return "\n\n".join(map(of, work))
-
-
-@layout("txt")
-def rows_from_the_name_on(work):
-    """Seen in "Attention Weights = [0.33  0.67]", with the next row right below the first."""
-
-    def of(a):
-        rows = [f"[{line}]" for line in aligned(a.texts)]
-        head = f"{a.word} = "
-        return "\n".join((head if k == 0 else " " * len(head)) + row for k, row in enumerate(rows))
-
-    return "\n\n".join(map(of, work))
-
-
-@layout("md")
-def rows_with_low_numbers(work):
-    """Seen in "weights `A₁ = [0.506479, 0.186323, 0.307197]`": a matrix by its rows, each in backticks."""
-
-    def of(a):
-        if "_" in a.sign:
-            return f"- {a.word}: `{a.sign} = {listed(a.texts)}`"
-        rows = ((str(i).translate(LOW), ", ".join(row)) for i, row in enumerate(a.texts, 1))
-        return "\n".join(f"- `{a.sign}{i} = [{row}]`" for i, row in rows)
-
-    return "\n".join(map(of, work))
-
-
-@layout("md")
-def softmax_row_by_row(work):
-    """Seen in "softmax(row 0) = softmax([0.71, 0]) ≈ [0.67, 0.33]", and as "Softmax(Row 1)" in LaTeX."""
-
-    def of(a):
-        if a.sign != "A":
-            return [f"{a.sign} = {listed(a.texts)}"]
-        rows = (f"softmax(row {i}) = [{', '.join(row)}]" for i, row in enumerate(a.texts, 1))
-        return [*rows, "", f"{a.word} = {listed(a.texts)}"]
-
-    return "\n\n".join("\n".join((f"### {a.word}", "```", *of(a), "```")) for a in work)
-
-
-@layout("md")
-def percent_behind_numbers(work):
-    """Seen in "| 0 (oldest) | Home | 0.02 (2%) |": weights are said twice."""
-
-    def said(a, x):
-        return f"{x} ({100 * float(x):.2f}%)" if a.sign.startswith("A") else x
-
-    def table(a):
-        rows = [[f"q{i}", *(said(a, x) for x in row)] for i, row in enumerate(a.texts, 1)]
-        return [f"### {a.word}", "", *ruled([["", *(f"k{j + 1}" for j in range(len(a.texts[0])))], *rows])]
-
-    return "\n\n".join("\n".join(table(a)) for a in work)
-
-
-@layout("md")
-def rows_in_tex_brackets(work):
-    """Seen in "$$\\text{Softmax(Row 1)} = \\left[ …, … \\right]$$", where no matrix is an environment."""
-
-    def of(a):
-        if "_" in a.sign:
-            return rf"$${a.sign} = \left[ {listed(a.texts)[1:-1]} \right]$$"
-        rows = ((i, ", ".join(row)) for i, row in enumerate(a.texts, 1))
-        return "\n".join(rf"$$\text{{{a.sign}, row {i}}} = \left[ {row} \right]$$" for i, row in rows)
-
-    return "\n\n".join(map(of, work))
-
-
-@layout("md")
-def values_in_backticks(work):
-    """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
-    return "\n".join(f"- **{a.sign}** → `{listed(a.texts)}`" for a in work)
-
-
-@layout("md")
-def details_that_open(work):
-    return "\n".join(
-        f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n" for a in work
     )
+
+
+@each("txt")
+def rows_round_the_name(a):
+    """Seen in "S_bruto  =  [3  6  3]": the rows in brackets of their own, the name beside the middle one."""
+    rows = [f"[{line}]" for line in aligned(a.texts)]
+    head = f"{a.sign}  =  "
+    middle = len(rows) // 2
+    return "\n".join((head if k == middle else " " * len(head)) + row for k, row in enumerate(rows))
+
+
+@each("txt")
+def rows_from_the_name_on(a):
+    """Seen in "Attention Weights = [0.33  0.67]", with the next row right below the first."""
+    rows = [f"[{line}]" for line in aligned(a.texts)]
+    head = f"{a.word} = "
+    return "\n".join((head if k == 0 else " " * len(head)) + row for k, row in enumerate(rows))
+
+
+@each("md", "\n")
+def rows_with_low_numbers(a):
+    """Seen in "weights `A₁ = [0.506479, 0.186323, 0.307197]`": a matrix by its rows, each in backticks."""
+    if "_" in a.sign:
+        return f"- {a.word}: `{a.sign} = {listed(a.texts)}`"
+    rows = ((str(i).translate(LOW), ", ".join(row)) for i, row in enumerate(a.texts, 1))
+    return "\n".join(f"- `{a.sign}{i} = [{row}]`" for i, row in rows)
+
+
+@each("md")
+def softmax_row_by_row(a):
+    """Seen in "softmax(row 0) = softmax([0.71, 0]) ≈ [0.67, 0.33]", and as "Softmax(Row 1)" in LaTeX."""
+    lines = [f"{a.sign} = {listed(a.texts)}"]
+    if a.sign == "A":
+        rows = (f"softmax(row {i}) = [{', '.join(row)}]" for i, row in enumerate(a.texts, 1))
+        lines = [*rows, "", f"{a.word} = {listed(a.texts)}"]
+    return "\n".join((f"### {a.word}", "```", *lines, "```"))
+
+
+@each("md")
+def percent_behind_numbers(a):
+    """Seen in "| 0 (oldest) | Home | 0.02 (2%) |": weights are said twice."""
+    rows = a.texts
+    if a.sign.startswith("A"):
+        rows = [[f"{x} ({100 * float(x):.2f}%)" for x in row] for row in rows]
+    keys, queries = ([f"{letter}{k}" for k in ONE_TO] for letter in "kq")
+    return "\n".join([f"### {a.word}", "", *ruled(numbered(rows, "", keys, queries))])
+
+
+@each("md")
+def rows_in_tex_brackets(a):
+    """Seen in "$$\\text{Softmax(Row 1)} = \\left[ …, … \\right]$$", where no matrix is an environment."""
+    if "_" in a.sign:
+        return rf"$${a.sign} = \left[ {listed(a.texts)[1:-1]} \right]$$"
+    rows = ((i, ", ".join(row)) for i, row in enumerate(a.texts, 1))
+    return "\n".join(rf"$$\text{{{a.sign}, row {i}}} = \left[ {row} \right]$$" for i, row in rows)
+
+
+@each("md", "\n")
+def values_in_backticks(a):
+    """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
+    return f"- **{a.sign}** → `{listed(a.texts)}`"
+
+
+@each("md", "\n")
+def details_that_open(a):
+    return f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n"
 
 
 @layout("adoc")
@@ -1019,44 +943,32 @@ def tables_of_asciidoc(work):
     return "\n\n".join(map(of, work)) + "\n"
 
 
-@layout("txt")
-def places_of_lists_from_zero(work):
+@each("txt")
+def places_of_lists_from_zero(a):
     """Seen in chapter 2, section 3, of book-ai.org's book on transformers: scores[0][0] = … = 2.0, row by row."""
-
-    def of(a):
-        if "_" in a.sign:
-            return f"{a.sign} = {listed(a.texts)}"
-        first = "Row {i} (Query = Token {i}):\n"
-        lines = ([f"{a.sign}[{i}][{j}] = {x} + 0 = {x}" for j, x in enumerate(row)] for i, row in enumerate(a.texts))
-        return "\n\n".join(first.format(i=i) + "\n".join(row) for i, row in enumerate(lines))
-
-    return "\n\n".join(f"{a.word}\n\n{of(a)}" for a in work)
+    if "_" in a.sign:
+        return f"{a.word}\n\n{a.sign} = {listed(a.texts)}"
+    lines = ([f"{a.sign}[{i}][{j}] = {x} + 0 = {x}" for j, x in enumerate(row)] for i, row in enumerate(a.texts))
+    rows = ("\n".join((f"Row {i} (Query = Token {i}):", *row)) for i, row in enumerate(lines))
+    return "\n\n".join((a.word, *rows))
 
 
-@layout("txt")
-def comments_behind_rows_of_a_list(work):
+@each("txt")
+def comments_behind_rows_of_a_list(a):
     """Seen on the same page, and in canivel/llm-from-scratch: [[0.43, 0.15], # Your."""
-
-    def of(a):
-        rows = [f"[{', '.join(row)}]" for row in a.texts]
-        closed = [
-            *(f"{row},   # Token {i}" for i, row in enumerate(rows[:-1])),
-            f"{rows[-1]}]  # Token {len(rows) - 1}",
-        ]
-        return f"{a.sign} = [" + "\n     ".join(closed)
-
-    return "\n\n".join(map(of, work))
+    rows = [f"[{', '.join(row)}]" for row in a.texts]
+    closed = [
+        *(f"{row},   # Token {i}" for i, row in enumerate(rows[:-1])),
+        f"{rows[-1]}]  # Token {len(rows) - 1}",
+    ]
+    return f"{a.sign} = [" + "\n     ".join(closed)
 
 
-@layout("md")
-def vectors_in_the_cells_of_a_table(work):
+@each("md")
+def vectors_in_the_cells_of_a_table(a):
     """Seen on nursnaaz.github.io, "V Vector (4D)": a row of the table has a token, its vector, and words for it."""
-
-    def of(a):
-        rows = [[token, f"[{', '.join(row)}]", "information"] for token, row in zip(TOKENS, a.texts, strict=False)]
-        return "\n".join([f"### {a.word}", "", *ruled([["Word", f"{a.sign} Vector", "Content"], *rows])])
-
-    return "\n\n".join(map(of, work))
+    rows = [[token, f"[{', '.join(row)}]", "information"] for token, row in zip(TOKENS, a.texts, strict=False)]
+    return "\n".join([f"### {a.word}", "", *ruled([["Word", f"{a.sign} Vector", "Content"], *rows])])
 
 
 def side_by_side(blocks, gap):
@@ -1095,80 +1007,58 @@ def lists_of_two_side_by_side(work):
     return "\n\n".join(of(work[k : k + 2]) for k in range(0, len(work), 2))
 
 
-@layout("md")
-def tokens_round_rows_in_brackets(work):
+@each("md")
+def tokens_round_rows_in_brackets(a):
     """Seen in "For a 3-word sentence": Love   [s11   s12   s13 ], below the tokens of the columns."""
-
-    def of(a):
-        heads = "        " + "  ".join(f"{token:>6}" for token in TOKENS[: len(a.texts[0])])
-        rows = [
-            f"{token:<7}[{'  '.join(f'{x:>6}' for x in row)} ]" for token, row in zip(TOKENS, a.texts, strict=False)
-        ]
-        heads = [heads] if len(a.texts[0]) <= len(TOKENS) else []
-        return "\n".join(["```", f"{a.word} matrix:", *heads, *rows, "```"])
-
-    return "\n\n".join(map(of, work))
+    heads = "        " + "  ".join(f"{token:>6}" for token in TOKENS[: len(a.texts[0])])
+    rows = [f"{token:<7}[{'  '.join(f'{x:>6}' for x in row)} ]" for token, row in zip(TOKENS, a.texts, strict=False)]
+    heads = [heads] if len(a.texts[0]) <= len(TOKENS) else []
+    return "\n".join(["```", f"{a.word} matrix:", *heads, *rows, "```"])
 
 
-@layout("txt")
-def names_with_their_sign_above_prints(work):
+@each("txt")
+def names_with_their_sign_above_prints(a):
     """Seen in the prints of a script that masks with np.triu_indices: K= and, below it, what NumPy prints."""
-    return "\n\n".join(f"{a.sign}=\n{numpy_prints(a)}" for a in work)
+    return f"{a.sign}=\n{numpy_prints(a)}"
 
 
-@layout("md")
-def lists_in_displays(work):
+@each("md")
+def lists_in_displays(a):
     """Seen in a Chinese text on transformers, "应用softmax函数": $$ attention_weights = softmax(scores) = […] $$."""
-
-    def of(a):
-        stem = a.sign.partition("_")[0]
-        middle = {"A": "softmax(scores) = "}.get(a.sign, "")
-        name = a.sign if "_" in a.sign else VARIABLES.get(stem, stem)
-        return f"1. **{a.word}**\n\n   $$ {name} = {middle}{listed(a.texts)} $$"
-
-    return "\n\n".join(map(of, work))
+    stem = a.sign.partition("_")[0]
+    middle = {"A": "softmax(scores) = "}.get(a.sign, "")
+    name = a.sign if "_" in a.sign else VARIABLES.get(stem, stem)
+    return f"1. **{a.word}**\n\n   $$ {name} = {middle}{listed(a.texts)} $$"
 
 
-@layout("txt")
-def tokens_before_vectors(work):
+@each("txt")
+def tokens_before_vectors(a):
     """Seen in zhubert.com's notebooks, where format_vector gives every number seven places: Token 0: [ 0.1000, …]."""
-
-    def of(a):
-        rows = (f"  Token {i}: [{', '.join(f'{x:>7}' for x in row)}]" for i, row in enumerate(a.texts))
-        return "\n".join((f"{a.word}:", *rows))
-
-    return "\n\n".join(map(of, work))
+    rows = (f"  Token {i}: [{', '.join(f'{x:>7}' for x in row)}]" for i, row in enumerate(a.texts))
+    return "\n".join((f"{a.word}:", *rows))
 
 
-@layout("txt")
-def steps_said_and_printed(work):
+@each("txt", "\n")
+def steps_said_and_printed(a, k):
     """Seen in a script whose first line is "Step 1: INput 3 inputs, d_model = 4": a step in words, then its print."""
-    return "\n".join(f"Step {k}: {a.word} ({a.sign})\n{numpy_prints(a)}" for k, a in enumerate(work, 1))
+    return f"Step {k}: {a.word} ({a.sign})\n{numpy_prints(a)}"
 
 
-@layout("md")
-def scores_of_one_token_to_another(work):
+@each("md")
+def scores_of_one_token_to_another(a):
     """Seen in "Score(1→1) = Q1 · K1": every score by its two tokens, other matrices as lists."""
-
-    def of(a):
-        if a.sign != "S":
-            return f"{a.sign} = {listed(a.texts)}"
-        return "\n".join(
-            f"- Score({i}→{j}) = Q{i} · K{j} = {x}" for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)
-        )
-
-    return "\n\n".join(f"**{a.word}**\n\n{of(a)}" for a in work)
+    lines = [f"{a.sign} = {listed(a.texts)}"]
+    if a.sign == "S":
+        places = ((i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1))
+        lines = [f"- Score({i}→{j}) = Q{i} · K{j} = {x}" for i, j, x in places]
+    return "\n".join((f"**{a.word}**", "", *lines))
 
 
-@layout("md")
-def products_and_then_the_rows(work):
+@each("md")
+def products_and_then_the_rows(a):
     """Seen in the same Vietnamese walkthrough: Q₁·K₁ = … = 0.14, and below them the rows in brackets of their own."""
-
-    def of(a):
-        rows = "\n".join(f"[{', '.join(row)}]" for row in a.texts)
-        return "\n".join(("```", f"{a.sign} =", rows, "```"))
-
-    return "\n\n".join(f"**{a.word}**\n\n{of(a)}" for a in work)
+    rows = (f"[{', '.join(row)}]" for row in a.texts)
+    return "\n".join((f"**{a.word}**", "", "```", f"{a.sign} =", *rows, "```"))
 
 
 TABLE = tables_beside(__file__)
