@@ -85,11 +85,6 @@ def test_the_figures_of_marking():
     assert "at most 10 final tolerances" in section("3.8")
 
 
-def test_the_marks_of_a_full_question_sum_to_twenty():
-    marks = [code for cells in table("3.10").values() for code in re.findall(r"[MAB](\d)", cells[0])]
-    assert sum(map(int, marks)) == 20
-
-
 def test_every_family_and_every_type_is_named():
     families = section("2.2")
     assert all(re.search(rf"\b{code[0]} ", families) for code in misconceptions())

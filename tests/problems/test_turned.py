@@ -2,26 +2,21 @@
 
 import pytest
 import sympy
+from scripts import key_script
 from tables import tables_beside
 
 import symattn
 from symattn.formula import read_formula
 from symattn.foundation.dice import Dice
-from symattn.marking.attempt import Attempt, Grid, Grids, Shaded, Shaped, Text, Ticked
+from symattn.marking.attempt import Attempt, Grid, Grids, Shaded, Shaped
 from symattn.marking.marker import mark
-from symattn.marking.submissions.entries import entry, grid
+from symattn.marking.submissions.entries import grid
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.asking import for_columns
 from symattn.teaching.problems.prove import THEOREMS
 from symattn.teaching.question import (
     CellsAnswer,
-    ChoiceAnswer,
-    EntriesAnswer,
-    FormulaAnswer,
     MatrixAnswer,
-    PropertyAnswer,
-    RubricAnswer,
-    ShapeAnswer,
     matrix_of,
 )
 
@@ -36,81 +31,30 @@ def both(problem, seed, level):
     return rows, columns
 
 
-def written(matrix):
-    return grid([[str(x) for x in row] for row in matrix.rows])
-
-
-def said(question, answer):
-    """An answer as in the key."""
-    match answer:
-        case MatrixAnswer(value):
-            return written(value)
-        case EntriesAnswer(step):
-            return written(matrix_of(question.problem.derivation, step))
-        case FormulaAnswer(value):
-            return entry(str(value))
-        case ShapeAnswer(shape):
-            return Shaped(shape)
-        case ChoiceAnswer():
-            return Ticked(answer.right)
-        case CellsAnswer():
-            return Shaded(answer.cells)
-        case PropertyAnswer(model=model):
-            return Grids({name: written(m) for name, m in model.items()})
-        case RubricAnswer(points):
-            return Text("Read by somebody.", len(points))
-    raise AssertionError(answer)
-
-
-def texts(own):
-    return [[x.text for x in row] for row in own.rows]
-
-
-def laid(question, answer):
-    """What is asked for, laid so that tokens are columns: the transpose of what it is where they are rows."""
-    match said(question, answer):
-        case Grid() as own:
-            cells = answer.cells if isinstance(answer, EntriesAnswer) else ()
-            return texts(own.T), {(j, i) for i, j in cells}
+def laid(said):
+    """An answer laid so that tokens are columns: the transpose of what it is where they are rows."""
+    match said:
+        case Grid():
+            return said.T
         case Grids(grids):
-            return {name: texts(own.T) for name, own in grids.items()}
+            return Grids({name: own.T for name, own in grids.items()})
         case Shaded(cells):
-            return {(j, i) for i, j in cells}
+            return Shaded(frozenset((j, i) for i, j in cells))
         case Shaped(shape):
-            return shape and shape[::-1]
-        case other:
-            return other
-
-
-def as_it_is(question, answer):
-    match said(question, answer):
-        case Grid() as own:
-            cells = answer.cells if isinstance(answer, EntriesAnswer) else ()
-            return texts(own), set(cells)
-        case Grids(grids):
-            return {name: texts(own) for name, own in grids.items()}
-        case Shaded(cells):
-            return set(cells)
-        case Shaped(shape):
-            return shape
-        case other:
-            return other
-
-
-def earned(question, answers):
-    """What the key of a question earns as the answers to another."""
-    pairs = zip(question.parts, answers.parts, strict=True)
-    return mark(question, Attempt({own.name: said(answers, part.answer) for own, part in pairs}))
+            return Shaped(shape and shape[::-1])
+    return said
 
 
 def check(rows, columns):
-    """Every answer is the transposed one, earns everything, and what lies as for rows does not."""
-    for own, other in zip(rows.parts, columns.parts, strict=True):
+    """Every answer is the transposed one, and earns everything."""
+    key = key_script(columns)
+    for own in rows.parts:
+        said = key_script(rows).answers[own.name]
+        turned = laid(said)
         if rows.type == "shapes" and isinstance(own.answer, MatrixAnswer):  # a table with a shape in every row
-            assert [row[::-1] for row in own.answer.value.rows] == list(other.answer.value.rows)
-        elif not isinstance(own.answer, RubricAnswer):
-            assert laid(rows, own.answer) == as_it_is(columns, other.answer), own.name
-    report = earned(columns, columns)
+            turned = Grid(tuple(row[::-1] for row in said.rows))
+        assert turned == key.answers[own.name], own.name
+    report = mark(columns, key)
     assert sum(given.given for given in report.marks) == columns.marks
     assert not report.events
     assert not report.notices
@@ -124,7 +68,7 @@ def test_every_answer_is_the_transposed_one_and_no_other(problem, level):
     for seed in (1, 3):
         rows, columns = both(problem, seed, level)
         check(rows, columns)
-        right = [given.given for given in earned(columns, rows).marks if given.given == given.of]
+        right = [given.given for given in mark(columns, key_script(rows)).marks if given.given == given.of]
         assert sum(right) < columns.marks
 
 
@@ -161,7 +105,7 @@ def test_the_wrong_triangle_and_whole_queries_are_named_and_counted_as_they_lie(
     assert question.parts[0].answer == CellsAnswer((n, n), later, True)
     report = mark(question, Attempt({"shade": Shaded(frozenset((j, i) for i, j in later))}))
     assert [c.id for c in report.events[0].candidates][:1] == ["M2"]
-    weights = said(question, question.parts[2].answer)
+    weights = key_script(question).answers[question.parts[2].name]
     wrong = question.content["asked"][0]
     spoilt = grid([["7/9" if j == wrong and x.value else x.text for j, x in enumerate(row)] for row in weights.rows])
     report = mark(question, Attempt({"weights": spoilt}))
