@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 from catalogue_sheets import ROWS, derivation, sheet, the, written
-from filling import fill
+from filling import fill, fill_notebook
 from scripts import key_script
 
 from symattn.derivation.misconceptions import replayed
@@ -27,13 +27,20 @@ def answers(attempt):
 @pytest.mark.covering(most=5)
 @the(*ROWS[::2])
 def test_the_key_filled_into_the_page_is_read_back_and_earns_everything(row):
-    """In the row's language and layout; what a person reads has no marks yet, and nothing earns nothing."""
+    """In the row's language and layout; a blank page holds nothing, and nothing earns nothing.
+
+    What a person reads has no marks yet.
+    """
     question = sheet(row).question
     attempt = key_script(question)
-    page = fill(written(row, "blank", "markdown"), [question], [attempt], name="Ada", student="17")
-    found = read_submission(page, [question], form="markdown")
-    assert (found.sheet, found.name, found.student) == (sheet(row).name, "Ada", "17")
-    assert answers(found.attempts[0]) == answers(attempt)
+    for form, filled in (("notebook", fill_notebook), ("markdown", fill)):
+        blank = written(row, "blank", form)
+        [untouched] = read_submission(blank, [question], form=form).attempts
+        assert not [*untouched.answers, *untouched.more, *untouched.remarks]
+        page = filled(blank, [question], [attempt], name="Ada", student="17")
+        found = read_submission(page, [question], form=form)
+        assert (found.sheet, found.name, found.student) == (sheet(row).name, "Ada", "17")
+        assert answers(found.attempts[0]) == answers(attempt)
     report = mark(question, found.attempts[0])
     assert report.events == ()
     assert report.available > 0

@@ -6,14 +6,13 @@ import re
 
 import pypdf
 import pytest
+from exams import exam_file, written
 
 from symattn.derivation.misconceptions import misconceptions
-from symattn.foundation.dice import Dice
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say, speaking
 from symattn.page.presentation import presented
 from symattn.page.writers.text import write
-from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.deploy import collections, documents
 from symattn.teaching.exam.papers import Copy, paper, separator
 from symattn.teaching.sheets import formats, render
@@ -38,12 +37,8 @@ ID = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 def exam(folder, head="", forms=("markdown",), seed=5, questions=QUESTIONS):
     """An exam made for the class: what it is, and its folder."""
-    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
-    path = folder / "midterm.toml"
-    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}', "utf-8")
-    made, _ = write_exam(read_exam_file(path), folder / "out", forms, Dice.seeded(seed))
-    return made, folder / "out"
+    text = f'title = "Midterm"\nclass = "class.csv"\nvariants = 3\n{head}\n{questions}'
+    return written(exam_file(folder, text, CLASS), forms, seed)
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +155,7 @@ def test_keys_for_markers_end_with_what_is_marked(printed):
 
 
 def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
-    path = tmp_path / "quiz.toml"
-    path.write_text(f"variants = 2\nseparators = true\n{ONE}", "utf-8")
-    made, _ = write_exam(read_exam_file(path), tmp_path / "out", ("pdf",), Dice.seeded(1))
+    made, _ = written(exam_file(tmp_path, f"variants = 2\nseparators = true\n{ONE}"), ("pdf",), 1)
     parts = in_parts(tmp_path / "out" / "papers.pdf")
     assert [ids(part[0]) for _, part in parts] == [{name} for name in made.ids for _ in range(2)]
 

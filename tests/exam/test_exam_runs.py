@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 import pypdf
 import pytest
 from commands import contents
+from exams import exam_file
 from sentences import refused_saying
 from waiting import until
 from wrong_values import spoilt, without
@@ -58,12 +58,7 @@ HOSTILE = [
 
 
 def exam(folder, text=EXAM, students=20):
-    path = folder / "midterm.toml"
-    path.write_text(text, "utf-8")
-    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = ([HOSTILE[k % len(HOSTILE)], f"s{k + 1:04}"] for k in range(students))
-        csv.writer(file).writerows([["name", "id"], *rows])
-    return path
+    return exam_file(folder, text, [(HOSTILE[k % len(HOSTILE)], f"s{k + 1:04}") for k in range(students)])
 
 
 def made(path, folder, forms=("markdown",), seed=5):
@@ -314,19 +309,6 @@ def test_killed_again_and_again_and_run_to_its_end_the_folder_is_the_same(tmp_pa
 
 
 # ------------------------------------------------------------------------------------------------ secrets
-
-
-def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path):
-    secret = tmp_path / "key"
-    secret.write_bytes(b"nobody knows this one")
-    variants = {}
-    for name, head in (("first", ""), ("resit", 'date = "3 March"\n'), ("again", ""), ("other", 'course = "ML"\n')):
-        spec = read_exam_file(exam(tmp_path, head + QUIZ, 1))
-        result, _ = write_exam(spec, tmp_path / name, ["text"], Dice.secret(secret))
-        variants[name] = [json.dumps(v.content, sort_keys=True) for pool in result.pools for v in pool]
-    assert variants["again"] == variants["first"]
-    for one, other in itertools.combinations(("first", "resit", "other"), 2):
-        assert not set(variants[one]) & set(variants[other])
 
 
 def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secret(tmp_path):

@@ -6,16 +6,15 @@ import json
 from functools import cache
 
 import pytest
+from exams import exam_file, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symattn
 from symattn.errors import InputError
 from symattn.formula import Relation
-from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Attempt, Text
 from symattn.marking.marker import mark
-from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.question import RubricAnswer, total
@@ -99,10 +98,7 @@ Question 4
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("own")
-    (folder / "midterm.toml").write_text(EXAM, encoding="utf-8")
-    exam, _ = write_exam(read_exam_file(folder / "midterm.toml"), folder / "out", ("markdown",), Dice.seeded(2))
-    return exam, folder / "out"
+    return written(exam_file(tmp_path_factory.mktemp("own"), EXAM), seed=2)
 
 
 def test_own_words_stand_on_paper_and_key(made):
@@ -227,9 +223,8 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_cannot_be_asked_is_told_with_its_question(tmp_path, text):
-    (tmp_path / "midterm.toml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as told:
-        write_exam(read_exam_file(tmp_path / "midterm.toml"), tmp_path / "out", ("markdown",), Dice.seeded(2))
+        written(exam_file(tmp_path, text), seed=2)
     assert WRONG[text] in str(told.value)
     assert "uestion 1" in str(told.value) or "question 1" in str(told.value)
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").rglob("*.md"))

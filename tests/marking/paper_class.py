@@ -10,11 +10,9 @@ import re
 from dataclasses import dataclass
 
 import sympy
+from exams import frozen
 
-from symattn.foundation.dice import Dice
 from symattn.marking.grading.source import papers
-from symattn.teaching.exam import make_exam, read_exam_file
-from symattn.teaching.exam.deploy import freeze
 
 STUDENTS, MISTAKES = 30, 5
 EXAM = """
@@ -32,14 +30,7 @@ STEPS = ("S", "S'", "A", "Z")
 
 
 def made_exam(folder, more=""):
-    (folder / "exam.toml").write_text(EXAM + more, "utf-8")
-    lines = ["name,id", *(f"Student {k},s{k:03}" for k in range(1, STUDENTS + 1))]
-    (folder / "class.csv").write_text("\n".join(lines), "utf-8")
-    dice = Dice.seeded(11)
-    (folder / "midterm").mkdir()
-    frozen = freeze(make_exam(read_exam_file(folder / "exam.toml"), dice), dice)
-    (folder / "midterm/exam.json").write_text(frozen, "utf-8")
-    return folder / "midterm"
+    return frozen(folder, EXAM + more, [(f"Student {k}", f"s{k:03}") for k in range(1, STUDENTS + 1)], seed=11)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import openpyxl
 import paper_class
 import pytest
 from commands import run
+from exams import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
@@ -27,7 +28,6 @@ from tables import tables_beside
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.dice import Dice
 from symattn.foundation.spreadsheet import harmless, typed_again
 from symattn.foundation.tables import read_table, table
 from symattn.marking.grading.by_exception import Entered, Level
@@ -38,8 +38,6 @@ from symattn.marking.grading.source import papers
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.data import ABOUT, ENTERED
-from symattn.teaching.exam import make_exam, read_exam_file
-from symattn.teaching.exam.deploy import freeze
 
 TERMS = Terms(POLICIES["ecf"])
 TABLES = tables_beside(__file__)
@@ -435,13 +433,9 @@ def test_every_row_that_is_nobodys_is_told_at_once(exam, tmp_path):
 
 def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
     """In the letters a to z, in another order, in capitals or not; what fits two is refused, and both are named."""
-    (tmp_path / "notes.toml").write_text(paper_class.EXAM.replace("variants = 3", "variants = 1"), "utf-8")
-    names = "Jürgen Müller,j1\nŁukasz Żółć,l1\nAda King Lovelace,a1\nAlan Turing,A1\nLi Wei,w1\nLi Wei,w2\n"
-    (tmp_path / "class.csv").write_text(f"name,id\n{names}", "utf-8")
-    dice, made = Dice.seeded(3), tmp_path / "made"
-    made.mkdir()
-    frozen = freeze(make_exam(read_exam_file(tmp_path / "notes.toml"), dice), dice)
-    (made / "exam.json").write_text(frozen, "utf-8")
+    names = {"Jürgen Müller": "j1", "Łukasz Żółć": "l1", "Ada King Lovelace": "a1", "Alan Turing": "A1"}
+    listed = [*names.items(), ("Li Wei", "w1"), ("Li Wei", "w2")]
+    made = frozen(tmp_path, paper_class.EXAM.replace("variants = 3", "variants = 1"), listed)
     table = tmp_path / "entries.csv"
     rows = ["Juergen Mueller,", "LUKASZ ZOLC,", '"Lovelace, Ada King",', "Turing Alan,A1", "Li Wei,W2"]
     table.write_text("\n".join(["name,id,differs", *(f"{row},all right" for row in rows)]), "utf-8")

@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import zipfile
-from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +21,12 @@ from pathlib import Path
 import pytest
 import sympy
 from commands import contents, here, run
+from exams import frozen
 from filling import fill
 from sentences import refused_saying
 from waiting import until
 
 import symattn
-from symattn.foundation.dice import Dice
 from symattn.foundation.folders import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
@@ -38,8 +37,7 @@ from symattn.marking.grading.source import papers
 from symattn.marking.marker import POLICIES, mark
 from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
-from symattn.teaching.exam import make_exam, read_exam_file
-from symattn.teaching.exam.deploy import copies, freeze, thawed
+from symattn.teaching.exam.deploy import copies, thawed
 from symattn.teaching.exam.papers import paper
 from symattn.teaching.sheets import render
 
@@ -98,18 +96,9 @@ def script(exam, entrant, kind):
 
 
 def made_exam(folder, students, variants, more="", head=""):
-    (folder / "midterm.toml").write_text(head + EXAM.format(variants=variants, more=more), "utf-8")
-    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["name", "id"])
-        writer.writerows([NAMES[k] if k < len(NAMES) else f"Student {k + 1}", f"s{k + 1:03}"] for k in range(students))
-    dice = Dice.seeded(7)
-    (folder / "midterm").mkdir()
-    frozen = freeze(make_exam(read_exam_file(folder / "midterm.toml"), dice), dice)
-    (folder / "midterm/exam.json").write_text(frozen, "utf-8")
-    (folder / "midterm.toml").unlink()  # exam.json is enough
-    (folder / "class.csv").unlink()
-    return folder / "midterm"
+    names = [*NAMES, *(f"Student {k}" for k in range(len(NAMES) + 1, students + 1))]
+    listed = [(name, f"s{k:03}") for k, name in enumerate(names[:students], 1)]
+    return frozen(folder, head + EXAM.format(variants=variants, more=more), listed)
 
 
 KINDS = ["right", "slip", "not scaled", "transposed weights", "no output", "blank"]
@@ -455,22 +444,14 @@ def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of
 def test_while_a_class_is_graded_the_folder_is_its_own(exam, few, tmp_path, monkeypatch):
     taken = []
 
-    @contextmanager
-    def alone_in(folder):
-        taken.append(folder)
-        with real(folder):
-            yield
-
     def answered(*given):
         taken.append((tmp_path / "o" / LOCK).exists())
         raise KeyError
 
-    real = run_module.alone_in
-    monkeypatch.setattr(run_module, "alone_in", alone_in)
     monkeypatch.setattr(run_module, "row_of", answered)
     with pytest.raises(KeyError):
         symattn.grade(exam, few, out=tmp_path / "o", forms=("text",))
-    assert taken == [tmp_path / "o", True]
+    assert taken == [True]
     assert not (tmp_path / "o" / LOCK).exists()
 
 

@@ -153,16 +153,6 @@ def test_exam_papers(data, names):
     assert (found.sheet, found.name, found.student) == (identity(list(names)), "Bo", "3")
 
 
-@pytest.mark.covering(most=2, product=False)
-@pytest.mark.parametrize("notation", NOTATIONS[2:])
-@pytest.mark.parametrize("name", TYPES)
-def test_a_blank_worksheet_holds_no_answer(name, notation):
-    found = read(blank(name, notation), question(name, notation))[0]
-    assert not found.answers
-    assert not found.more
-    assert not found.remarks
-
-
 def test_a_blank_paper_without_its_head_and_its_comments_has_nothing_unread():
     questions, page = exam(PAPERS[2])
     found = read_submission(without_comments(page).split("---\n", 2)[2], questions, form="markdown")

@@ -7,11 +7,11 @@ from io import BytesIO
 import pypdf
 import pytest
 from commands import contents, refusal, run
+from exams import exam_file, written
 from sentences import refused_saying
 
-from symattn.foundation.dice import Dice
 from symattn.page.masthead import LARGEST_LOGO, read_masthead
-from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam import read_exam_file
 from symattn.teaching.exam.deploy import thawed
 
 HEAD = "\\noindent\\textsc{Our School}\\par\n"
@@ -27,13 +27,11 @@ def exam(tmp_path):
     (tmp_path / "head.tex").write_text(HEAD, "utf-8")
     (tmp_path / "crest.png").write_bytes(PNG)
     (tmp_path / "crest.svg").write_text(SVG, "utf-8")
-    path = tmp_path / "quiz.toml"
-    path.write_text(EXAM, "utf-8")
-    return path
+    return exam_file(tmp_path, EXAM)
 
 
 def made(path, *forms):
-    return write_exam(read_exam_file(path), path.parent / "out", forms, Dice.seeded(5))
+    return written(path, forms)
 
 
 def pictures(pdf):

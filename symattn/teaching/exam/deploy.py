@@ -367,7 +367,8 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
     """
     data = _whole(text, where, "the file that symattn worksheet wrote was expected")
     students = tuple(Student(s.name, s.id, s.seat, listed=tuple(s.listed.items())) for s in data.students)
-    return _exam(data, exam_spec(data.exam, where, students, made=True)), data.hash
+    titled = {"title": data.title, **data.exam}  # that of a file without one was its name
+    return _exam(data, exam_spec(titled, where, students, made=True)), data.hash
 
 
 def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:

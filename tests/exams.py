@@ -1,0 +1,33 @@
+"""Exams made in a folder: the file with its class list, what is frozen of it, and what is written."""
+
+import csv
+
+from symattn.foundation.dice import Dice
+from symattn.teaching.exam import make_exam, read_exam_file, write_exam
+from symattn.teaching.exam.deploy import freeze
+
+
+def exam_file(folder, text, students=()):
+    """The file, and beside it the class list: names and ids, perhaps seats."""
+    path = folder / "midterm.toml"
+    path.write_text(text, "utf-8")
+    if students:
+        with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("name", "id", "seat")[: len(students[0])], *students])
+    return path
+
+
+def frozen(folder, text, students, seed=7):
+    """The folder of an exam in which exam.json stands alone, which is enough to mark by."""
+    path, dice, made = exam_file(folder, text, students), Dice.seeded(seed), folder / "midterm"
+    made.mkdir()
+    (made / "exam.json").write_text(freeze(make_exam(read_exam_file(path), dice), dice), "utf-8")
+    path.unlink()
+    (folder / "class.csv").unlink()
+    return made
+
+
+def written(path, forms=("markdown",), seed=5):
+    """An exam, and the folder `out` beside its file, with papers and keys in it."""
+    exam, _ = write_exam(read_exam_file(path), path.parent / "out", forms, Dice.seeded(seed))
+    return exam, path.parent / "out"
