@@ -122,19 +122,23 @@ def drawn(d: Derivation, step: Step, rng: Random) -> Derivation | None:
     known = [m for m in matrices if isinstance(m, Matrix) and not any(map(has_symbols, m))]
     if not names or step.op.trivial or len(known) < len(names) or sum(len(list(m)) for m in known) > LARGEST:
         return None
-    best: tuple[float, Derivation] | None = None
+    draws: list[Derivation] = []
     for _ in range(TRIES):
         try:
             found = _once(d, step, names, rng)
-            self_check(found)
         except (SymattnError, ArithmeticError, IndexError):  # not defined for these numbers
             continue
-        if found.givens == {name: d.value(name) for name in names} or not all(map(_handy, found.givens.values())):
-            continue
-        cost = _cost(found)
-        if best is None or cost < best[0]:
-            best = cost, found
-    return best[1] if best else None
+        if found.givens != {name: d.value(name) for name in names} and all(map(_handy, found.givens.values())):
+            draws.append(found)
+    return next(filter(_is_proved, sorted(draws, key=_cost)), None)
+
+
+def _is_proved(d: Derivation) -> bool:
+    try:
+        self_check(d)
+    except (SymattnError, ArithmeticError):
+        return False
+    return True
 
 
 def _handy(given: object) -> bool:
