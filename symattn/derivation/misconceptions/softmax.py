@@ -19,9 +19,10 @@ from symattn.derivation.misconceptions.base import (
 )
 from symattn.derivation.ops import Mask, MatMul, Round, Softmax
 from symattn.errors import UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, has_symbols
+from symattn.exact.carry import carried
 from symattn.exact.sums import total
-from symattn.exact.values import is_zero_for_sure
+from symattn.exact.values import as_exponent, is_zero_for_sure
 
 Row = Sequence[Value]
 
@@ -107,7 +108,7 @@ class _ThenSoftmax:
     softmax: Softmax
 
     def __call__(self, of: MatMul, scores: Matrix, values: Matrix) -> Matrix:
-        return self.softmax.apply(of.apply(scores, values))
+        return _softmax_of_a_result(self.softmax, of.apply(scores, values))
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,14 @@ def _visible(row: Row) -> list[Value]:
     return [x for x in row if x is not NEGATIVE_INFINITY]
 
 
+def _softmax_of_a_result(of: Softmax, result: Matrix) -> Matrix:
+    """In decimals if a power of it is no exact number: e^(e/(1 + e)) is nothing to be written or compared exactly."""
+    exact = all(x is NEGATIVE_INFINITY or has_symbols(x) or as_exponent(x) is not None for x in result)
+    return carried(of.apply, [result], "exact" if exact or of.base != "e" else "decimal")
+
+
 def _twice(of: Softmax, scores: Matrix) -> Matrix:
-    return of.apply(of.apply(scores))
+    return _softmax_of_a_result(of, of.apply(scores))
 
 
 def _whole_matrix(of: Softmax, scores: Matrix) -> Matrix:

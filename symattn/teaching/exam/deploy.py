@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
@@ -97,6 +97,8 @@ class Exam:
     given_out: tuple[int, ...] = ()
     software: str = f"symattn {VERSION}"
     made: dict[tuple[int, int], Question] = field(default_factory=dict, compare=False, repr=False)
+    last: dict[tuple[int, Copy, bool], Document] = field(default_factory=dict, compare=False, repr=False)
+    """The paper or key that was made last: of every format there is one file after the other."""
 
     def question(self, number: int, variant: int) -> Question:
         """A question made from its frozen variant; `InputError` if its key would be another one."""
@@ -483,7 +485,7 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         return
     _refuse_other_keys(exam, pages.folder)
     beside = latex.Folder(double_sided=True, masthead=exam.spec.masthead)
-    listed = list(_in_forms(exam, forms, lambda: _page_counts(exam, pages, forms)))
+    listed = list(_in_forms(exam, forms, cache(partial(_page_counts, exam, pages, forms))))
     made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
     for stem, form, make in listed:
         if isinstance(make, OfStudent):
@@ -748,8 +750,12 @@ class OfPaper:
         return not self.key and bool(self.copy.id)
 
     def __call__(self) -> Document:
-        spec, questions = self.exam.spec, self.exam.questions(self.number)
-        return key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
+        spec, questions, last = self.exam.spec, self.exam.questions(self.number), self.exam.last
+        asked = self.number, self.copy, self.key
+        if asked not in last:
+            last.clear()
+            last[asked] = key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
+        return last[asked]
 
     def job(self) -> dict[str, Any]:
         """What another person needs to make it, besides the exam file."""
