@@ -166,7 +166,7 @@ def _about(row: Row) -> tuple[str, str, str]:
 
 def _where(out: Path, book: Gradebook) -> Iterator[str]:
     """What lies where in a folder, a line each."""
-    from symattn.marking.grading.platforms import PLATFORMS
+    from symattn.marking.grading.gradebook import PLATFORMS
 
     statuses = Counter("pending" if row.unread else row.status for row in book.rows if row.number)
     left = ", ".join(f"{statuses[status]} {status}" for status in ("pending", "broken", "missing") if statuses[status])

@@ -9,7 +9,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
-from symattn.marking.submissions.written import grids_of, tables_of
+from symattn.marking.submissions.answers import grids_of, tables_of
 from symattn.page.document import FillIns, all_blocks
 
 MILLIMETRE = 72 / 25.4

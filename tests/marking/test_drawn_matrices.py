@@ -17,7 +17,7 @@ from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.alphabet import undrawn
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.tables import read_matrix
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.sheets import sheets

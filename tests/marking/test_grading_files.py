@@ -14,7 +14,7 @@ from test_whose_work import WHOSE
 
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
-from symattn.marking.grading import archives
+from symattn.marking.grading import handed_in
 from symattn.marking.grading.handed_in import RECORDS, File, files, matched
 from symattn.marking.grading.run import heads_of, looked_into
 from symattn.marking.grading.source import Entrant, Paper, Papers
@@ -106,7 +106,7 @@ def bombs(folder):
     return {
         "many": many,
         "overlapping": overlapping(folder / "kernel.zip", 700),
-        "too many": zipped(folder / "files.zip", **{f"{k}.md": b"" for k in range(archives.MOST_MEMBERS + 1)}),
+        "too many": zipped(folder / "files.zip", **{f"{k}.md": b"" for k in range(handed_in.MOST_MEMBERS + 1)}),
         "lying": said.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")),
     }
 
@@ -122,7 +122,7 @@ def overlapping(path, times):
 
 
 def test_a_zip_that_expands_is_broken_by_name_and_stops_nobody(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(handed_in, "MOST_BYTES", 10_000_000)
     made = bombs(tmp_path)
     assert max(map(len, made.values())) < 150_000
     hand_in(
@@ -147,22 +147,22 @@ def test_no_more_is_unpacked_of_a_zip_than_may_be_in_it(tmp_path, monkeypatch):
         read.append(len(data))
         return data
 
-    monkeypatch.setattr(archives, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(handed_in, "MOST_BYTES", 10_000_000)
     monkeypatch.setattr(zipfile.ZipExtFile, "read", counting)
     for name, data in bombs(tmp_path).items():
         read.clear()
         if name != "lying":
             with refused_saying("It is a zip"):
-                archives.members(data)
+                handed_in.members_of(data)
         else:
-            assert "cannot be unpacked" in archives.members(data)[0].complaint
-        assert sum(read) <= archives.MOST_BYTES + 2_000_000, name
+            assert "cannot be unpacked" in handed_in.members_of(data)[0].complaint
+        assert sum(read) <= handed_in.MOST_BYTES + 2_000_000, name
 
 
 def test_a_broken_compressed_file_is_told_like_any_other(tmp_path):
     data = zipped(tmp_path / "a.zip", **{"a.md": bytes(range(256)) * 40})
     spoilt = data[:34] + b"\xff" + data[35:]  # a block of no kind that there is
-    [one] = archives.members(spoilt)
+    [one] = handed_in.members_of(spoilt)
     assert one.complaint.startswith("It cannot be unpacked: Error -3 while decompressing data")
 
 
@@ -187,7 +187,7 @@ def test_a_zip_among_the_submissions_is_looked_into_once(tmp_path):
     read = {file.path: file for file in looked_into(files(tmp_path / "all"), Crew())}
     work = "Ada Lovelace_77_assignsubmission_file_/work.zip"
     assert read.keys() == {f"{work}/sheet.md", f"{work}/more.zip", f"{work}/../b.md", "spoilt.zip"}
-    assert archives.content(read[f"{work}/sheet.md"].read(), read[f"{work}/sheet.md"].zipped) == b"mine"
+    assert handed_in.content_of(read[f"{work}/sheet.md"].read(), read[f"{work}/sheet.md"].zipped) == b"mine"
     assert read[f"{work}/../b.md"].complaint == "Its path leads out of the folder."
     assert read["spoilt.zip"].complaint.startswith("It cannot be unpacked:")
 

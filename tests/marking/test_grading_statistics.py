@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.marking.grading.statistics import Spread, facility_is_off, is_off, percent, two_places, variance
+from symattn.marking.grading.summary import Spread, facility_is_off, is_off, percent, two_places, variance
 
 MARKS = st.lists(st.integers(0, 40), min_size=2, max_size=60)
 

@@ -17,7 +17,7 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import BLANK, Attempt, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
 from symattn.marking.submissions import entry, read_submission
-from symattn.marking.submissions.written import grids_of, shape_of
+from symattn.marking.submissions.answers import grids_of, shape_of
 from symattn.page.writers import markdown
 from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec

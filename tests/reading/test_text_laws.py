@@ -26,8 +26,7 @@ from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.blocks import page
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.latex import statements
-from symattn.marking.submissions.matrices import read_matrix
-from symattn.marking.submissions.tables import entries_of
+from symattn.marking.submissions.tables import entries_of, read_matrix
 from symattn.page.writers import markdown
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import question_document

@@ -27,10 +27,11 @@ from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Value, decide, decimal_text, has_symbols
 from symattn.exact.reading import typed
 from symattn.marking.marker.trace import continued
+from symattn.marking.submissions.answers import RawText, grids_of
 from symattn.marking.submissions.entries import AUTO, entry, visible
-from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.names import normal
-from symattn.marking.submissions.written import RawText, Written, grids_of
+from symattn.marking.submissions.tables import read_matrix
+from symattn.marking.submissions.written import Written
 from symattn.marking.trial import value_of
 from symattn.page.writers import text as plain
 from symattn.page.writers.common import letter

@@ -24,10 +24,9 @@ from symattn.foundation.languages import unpacked
 from symattn.foundation.spreadsheet import csv_lines
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Limits, LostError
-from symattn.marking.grading.archives import Member
 from symattn.marking.grading.entries import Ask, in_words, read_entries
-from symattn.marking.grading.gradebook import Change, Gradebook, changed
-from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, matched
+from symattn.marking.grading.gradebook import PLATFORMS, Change, Gradebook, changed, check_platforms, listed_in
+from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, Member, files, matched
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.settled import PENDING, Marks, Settled, pending_table, read_settled
 from symattn.marking.grading.source import Papers, papers
@@ -134,8 +133,6 @@ def _platforms(
     listed = {entrant.number: entrant.listed for entrant in against.entrants}
     if not names and class_list is None:
         return (), listed
-    from symattn.marking.grading.platforms import check_platforms, listed_in
-
     names = check_platforms(names)
     if names and not terms.used.marks:
         raise InputError(f"The policy {terms.used.name} gives no marks, so there is no gradebook for {names[0]}.")
@@ -393,8 +390,6 @@ class MarkedFolder:
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
-        from symattn.marking.grading.platforms import PLATFORMS
-
         ends = [suffix(form) for form in formats()]
         old = [PENDING, *(f"summary{end}" for end in ends), *(f"gradebook-{name}.csv" for name in PLATFORMS)]
         for record in (self.path / RECORDS).glob("*.json"):

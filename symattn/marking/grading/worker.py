@@ -10,9 +10,8 @@ from typing import Any
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.languages import message, packed, sentences
 from symattn.foundation.workers import Job
-from symattn.marking.grading import archives
 from symattn.marking.grading.checking import Marking, mark_all
-from symattn.marking.grading.handed_in import Head
+from symattn.marking.grading.handed_in import Head, content_of, members_of
 from symattn.marking.grading.record import Result, Row, Terms
 from symattn.marking.grading.settled import Marks, settled
 from symattn.marking.grading.source import papers
@@ -49,7 +48,7 @@ def marked(settings: Any) -> Job:
 def members(job: Any) -> Answer:
     """What is in a zip, or why it is not looked into."""
     try:
-        return {"complaint": packed(""), "members": [member.json() for member in archives.members(job["data"])]}
+        return {"complaint": packed(""), "members": [member.json() for member in members_of(job["data"])]}
     except InputError as error:
         return {"complaint": packed(error.said), "members": []}
 
@@ -72,7 +71,7 @@ def head(job: Any) -> Answer:
 def _content(job: Any) -> bytes:
     """The bytes of a job's file, out of the zip that it is in."""
     data, zipped = job["data"], job["zipped"]
-    return data if zipped is None else archives.content(data, zipped)
+    return data if zipped is None else content_of(data, zipped)
 
 
 class Marker:

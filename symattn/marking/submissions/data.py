@@ -26,8 +26,9 @@ from symattn.foundation.files import toml
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.answers import Cells, Raw, RawText, Several
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written
+from symattn.marking.submissions.written import Paper, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
 HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
@@ -430,8 +431,9 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         here[i, j] = cell["answer"]
     for (question, part), found in entries.items():
         high, wide = (max(place[axis] for place in found) for axis in (0, 1))
-        matrix = tuple(tuple(found.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1))
-        _put_cells(paper.written[question], part, matrix)
+        single = (high, wide) == (1, 1)
+        cells = Cells.at_places(found, (high, wide))
+        _put(paper.written[question], part, found[1, 1] if single else [list(row) for row in cells.rows], part)
 
 
 def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterator[list[str]]:
@@ -455,8 +457,3 @@ def _is_named(cell: str, columns: int, written: Written) -> bool:
     """Whether a cell is the name of a matrix for which there are columns enough below it, and no number."""
     name = cell if cell in written.names.parts else "" if entry(cell).readable else written.names.find(cell)
     return bool(name) and written.shape(name)[1] <= columns
-
-
-def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -> None:
-    single = len(rows) == 1 == max(map(len, rows), default=0)
-    _put(written, part, rows[0][0] if single else [list(row) for row in rows], part)

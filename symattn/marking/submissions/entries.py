@@ -280,6 +280,19 @@ def is_blank(text: str) -> bool:
     return bool(_NOTHING.fullmatch(text))
 
 
+_MASKED = frozenset("x×✗✘*■#/") | {"masked", "hidden"}
+
+
+def is_crossed(text: str) -> bool:
+    """Whether a cell of a matrix is crossed out as a whole, which means −∞ where it is masked."""
+    return mark_in(text) in _MASKED
+
+
+def mark_in(text: str) -> str:
+    """What a cell is marked with, in small letters and without brackets."""
+    return visible(undecorated(text)).strip().strip("[]").strip().lower()
+
+
 _ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|,?\s*\b(?:so|hence|thus|therefore)\b|\\(?:to|rightarrow)\b)\s*")
 _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\cong\b)\s*")
 _LONGEST_CHAIN = 6

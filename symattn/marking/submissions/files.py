@@ -191,7 +191,8 @@ def form_of(text: str) -> str:
         return "toml"
     if "\\begin{" in text and "|" not in text:
         return "latex"
-    from symattn.marking.submissions.tables import BULLET, ONE_ROW
+    from symattn.marking.submissions.names import ONE_ROW
+    from symattn.marking.submissions.tables import BULLET
 
     separated = sum(any(mark in line for mark in ",;\t") for line in lines)
     told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) or _has_brackets(line) for line in lines)
@@ -302,8 +303,7 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
     from symattn.marking.submissions.alphabet import plain_signs, undrawn, unescaped_export
-    from symattn.marking.submissions.code import as_text, is_session
-    from symattn.marking.submissions.constructors import in_brackets
+    from symattn.marking.submissions.code import as_text, in_brackets, is_session
     from symattn.marking.submissions.latex import with_matrices
     from symattn.marking.submissions.markdown import read_markdown
     from symattn.marking.submissions.webpage import with_tables

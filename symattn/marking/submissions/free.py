@@ -18,18 +18,45 @@ from itertools import islice, permutations, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
-from symattn.marking.submissions import labels, stated
+from symattn.marking.submissions import labels, shapes
+from symattn.marking.submissions.answers import (
+    MATRICES,
+    Cells,
+    Raw,
+    RawText,
+    Several,
+    answer_in,
+    grids_of,
+    is_line,
+    shape_of,
+    tables_of,
+)
 from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import begins_with_a_word, undecorated
-from symattn.marking.submissions.matrices import GAPS, LARGEST, Rows, read_matrix, split, without_kind
-from symattn.marking.submissions.names import LONGEST_SIGN, Names, place_in, transposed
-from symattn.marking.submissions.places import MARKED, MOST_WORDS, NO_WORDS, PLACED, Piece, Places, is_title, no_answer
-from symattn.marking.submissions.resolver import AROUND, FUNCTION, LETTERS, PLACE, Resolver, words_of
-from symattn.marking.submissions.stated import Shape
+from symattn.marking.submissions.labels import AND, ROW
+from symattn.marking.submissions.names import (
+    AROUND,
+    FUNCTION,
+    LETTERS,
+    LONGEST_LINE,
+    LONGEST_SIGN,
+    MARKED,
+    MOST_WORDS,
+    PLACE,
+    Names,
+    Resolver,
+    place_in,
+    transposed,
+    words_of,
+)
+from symattn.marking.submissions.places import NO_WORDS, PLACED, Piece, Places, is_title, no_answer
+from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     DRAWING,
     FIRST_ROW,
-    LONGEST_LINE,
+    GAPS,
+    LARGEST,
+    Rows,
     are_counted,
     are_entries,
     as_row,
@@ -43,22 +70,13 @@ from symattn.marking.submissions.tables import (
     is_prose,
     is_run_together,
     labelled_cells,
+    read_matrix,
     results,
+    split,
+    without_kind,
     without_row_numbers,
 )
-from symattn.marking.submissions.written import (
-    MATRICES,
-    Cells,
-    Raw,
-    RawText,
-    Several,
-    Written,
-    answer_in,
-    grids_of,
-    is_line,
-    shape_of,
-    tables_of,
-)
+from symattn.marking.submissions.written import Written
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -150,8 +168,7 @@ class FreeText:
             asked = self.written.shape(name)
             found = self._from_one(name, found, asked)
             high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
-            rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
-            self._answer(name, Cells(tuple(map(tuple, rows))), ())
+            self._answer(name, Cells.at_places(found, (high, wide)), ())
         if not self.beside:
             self._without_names()
         for piece, text, name, token in self._strange:
@@ -167,8 +184,8 @@ class FreeText:
         for piece in self.pieces:
             if piece in left:
                 words = (word.strip(AROUND) for word in words_of(piece.text))
-                signs = {self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN}
-                for name in signs - {""} | ({above} if above else set()):
+                signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
+                for name in filter(None, dict.fromkeys((above, *signs))):
                     self.written.doubt_beside(piece.text, name)
             elif not piece.blank:
                 above = self._answered.get(piece, "")
@@ -253,7 +270,7 @@ class FreeText:
         if version == "new" or name in self._old:
             self._supersede(name, piece)
         self._old = self._old | {name} if version == "old" else self._old - {name}
-        if shape := stated.beside(_partition(text)[0]):
+        if shape := shapes.beside(_partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), words_of(MARKED.sub(r"\2", text).strip(AROUND))
         alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
@@ -343,13 +360,13 @@ class FreeText:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""
         text = text.strip(" $")
         part = self._part(self._target)
-        below = stated.alone(text) if part and part.shape_counts else None
+        below = shapes.alone(text) if part and part.shape_counts else None
         if below and sorted(below) == sorted(self._shape):
             self.written.put_shape(self._target, below)
             self.used.update((piece, *self._heads))
             self._at += 1
             return True
-        statements = [stated.of_something(one) for one in _ALSO.split(text)]
+        statements = [shapes.of_something(one) for one in _ALSO.split(text)]
         found = [(self.resolver.called(one[0]), one[1]) for one in statements if one]
         if len(found) < len(statements) or not all(self.written.has_shape(name) for name, _ in found):
             return False
@@ -372,7 +389,7 @@ class FreeText:
 
     def _numbered(self, piece: Piece, text: str) -> bool:
         """The number of a part that asks for no matrix, and its answer behind it: "2. A, C", "Question 3: n.d."."""
-        found = _NUMBERED.match(text) or labels.question().match(text)
+        found = PLACED.match(text) or labels.question().match(text)
         if found is None or self.beside:
             return False
         number = next(group for group in found.groups() if group)
@@ -424,7 +441,7 @@ class FreeText:
         is_matrix = sign == "=" and head[:1] == "[" and _open(head) == 0
         if is_matrix and LETTERS.match(rest) and (name := self.resolver.called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
-        if sign and len(_NUMBERS_ALONE.findall(stated.without(head))) < 2:
+        if sign and len(_NUMBERS_ALONE.findall(shapes.without(head))) < 2:
             if name := self.resolver.called(head):
                 is_numbered = sign != "=" and len(words_of(head)) < 3 and PLACE.fullmatch(head.strip())
                 inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
@@ -561,7 +578,7 @@ class FreeText:
         text, other, behind = self._apart(text)
         if text.strip(NO_WORDS):
             shape = self._shape
-            text, size = stated.without_last(text)
+            text, size = shapes.without_last(text)
             if size:
                 self.written.put_shape(self._target, size)
             text = self._before_prose(head, text, shape)
@@ -942,9 +959,6 @@ _ARROW = re.compile(
 )
 
 
-_NUMBERED = re.compile(r"(?i:part|task|step|exercise|no\.?|q)?\s*\(?([a-z]|\d{1,2})[).:：]{1,2}(?=\s|$)")
-
-
 _OTHER_NAME = re.compile(
     r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
     r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
@@ -970,10 +984,7 @@ _ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
 _SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 
 
-_AND = r"\s+(?:and|und|et|y)\s+"
-
-
-_BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", f",?{_AND}", r"\s*\|\|\s*", rf",{_AND}|{_AND}|,\s+")
+_BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", rf",?\s+{AND}\s+", r"\s*\|\|\s*", rf",?\s+{AND}\s+|,\s+")
 
 
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
@@ -988,7 +999,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMBERS_ALONE = re.compile(r"(?<![\w^.,])\d+(?:[.,]\d+)?")  # none in R1^1
 
 
-_ALSO = re.compile(rf",?{_AND}|[,;]\s+(?=[^\W\d])")
+_ALSO = re.compile(rf",?\s+{AND}\s+|[,;]\s+(?=[^\W\d])")
 
 
 _MARKS = re.compile(
@@ -1038,15 +1049,13 @@ def _of_entry(head: str) -> str:
     return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
 
 
-_GAP = re.compile(r"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:(?:and|und|et|y)\s+)?(?=[^\W\d_])")
+_GAP = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
 _LONGEST_HEAD = 40
-_INNER_GAP = re.compile(
-    rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s(?:row|zeile|fila|ligne)\s)(?=\d)|\s+(?=[\[(=]|$)"
-)
+_INNER_GAP = re.compile(rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s{ROW}\s)(?=\d)|\s+(?=[\[(=]|$)")
 _WORD_GAP = re.compile(r"[\s,;]")
 
 
-_ONE_ROW = re.compile(r"(?i).*(?:row|token|zeile|fila|ligne)\s*\d\)?")
+_ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
 
 
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
@@ -1072,7 +1081,7 @@ def _section() -> re.Pattern[str]:
     said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|row|zeile|fila|ligne)|t){number})")
+    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|{ROW})|t){number})")
 
 
 def _without_comment(text: str) -> tuple[str, str]:

@@ -23,6 +23,9 @@ TITLES = (
 )  # fmt: skip
 """Words that students write at the head of a page of their own."""
 
+AND, ROW = r"(?:and|und|et|y)", r"(?:row|token|zeile|fila|ligne)"
+"""In the middle of an answer, and before the number of a row."""
+
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 
 

@@ -21,25 +21,16 @@ from symattn.marking.attempt import (
     Remark,
 )
 from symattn.marking.submissions import blocks as md
-from symattn.marking.submissions import free, labels, names, stated
+from symattn.marking.submissions import free, labels, names, shapes
 from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, grids_of, is_line, tables_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
-from symattn.marking.submissions.entries import AUTO, entry, is_blank, undecorated, visible
+from symattn.marking.submissions.entries import is_blank, is_number, undecorated, visible
 from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.tables import entries_of, has_shape
 from symattn.marking.submissions.webpage import as_markdown
-from symattn.marking.submissions.written import (
-    Cells,
-    Paper,
-    Raw,
-    RawText,
-    Several,
-    Written,
-    grids_of,
-    is_line,
-    tables_of,
-)
+from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.translation import blocks_in_language
@@ -379,7 +370,7 @@ class FilledSheet:
         here, lost = place == own, own not in self.headed  # lost: its heading is not there
         if not table.rows or place[0] not in (None, slot.question):
             return 0
-        corner = md.normal(stated.without(table.rows[0][0]))
+        corner = md.normal(shapes.without(table.rows[0][0]))
         if isinstance(slot.block, Table):
             heads = [md.normal(markdown.in_line(head)) for head in slot.block.header]
             return 1 if (here or lost) and [md.normal(cell) for cell in table.rows[0]][: len(heads)] == heads else 0
@@ -393,8 +384,8 @@ class FilledSheet:
 
     def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
         """Whether a table has the heads of a grid, and the part's name or none."""
-        corner = stated.without(undecorated(unescaped(table.rows[0][0])))
-        named = not corner or (not _is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
+        corner = shapes.without(undecorated(unescaped(table.rows[0][0])))
+        named = not corner or (not is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
         return named and _numbered(table.rows[0][1:])
 
     @cached_property
@@ -534,11 +525,6 @@ def _numbered(heads: Sequence[str]) -> bool:
     return bool(heads) and [md.normal(head) for head in heads] == [str(j) for j in range(1, len(heads) + 1)]
 
 
-def _is_number(corner: str) -> bool:
-    """Whether the first cell of a table is an entry, and no name."""
-    return entry(undecorated(corner), AUTO).readable and not any(c.isalpha() for c in corner)
-
-
 def behind_label(text: str, label: str) -> str | None:
     r"""What stands behind a label, without the line that was printed to write on; None if the label is not there.
 
@@ -593,7 +579,7 @@ def read_page(sheet: FilledSheet) -> Paper:
     for number, slot in enumerate(sheet.slots):
         for block in sheet.tables.get(number, ()):
             _put(paper, sheet, slot, _table_answer(slot, block), block)
-            if shape := stated.beside(unescaped(block.rows[0][0])):
+            if shape := shapes.beside(unescaped(block.rows[0][0])):
                 paper.written[slot.question].put_shape(slot.part.name, shape)
         if number in sheet.tasks:
             block = sheet.tasks[number]

@@ -17,10 +17,12 @@ from symattn.formula import Blank
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import labels
+from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, shape_of
 from symattn.marking.submissions.entries import is_blank, quoted
 from symattn.marking.submissions.markdown import Slot, matrix_name
-from symattn.marking.submissions.matrices import read_matrix
-from symattn.marking.submissions.written import Cells, Paper, Raw, RawText, Several, Written, shape_of
+from symattn.marking.submissions.shapes import Shape
+from symattn.marking.submissions.tables import read_matrix
+from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
 from symattn.page.writers import common
 from symattn.page.writers.forms import Kind, Spot
@@ -152,13 +154,13 @@ def _raw(
     """What was filled in as it was written, and what of it stands nowhere."""
     match block:
         case AnswerGrid(rows=high, columns=wide, shade=shade):
-            cells = _cells(high, wide, {at: "x" if shade else text for at, text in own.items()})
+            cells = _cells({at: "x" if shade else text for at, text in own.items()}, (high, wide))
             raw: Raw = cells
             if isinstance(part.answer, PropertyAnswer):
                 raw = Several({matrix_name(Slot(0, part, block)): cells})
         case Table(header=header, rows=rows):
             high, wide = len(rows), len(header) - 1
-            raw = _cells(high, wide, own)
+            raw = _cells(own, (high, wide))
         case Choices(items=items):
             high, wide = len(items), 0
             raw = RawText(" ".join(common.letter(i - 1) for (i,) in sorted(at for at in own if len(at) == 1)))
@@ -169,9 +171,8 @@ def _raw(
     return raw, left
 
 
-def _cells(high: int, wide: int, own: Mapping[tuple[int, ...], str]) -> Cells:
-    texts = {at: " ".join(text.split()) for at, text in own.items()}
-    return Cells(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
+def _cells(own: Mapping[tuple[int, ...], str], shape: Shape) -> Cells:
+    return Cells.at_places({at: " ".join(text.split()) for at, text in own.items()}, shape)
 
 
 def _answered_in_space(written: Written, part: Part, text: str) -> bool:

@@ -12,13 +12,14 @@ from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.submissions import labels
+from symattn.marking.submissions.answers import MATRICES, answer_in, is_line
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
-from symattn.marking.submissions.constructors import in_square
+from symattn.marking.submissions.code import in_square
 from symattn.marking.submissions.entries import is_number, shortened
 from symattn.marking.submissions.latex import statements
-from symattn.marking.submissions.matrices import Rows
-from symattn.marking.submissions.tables import BULLET, ONE_ROW, are_bulleted, as_row
-from symattn.marking.submissions.written import MATRICES, Written, answer_in, is_line
+from symattn.marking.submissions.names import MARKED, MOST_WORDS, ONE_ROW
+from symattn.marking.submissions.tables import BULLET, Rows, are_bulleted, as_row
+from symattn.marking.submissions.written import Written
 from symattn.page.document import Heading, Inlines
 from symattn.page.translation import blocks_in_language
 from symattn.page.writers import text as plain
@@ -312,9 +313,6 @@ IN_ANY_WORDS = (RubricAnswer, WordAnswer)
 _CROSSED_OUT = re.compile(r"~~([^~]*)~~")
 
 
-MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
-
-
 def _unless_entry(found: re.Match[str]) -> str:
     """Nothing of a row or a matrix that is crossed out; to an entry, its reader sees."""
     return "" if re.search(r"[\s\[]", found[1]) else found[0]
@@ -336,9 +334,6 @@ def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
 
 NO_WORDS = " \t\u00a0*_`~#>-=|$═━─"
-
-
-MOST_WORDS = 8
 
 
 _MONTH = r"[^\W\d_]{3,10}\.?"

@@ -7,10 +7,8 @@ belong to, then all of them are read as numbers, shapes, orders and so on, each 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from itertools import islice
 
 from symattn.derivation.ops import Mask
 from symattn.errors import ReadError, SymattnError
@@ -24,34 +22,44 @@ from symattn.marking.attempt import (
     Entry,
     Grid,
     Grids,
-    Ordered,
     Remark,
     Said,
-    Shaded,
-    Shaped,
     Text,
-    Ticked,
     Unreadable,
     cannot_be_read,
 )
-from symattn.marking.submissions import labels, stated
-from symattn.marking.submissions.chosen import chosen, chosen_first
+from symattn.marking.submissions import shapes
+from symattn.marking.submissions.answers import (
+    HIDDEN,
+    LINES,
+    MATRICES,
+    Cells,
+    Raw,
+    RawText,
+    Several,
+    grids_of,
+    one_text,
+    option_texts,
+    ordered,
+    shaded,
+    shape_of,
+    ticked,
+)
 from symattn.marking.submissions.entries import (
     AUTO,
     Noticed,
     grid_of,
     is_blank,
+    is_crossed,
     noticed,
     quoted,
     undecorated,
     visible,
     without_idle_braces,
 )
-from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.marking.submissions.names import Names, normal, place_in
-from symattn.marking.submissions.stated import Shape
-from symattn.page.document import AnswerGrid, Table, all_blocks
-from symattn.page.writers import common
+from symattn.marking.submissions.shapes import Shape, shape
+from symattn.marking.submissions.tables import LARGEST, read_matrix
 from symattn.page.writers import text as plain
 from symattn.teaching.question import (
     CellsAnswer,
@@ -71,63 +79,6 @@ from symattn.teaching.question import (
 
 LONGEST_TOLD = 80
 """Characters of what could not be read that are told."""
-
-
-def is_line(part: Part) -> bool:
-    """Whether a part asks for a line of a derivation, or for some of its entries."""
-    return isinstance(part.answer, LINES)
-
-
-LINES = (StepAnswer, EntriesAnswer)
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
-
-    rows: Rows
-    factor: str = ""
-
-    def texts(self) -> Iterator[str]:
-        yield self.factor
-        for row in self.rows:
-            yield from row
-
-    @property
-    def blank(self) -> bool:
-        return all(map(is_blank, self.texts()))
-
-
-@dataclass(frozen=True, slots=True)
-class RawText:
-    """Words, a number, or a matrix in one text."""
-
-    text: str
-
-    def texts(self) -> Iterator[str]:
-        yield self.text
-
-    @property
-    def blank(self) -> bool:
-        return is_blank(undecorated(self.text))
-
-
-@dataclass(frozen=True, slots=True)
-class Several:
-    """Matrices by name, where a part asks for more than one or says so."""
-
-    matrices: Mapping[str, Cells | RawText]
-
-    def texts(self) -> Iterator[str]:
-        for matrix in self.matrices.values():
-            yield from matrix.texts()
-
-    @property
-    def blank(self) -> bool:
-        return all(matrix.blank for matrix in self.matrices.values())
-
-
-Raw = Cells | RawText | Several
 
 
 @dataclass
@@ -190,7 +141,7 @@ class Written:
         elif other and not raw.blank:
             self._by_letter[target] = name, raw
         texts = list(filter(None, raw.texts()))
-        if len(texts) == 1 and self.has_shape(target) and (shape := stated.alone(texts[0])):
+        if len(texts) == 1 and self.has_shape(target) and (shape := shapes.alone(texts[0])):
             self.put_shape(target, shape)
             return True
         if not raw.blank:
@@ -388,9 +339,6 @@ class Paper:
         return sum(len(written.unread) + len(written.doubts) for written in self.written)
 
 
-MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
-
-
 def decimal_mark_of(texts: Iterable[str]) -> str:
     """ "." or ",", whichever stands in the decimals; "auto" where both do."""
     marks = {found[0] for text in texts for found in _DECIMAL.findall(without_idle_braces(text))}
@@ -398,24 +346,6 @@ def decimal_mark_of(texts: Iterable[str]) -> str:
 
 
 _DECIMAL = re.compile(r"(?<![\d.,])(?:\d{0,200})([.,])\d{1,200}(?![\d.,])")
-
-
-def grids_of(part: Part) -> list[AnswerGrid]:
-    """The grids that a part prints to be filled in."""
-    return [block for block in all_blocks(part.ask) if isinstance(block, AnswerGrid)]
-
-
-def tables_of(part: Part) -> list[Table]:
-    """The tables that a part prints to be filled in; their first column says what."""
-    tables = (block for block in all_blocks(part.ask) if isinstance(block, Table))
-    return [table for table in tables if isinstance(part.answer, MatrixAnswer) and table.row_heads]
-
-
-def shape_of(part: Part) -> Shape:
-    """The shape of the matrix that a part asks for; (0, 0) where it asks for none."""
-    if grids := grids_of(part):
-        return grids[0].rows, grids[0].columns
-    return part.answer.value.shape if isinstance(part.answer, MatrixAnswer) else (0, 0)
 
 
 def _is_counted(part: Part) -> bool:
@@ -444,22 +374,22 @@ class _Reader:
             case PropertyAnswer(model=model):
                 return self.grids(part, raw, model)
             case FormulaAnswer():
-                text = _one_text(raw)
+                text = one_text(raw)
                 found = self.entry(part.name, _in_case(text), symbols=True)
                 return None if found.blank else replace(found, text=text.strip())
             case ShapeAnswer():
-                return self.checked(part, shape(_one_text(raw)))
+                return self.checked(part, shape(one_text(raw)))
             case ChoiceAnswer() as answer:
-                return self.checked(part, ticked(_one_text(raw), _texts(answer), answer.several))
+                return self.checked(part, ticked(one_text(raw), option_texts(answer), answer.several))
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
             case OrderAnswer(groups):
-                return self.checked(part, ordered(_one_text(raw), sorted(label for group in groups for label in group)))
+                return self.checked(part, ordered(one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
-                said = visible(undecorated(_one_text(raw)))
+                said = visible(undecorated(one_text(raw)))
                 return Text(self.written.names.step_in_words(said) or said)
             case RubricAnswer():
-                return Text(_one_text(raw).strip(), self.written.points.get(part.name))
+                return Text(one_text(raw).strip(), self.written.points.get(part.name))
 
     def checked(self, part: Part, said: Said) -> Said:
         if isinstance(said, Unreadable):
@@ -603,221 +533,3 @@ def _in_case(text: str) -> str:
 
 _SIZES = "DHKMN"
 _FEW_LETTERS = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{1,3}(?![a-z])")
-
-
-def _one_text(raw: Raw) -> str:
-    return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, RawText) else raw.text
-
-
-# ------------------------------------------------------------------------------------ answers that are no numbers
-
-_UNDEFINED = re.compile(
-    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
-    r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
-    r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
-    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|nicht (?:def\.?|möglich)|geht nicht|∅|✗|✘|×)\.?"
-)
-_SIZE = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
-_SHAPE = re.compile(
-    rf"({_SIZE})\s*(?:×|\*|\\times|⨯|[xX]|-?\bby\b-?)\s*({_SIZE})"
-    rf"|[(\[]\s*({_SIZE})\s*[,;]\s*({_SIZE})\s*[)\]]"
-    r"|(\d{1,9})(?:\s*[,;]\s*|\s+)(\d{1,9})"
-)
-_ROUND_A_SHAPE = re.compile(
-    r"(?i)(?:(?:the|it|its|it['’]s|shape|size|is|of|a|an|so|defined|yes|torch\.size|die|form|hat)\b[\s:=,]*)*[:=]?\s*"
-    r"(.*?)(?:[-\s]matri(?:x|ces))?"
-)
-
-
-_COUNTED = re.compile(r"(?i)\b(?:rows?|columns?|zeilen|spalten|and|und)\b")
-
-
-def shape(text: str) -> Shaped | Unreadable:
-    """3×4, 3x4, (3, 4), "3 by 4", "not defined".
-
-    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape, shape("(3×2)(2×4) = 3×4").shape
-    ((3, 4), ('n', 'd_k'), None, (3, 4))
-    """
-    written = " ".join(visible(undecorated(text)).split())
-    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
-    words = last.strip("()[]。")
-    if _UNDEFINED.fullmatch(words) or words.casefold() in labels.said("not defined"):
-        return Shaped(None)
-    shapes = map(_SHAPE.fullmatch, (last, last.strip(" ()[]")))
-    bare = _ROUND_A_SHAPE.fullmatch(last)
-    found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
-    if not found:
-        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=quoted(text))
-        return Unreadable(text, says)
-    rows, columns = (
-        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size)
-        for size in found.groups()
-        if size
-    )
-    return Shaped((rows, columns))
-
-
-def answer_in(part: Part, text: str) -> str:
-    """As much of a line as answers a part that asks for no matrix: all of it, or what stands before the reason given
-    for it; "" if nothing does.
-    """
-    match part.answer:
-        case ChoiceAnswer(several=several) as choice:
-            return chosen_first(text, _texts(choice), several)
-        case OrderAnswer(groups):
-            read: Callable[[str], Said] = partial(ordered, labels=sorted(label for group in groups for label in group))
-        case ShapeAnswer():
-            read = shape
-        case CellsAnswer(shape=size):
-            pairs = [found[0] for found in _PAIR.finditer(text)]
-            return text if pairs and not isinstance(shaded(RawText(text), size), Unreadable) else ""
-        case FormulaAnswer():
-            return text if noticed(text, AUTO, symbols=True).entry.readable else ""
-        case RubricAnswer() | WordAnswer():
-            return text
-        case _:
-            return ""
-    reasons = reversed([*islice(_REASON.finditer(text), _MOST_REASONS)])
-    for answer in (text, *(text[: found.start()] for found in reasons)):
-        said = read(answer) if answer.strip() else Unreadable("", "")
-        if not isinstance(said, Unreadable) and not _goes_on(said, text[len(answer) :], part):
-            return answer
-    return ""
-
-
-def _goes_on(said: Said, rest: str, part: Part) -> bool:
-    """Whether what stands behind an answer belongs to it: further labels of an order, another shape."""
-    if isinstance(said, Ordered) and isinstance(part.answer, OrderAnswer):
-        return bool(rest) and sum(map(len, said.groups)) < sum(map(len, part.answer.groups))
-    return isinstance(said, Shaped) and said.shape is not None and _SHAPE_WITHIN.search(rest) is not None
-
-
-_SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
-_MOST_REASONS = 40  # words behind an answer where it may end: in long texts, trying all takes the square of their time
-_REASON = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
-
-
-def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | Unreadable:
-    """The options that were chosen, as `chosen` reads them.
-
-    >>> ticked("A and C", ["1", "2", "3", "4"]).options == {0, 2}
-    True
-    """
-    found = chosen(text, options, several)
-    if found is None:
-        last = common.letter(len(options) - 1)
-        says = message("Found {text}, where letters from A to {last} were expected.", text=quoted(text), last=last)
-        return Unreadable(text, says)
-    return Ticked(found)
-
-
-@cache
-def _texts(answer: ChoiceAnswer) -> tuple[str, ...]:
-    """What the options say, on one line each."""
-    return tuple(plain.plain(option.text) for option in answer.options)
-
-
-SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
-    "yes",
-    "true",
-    "shaded",
-    "hidden",
-    "black",
-    "grey",
-    "gray",
-    "-inf",
-    "-∞",
-    "−∞",
-}
-WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "visible", "white"}
-HIDDEN = noticed("-∞").entry
-_CROSSED = frozenset("x×✗✘*■#/") | {"masked", "hidden"}
-_PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
-
-
-def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
-    """A grid with marks in the shaded cells, or the places (1, 2), (1, 3) of these cells, from 1."""
-    text = _one_text(raw)
-    cells = raw if isinstance(raw, Cells) else None
-    if cells is None and not (pairs := _PAIR.findall(text)):
-        matrix = read_matrix(text, size)
-        cells = Cells(matrix.rows) if matrix else None
-    elif cells is None:
-        return _at_places(text, pairs, size)
-    if cells and (len(cells.rows), max(map(len, cells.rows), default=0)) != size:
-        pairs = [row for row in cells.rows if len(row) == 2]
-        return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
-    marks = {(i, j): _mark(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
-    if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
-        says = message("Found {text} in a cell, where x or nothing was expected.", text=quoted(strange))
-        return Unreadable(text, says)
-    return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
-
-
-def is_crossed(text: str) -> bool:
-    """Whether a cell of a matrix is crossed out as a whole, which means −∞ where it is masked."""
-    return _mark(text) in _CROSSED
-
-
-def _mark(text: str) -> str:
-    return visible(undecorated(text)).strip().strip("[]").strip().lower()
-
-
-def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded | Unreadable:
-    places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
-    if not all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places):
-        return _no_cells(text, size)
-    return Shaded(frozenset((i, j) for i, j in places))
-
-
-def _no_cells(text: str, size: Shape) -> Unreadable:
-    says = message(
-        "Found {text}, where a grid of {shape} cells, or places such as (1, 2), was expected.",
-        text=quoted(text), shape=f"{size[0]}×{size[1]}",
-    )  # fmt: skip
-    return Unreadable(text, says)
-
-
-_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈/\s]|-+>?|–)[\s|]*")
-_NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
-_IN_WORDS_OF_ORDER = re.compile(
-    r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
-    r"|\(?\b(?:(?:smallest|lowest|least) first|(?:largest|highest|greatest) last)\b\)?\s*:?"
-)
-_DOWNWARDS = re.compile(r"(?i)\(?\b(?:(?:largest|highest|greatest) first|(?:smallest|lowest|least) last)\b\)?\s*:?")
-
-
-def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
-    """Labels in their order: C < A = B, "C, A, B", CAB; with > throughout or "largest first", the other way round.
-
-    >>> ordered("C < A = B", ["A", "B", "C"]).groups, ordered("C > B > A", ["A", "B", "C"]).groups
-    ((('C',), ('A', 'B')), (('A',), ('B',), ('C',)))
-    >>> ordered("C, B, A (largest first)", ["A", "B", "C"]).groups
-    (('A',), ('B',), ('C',))
-    """
-    plain_text, downwards = _DOWNWARDS.subn(" ", _NUMBERED_LABELS.sub(" ", text))
-    line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", plain_text))).replace("\\lt", "<")
-    line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
-    line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
-    line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
-    pieces = _BETWEEN.split(line)
-    found, signs = pieces[::2], pieces[1::2]
-    by_name = {label.casefold(): label for label in labels}
-    if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
-        found, signs = list(line), [","] * (len(line) - 1)
-    falls, rises = (any(sign in signs for sign in pair) for pair in (">≥", "<≤"))
-    if not all(label.casefold() in by_name for label in found) or (rises and (falls or downwards)):
-        says = message(
-            "Found {text}, where {labels} were expected in some order.",
-            text=quoted(text),
-            labels=", ".join(labels),
-        )
-        return Unreadable(text, says)
-    groups: list[list[str]] = []
-    for sign, label in zip(["", *signs], found, strict=True):
-        if sign and sign in "=~≈":
-            groups[-1].append(by_name[label.casefold()])
-        else:
-            groups.append([by_name[label.casefold()]])
-    in_order = reversed(groups) if falls or downwards else groups
-    return Ordered(tuple(tuple(group) for group in in_order))

@@ -1,8 +1,13 @@
-"""Shapes as people state them beside the name of a matrix: Q (3×4), "Q is 3 by 4", "the shape of Q: (3, 4)"."""
+"""Shapes as people state them: as an answer, and beside the name of a matrix: Q (3×4), "the shape of Q: (3, 4)"."""
 
 from __future__ import annotations
 
 import re
+
+from symattn.foundation.languages import message
+from symattn.marking.attempt import Shaped, Unreadable
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import quoted, undecorated, visible
 
 Shape = tuple[int, int]
 
@@ -97,3 +102,51 @@ _ANY = re.compile(
     re.I,
 )
 _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
+
+
+# ------------------------------------------------------------------------------------ as an answer
+
+_UNDEFINED = re.compile(
+    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
+    r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
+    r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
+    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|nicht (?:def\.?|möglich)|geht nicht|∅|✗|✘|×)\.?"
+)
+_LENGTH = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
+_SHAPE = re.compile(
+    rf"({_LENGTH})\s*(?:×|\*|\\times|⨯|[xX]|-?\bby\b-?)\s*({_LENGTH})"
+    rf"|[(\[]\s*({_LENGTH})\s*[,;]\s*({_LENGTH})\s*[)\]]"
+    r"|(\d{1,9})(?:\s*[,;]\s*|\s+)(\d{1,9})"
+)
+_ROUND_A_SHAPE = re.compile(
+    r"(?i)(?:(?:the|it|its|it['’]s|shape|size|is|of|a|an|so|defined|yes|torch\.size|die|form|hat)\b[\s:=,]*)*[:=]?\s*"
+    r"(.*?)(?:[-\s]matri(?:x|ces))?"
+)
+
+
+_COUNTED = re.compile(r"(?i)\b(?:rows?|columns?|zeilen|spalten|and|und)\b")
+
+
+def shape(text: str) -> Shaped | Unreadable:
+    """3×4, 3x4, (3, 4), "3 by 4", "not defined".
+
+    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape, shape("(3×2)(2×4) = 3×4").shape
+    ((3, 4), ('n', 'd_k'), None, (3, 4))
+    """
+    written = " ".join(visible(undecorated(text)).split())
+    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
+    words = last.strip("()[]。")
+    if _UNDEFINED.fullmatch(words) or words.casefold() in labels.said("not defined"):
+        return Shaped(None)
+    shapes = map(_SHAPE.fullmatch, (last, last.strip(" ()[]")))
+    bare = _ROUND_A_SHAPE.fullmatch(last)
+    found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
+    if not found:
+        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=quoted(text))
+        return Unreadable(text, says)
+    rows, columns = (
+        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size)
+        for size in found.groups()
+        if size
+    )
+    return Shaped((rows, columns))

@@ -1,0 +1,462 @@
+"""Answers as a part asks for them: options that were chosen, an order, cells that are shaded; and what was written for
+one part, before it is read: cells, a text, or several matrices.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import islice
+
+from symattn.foundation.languages import message
+from symattn.marking.attempt import Ordered, Said, Shaded, Shaped, Ticked, Unreadable
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import (
+    AUTO,
+    is_blank,
+    mark_in,
+    noticed,
+    quoted,
+    undecorated,
+    visible,
+    without_crossed_out,
+)
+from symattn.marking.submissions.shapes import Shape, shape
+from symattn.marking.submissions.tables import Rows, read_matrix
+from symattn.page.document import AnswerGrid, Table, all_blocks
+from symattn.page.writers import common
+from symattn.page.writers import text as plain
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
+
+    rows: Rows
+    factor: str = ""
+
+    @classmethod
+    def at_places(cls, texts: Mapping[tuple[int, int], str] | Mapping[tuple[int, ...], str], shape: Shape) -> Cells:
+        """Entries by their places, from 1; nothing where there is none."""
+        high, wide = shape
+        return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
+
+    def texts(self) -> Iterator[str]:
+        yield self.factor
+        for row in self.rows:
+            yield from row
+
+    @property
+    def blank(self) -> bool:
+        return all(map(is_blank, self.texts()))
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """Words, a number, or a matrix in one text."""
+
+    text: str
+
+    def texts(self) -> Iterator[str]:
+        yield self.text
+
+    @property
+    def blank(self) -> bool:
+        return is_blank(undecorated(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Matrices by name, where a part asks for more than one or says so."""
+
+    matrices: Mapping[str, Cells | RawText]
+
+    def texts(self) -> Iterator[str]:
+        for matrix in self.matrices.values():
+            yield from matrix.texts()
+
+    @property
+    def blank(self) -> bool:
+        return all(matrix.blank for matrix in self.matrices.values())
+
+
+Raw = Cells | RawText | Several
+
+
+def is_line(part: Part) -> bool:
+    """Whether a part asks for a line of a derivation, or for some of its entries."""
+    return isinstance(part.answer, LINES)
+
+
+LINES = (StepAnswer, EntriesAnswer)
+
+MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+
+
+def grids_of(part: Part) -> list[AnswerGrid]:
+    """The grids that a part prints to be filled in."""
+    return [block for block in all_blocks(part.ask) if isinstance(block, AnswerGrid)]
+
+
+def tables_of(part: Part) -> list[Table]:
+    """The tables that a part prints to be filled in; their first column says what."""
+    tables = (block for block in all_blocks(part.ask) if isinstance(block, Table))
+    return [table for table in tables if isinstance(part.answer, MatrixAnswer) and table.row_heads]
+
+
+def shape_of(part: Part) -> Shape:
+    """The shape of the matrix that a part asks for; (0, 0) where it asks for none."""
+    if grids := grids_of(part):
+        return grids[0].rows, grids[0].columns
+    return part.answer.value.shape if isinstance(part.answer, MatrixAnswer) else (0, 0)
+
+
+def one_text(raw: Raw) -> str:
+    return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, RawText) else raw.text
+
+
+# ------------------------------------------------------------------------------------ options that somebody chose
+
+Options = frozenset[int]
+
+
+def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | None:
+    """The options, from 0, that a text says were chosen, given what each of them says; None if that is not clear.
+
+    Where one is to be chosen, several that are written out are a copy of the sheet.
+
+    >>> four = ("QK", "KQ", "AV", "VA")
+    >>> [sorted(chosen(said, four) or ()) for said in ("A and C", "(b)", "AC", "AV", "[x] D", "C. AV")]
+    [[0, 2], [1], [0, 2], [2], [3], [2]]
+    >>> [sorted(chosen(said, four) or ()) for said in ("B -> A", "~~B~~ A")]
+    [[0], [0]]
+    >>> [chosen(said, four) for said in ("A or C", "C. VA", "[ ] A", "A–C")]
+    [None, None, None, None]
+    """
+    text = re.sub(r"\\([\[\]()])", r"\1", without_crossed_out(visible(text))).strip()
+    text = _CHANGED.sub("", text)
+    ways = [_letters(undecorated(text), len(texts)), _by_text(text, texts)]
+    if _MARK.search(text):
+        ways = []
+    ways += [_listed(items, texts, several) for items in _ways_apart(text, len(texts))]
+    found = {way for way in ways if way is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
+    """As much of a line as says what was chosen, before the reason that is given; "" if that is not clear.
+
+    >>> four = ("QK", "KQ", "AV", "VA")
+    >>> [chosen_first(said, four, False) for said in ("B, since it is", "B or C", "B, no, C", "A wrong, B right")]
+    ['B', '', '', '']
+    """
+    if len(text) > _LONGEST:
+        return ""
+    if chosen(text, texts, several) is not None:
+        return text
+    for found in reversed([*islice(_REASON.finditer(text), _MOST_REASONS)]):
+        first, reason = text[: found.start()], text[found.start() :]
+        options = chosen(first, texts, several)
+        if options is not None and (several or len(options) == 1) and not _speaks_of_options(reason, len(texts)):
+            return first
+    return ""
+
+
+_CHANGED = re.compile(r"^(?:\(?[A-Za-z]\)?\s*(?:[-=]+>|[→⇒⟶])\s*)+(?=\(?[A-Za-z]\)?\W*$)")
+"""What an answer was before it was changed."""
+_LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
+_REASON = re.compile(r"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?=(?:as|because|since|weil|da|denn|car|parce|porque|ya)\b))")
+_OPTION = re.compile(r"(?<![\w'^/·*=+(-])(?:\(([a-z])\)|([A-Z]))(?![\w'^(·*=+])")
+_DENIED = re.compile(
+    r"(?i)(?<!\w)(?:no|nope|nein|non)(?=\W*[,;:.!–—-]|\W*$)|(?<!\w)(?:wait|wrong|false|incorrect|falsch|faux|falso)(?!\w)"
+)
+_OTHERS = re.compile(r"(?i)\b(?:not|nicht|pas|no)\s+\(?[a-z]\)?(?![\w'])")
+
+
+def _speaks_of_options(reason: str, count: int) -> bool:
+    """Whether a reason speaks of other options than to say that they are not chosen, or takes something back."""
+    reason = _OTHERS.sub("", reason)
+    letters = {found[1] or found[2] for found in _OPTION.finditer(reason)}
+    return bool(_DENIED.search(reason)) or any(_place(letter, count) is not None for letter in letters)
+
+
+# ------------------------------------------------------------------------------------ letters and words
+
+
+@cache
+def _filler() -> re.Pattern[str]:
+    """Words between and before letters; only words in Latin letters have an end that can be seen."""
+    words = (*labels.ands(), *labels.said("Answer"), *_FILLERS)
+    return re.compile("(?i)" + "|".join(rf"\b{word}\b" if word.isascii() else word for word in words))
+
+
+_FILLERS = (
+    "options?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it's", "it", "the", "is", "are", "only",
+    "so", "both", "right", "true", "correct", "ich (?:wähle|nehme)", "die", "ist", "sind", "richtige?", "wahr", "nur",
+    "la", "les", "est", "sont", "es", "son", "correcta?", "vrai(?:es?)?", "justes?", "verdaderas?",
+)  # fmt: skip
+
+
+def _letters(text: str, count: int) -> Options | None:
+    """B, "A and C", (b), AC; a word of small letters is one of options only if they stand in order: bad is none."""
+    words = re.findall(r"\w+", _filler().sub(" ", text)[:200])
+    found = list[int]()
+    for word in words:
+        letters = [word] if _place(word, count) is not None else list(word)
+        places = [place for letter in letters if (place := _place(letter, count)) is not None]
+        in_order = places == sorted(set(places))
+        if len(places) < len(letters) or not (in_order or word.isupper()) or (word.istitle() and len(letters) > 1):
+            return None
+        found += places
+    return frozenset(found) if found and not _UNCLEAR.search(text) else None
+
+
+_UNCLEAR = re.compile(r"[?]|\d|\b[A-Za-z]\)?\s*[-–—]\s*\(?[A-Za-z]\b")  # A-C may be three
+
+
+def _place(letter: str, count: int) -> int | None:
+    called = [common.letter(k) for k in range(count)]
+    return called.index(letter.upper()) if letter.upper() in called else None
+
+
+def _bare(text: str) -> str:
+    """A text without spaces, signs of formulas and full stops, for looking it up."""
+    plain = unicodedata.normalize("NFKC", undecorated(text)).casefold().replace("−", "-")
+    return re.sub(r"[\s$\\{}_^.;,]", "", plain)
+
+
+def _by_text(text: str, texts: Sequence[str]) -> Options | None:
+    """The option of which the whole text is written; a text of one letter may be the letter of an option."""
+    said = _bare(text)
+    own = frozenset(k for k, option in enumerate(texts) if said and _bare(option) == said)
+    return own if len(own) == 1 and len(said) > 1 else None
+
+
+# ------------------------------------------------------------------------------------ one after the other
+
+
+_MARKS = r"\[\s?[xX✓✔✗]?\s?\]|\(\s?\)|\([xX✓✔]\)|[☒☑☐□✓✔✅✗✘❌]"
+_MARK = re.compile(_MARKS)
+_ITEM = re.compile(
+    rf"\s*(?:[-*•+]\s+)?(?P<mark>{_MARKS}|[xX](?=\s+\(?[A-Za-z][.):]))?\s*[*_]{{0,2}}\(?(?P<letter>[A-Za-z])(?![\w'^])"
+    rf"[).:=]{{0,2}}[*_]{{0,2}}\s*(?P<rest>.*?)(?P<behind>{_MARKS})?\s*"
+)
+_EMPTY = frozenset(("[]", "()", "☐", "□"))
+_CROSS = frozenset("✗✘❌")
+_VERDICTS: Mapping[str, bool] = {
+    **dict.fromkeys(("true", "yes", "right", "correct", "t", "y", "wahr", "ja", "richtig"), True),
+    **dict.fromkeys(("vrai", "oui", "juste", "verdadero", "sí", "si", "correcto"), True),
+    **dict.fromkeys(("false", "no", "wrong", "incorrect", "f", "n", "falsch", "nein"), False),
+    **dict.fromkeys(("faux", "non", "falso", "incorrecto"), False),
+    **dict.fromkeys(("对", "正确", "是"), True),
+    **dict.fromkeys(("错", "错误", "否"), False),
+}
+
+
+def _ways_apart(text: str, count: int) -> Iterator[list[re.Match[str]]]:
+    """The text as items that begin with the letter of an option: its lines; what commas part; or what marks part."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    ways = [lines]
+    if len(lines) == 1:
+        ways += [re.split(r"[,;]\s*", text.rstrip(".")), re.split(rf"\s+(?=(?:{_MARKS})\s*\(?[A-Za-z]\b)", text)]
+        ways += [re.split(r"(?<=[☒☑☐✓✔✗✘\])])\s+(?=[A-Z])", text)]
+    for way in ways:
+        items = [_ITEM.fullmatch(item) for item in way]
+        places = [_place(item["letter"], count) for item in items if item]
+        if len(places) == len(items) and None not in places and len(set(places)) == len(places):
+            yield [item for item in items if item]
+
+
+def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool) -> Options | None:
+    """What the marks beside letters say, or true and false behind them; else the letters, unless they are all."""
+    said = [(_place(item["letter"], len(texts)), item) for item in items]
+    marks = {k: re.sub(r"\s", "", item["mark"] or item["behind"] or "") for k, item in said if k is not None}
+    words = {k: item["rest"].strip(" :=–—().").casefold() for k, item in said if k is not None}
+    own = {k: not words[k] or _bare(items[n]["rest"]) == _bare(texts[k]) for n, k in enumerate(words)}
+    if any(marks.values()):
+        ticked = frozenset(k for k, mark in marks.items() if mark and mark not in _EMPTY | _CROSS)
+        clear = bool(ticked) and all(own.values()) and not (_CROSS & {*marks.values()} and len(marks) < len(texts))
+        return ticked if clear else None
+    verdicts = {k: _VERDICTS[word] for k, word in words.items() if word in _VERDICTS}
+    if len(verdicts) == len(words):
+        whole = len(words) == len(texts)
+        clear = whole or (all(verdicts.values()) and all(len(word) > 1 for word in words.values()))
+        return frozenset(k for k, right in verdicts.items() if right) if clear else None
+    copied = len(words) == len(texts) or (not several and len(words) > 1)  # without a tick, a copy says nothing
+    return frozenset(words) if all(own.values()) and not (copied and any(words.values())) else None
+
+
+# ------------------------------------------------------------------------------------ answers that are no numbers
+
+
+def answer_in(part: Part, text: str) -> str:
+    """As much of a line as answers a part that asks for no matrix: all of it, or what stands before the reason given
+    for it; "" if nothing does.
+    """
+    match part.answer:
+        case ChoiceAnswer(several=several) as choice:
+            return chosen_first(text, option_texts(choice), several)
+        case OrderAnswer(groups):
+            read: Callable[[str], Said] = partial(ordered, labels=sorted(label for group in groups for label in group))
+        case ShapeAnswer():
+            read = shape
+        case CellsAnswer(shape=size):
+            pairs = [found[0] for found in _PAIR.finditer(text)]
+            return text if pairs and not isinstance(shaded(RawText(text), size), Unreadable) else ""
+        case FormulaAnswer():
+            return text if noticed(text, AUTO, symbols=True).entry.readable else ""
+        case RubricAnswer() | WordAnswer():
+            return text
+        case _:
+            return ""
+    reasons = reversed([*islice(_BEHIND.finditer(text), _MOST_BEHINDS)])
+    for answer in (text, *(text[: found.start()] for found in reasons)):
+        said = read(answer) if answer.strip() else Unreadable("", "")
+        if not isinstance(said, Unreadable) and not _goes_on(said, text[len(answer) :], part):
+            return answer
+    return ""
+
+
+def _goes_on(said: Said, rest: str, part: Part) -> bool:
+    """Whether what stands behind an answer belongs to it: further labels of an order, another shape."""
+    if isinstance(said, Ordered) and isinstance(part.answer, OrderAnswer):
+        return bool(rest) and sum(map(len, said.groups)) < sum(map(len, part.answer.groups))
+    return isinstance(said, Shaped) and said.shape is not None and _SHAPE_WITHIN.search(rest) is not None
+
+
+_SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
+_MOST_BEHINDS = 40  # words behind an answer where it may end: in long texts, trying all takes the square of their time
+_BEHIND = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
+
+
+def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | Unreadable:
+    """The options that were chosen, as `chosen` reads them.
+
+    >>> ticked("A and C", ["1", "2", "3", "4"]).options == {0, 2}
+    True
+    """
+    found = chosen(text, options, several)
+    if found is None:
+        last = common.letter(len(options) - 1)
+        says = message("Found {text}, where letters from A to {last} were expected.", text=quoted(text), last=last)
+        return Unreadable(text, says)
+    return Ticked(found)
+
+
+@cache
+def option_texts(answer: ChoiceAnswer) -> tuple[str, ...]:
+    """What the options say, on one line each."""
+    return tuple(plain.plain(option.text) for option in answer.options)
+
+
+SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
+    "yes",
+    "true",
+    "shaded",
+    "hidden",
+    "black",
+    "grey",
+    "gray",
+    "-inf",
+    "-∞",
+    "−∞",
+}
+WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "visible", "white"}
+HIDDEN = noticed("-∞").entry
+_PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
+
+
+def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
+    """A grid with marks in the shaded cells, or the places (1, 2), (1, 3) of these cells, from 1."""
+    text = one_text(raw)
+    cells = raw if isinstance(raw, Cells) else None
+    if cells is None and not (pairs := _PAIR.findall(text)):
+        matrix = read_matrix(text, size)
+        cells = Cells(matrix.rows) if matrix else None
+    elif cells is None:
+        return _at_places(text, pairs, size)
+    if cells and (len(cells.rows), max(map(len, cells.rows), default=0)) != size:
+        pairs = [row for row in cells.rows if len(row) == 2]
+        return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
+    marks = {(i, j): mark_in(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
+    if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
+        says = message("Found {text} in a cell, where x or nothing was expected.", text=quoted(strange))
+        return Unreadable(text, says)
+    return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
+
+
+def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded | Unreadable:
+    places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
+    if not all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places):
+        return _no_cells(text, size)
+    return Shaded(frozenset((i, j) for i, j in places))
+
+
+def _no_cells(text: str, size: Shape) -> Unreadable:
+    says = message(
+        "Found {text}, where a grid of {shape} cells, or places such as (1, 2), was expected.",
+        text=quoted(text), shape=f"{size[0]}×{size[1]}",
+    )  # fmt: skip
+    return Unreadable(text, says)
+
+
+_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈/\s]|-+>?|–)[\s|]*")
+_NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
+_IN_WORDS_OF_ORDER = re.compile(
+    r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
+    r"|\(?\b(?:(?:smallest|lowest|least) first|(?:largest|highest|greatest) last)\b\)?\s*:?"
+)
+_DOWNWARDS = re.compile(r"(?i)\(?\b(?:(?:largest|highest|greatest) first|(?:smallest|lowest|least) last)\b\)?\s*:?")
+
+
+def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
+    """Labels in their order: C < A = B, "C, A, B", CAB; with > throughout or "largest first", the other way round.
+
+    >>> ordered("C < A = B", ["A", "B", "C"]).groups, ordered("C > B > A", ["A", "B", "C"]).groups
+    ((('C',), ('A', 'B')), (('A',), ('B',), ('C',)))
+    >>> ordered("C, B, A (largest first)", ["A", "B", "C"]).groups
+    (('A',), ('B',), ('C',))
+    """
+    plain_text, downwards = _DOWNWARDS.subn(" ", _NUMBERED_LABELS.sub(" ", text))
+    line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", plain_text))).replace("\\lt", "<")
+    line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
+    line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
+    line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
+    pieces = _BETWEEN.split(line)
+    found, signs = pieces[::2], pieces[1::2]
+    by_name = {label.casefold(): label for label in labels}
+    if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
+        found, signs = list(line), [","] * (len(line) - 1)
+    falls, rises = (any(sign in signs for sign in pair) for pair in (">≥", "<≤"))
+    if not all(label.casefold() in by_name for label in found) or (rises and (falls or downwards)):
+        says = message(
+            "Found {text}, where {labels} were expected in some order.",
+            text=quoted(text),
+            labels=", ".join(labels),
+        )
+        return Unreadable(text, says)
+    groups: list[list[str]] = []
+    for sign, label in zip(["", *signs], found, strict=True):
+        if sign and sign in "=~≈":
+            groups[-1].append(by_name[label.casefold()])
+        else:
+            groups.append([by_name[label.casefold()]])
+    in_order = reversed(groups) if falls or downwards else groups
+    return Ordered(tuple(tuple(group) for group in in_order))
