@@ -121,8 +121,7 @@ def test_lines_that_belong_together_leave_no_page_too_full(n_rows):
 
 
 @pytest.mark.slow
-def test_what_fits_by_estimate_fits():
-    """Where the estimate says that lines fit, typst does not measure them: the margins show whether that was right."""
+def test_formulas_about_as_wide_as_a_line_stay_within_the_margins():
     pieces = (lambda k: Number("8" * k), lambda k: Text("W" * k), lambda k: Name("Ж" * k))
     lines = [equal("S", *[piece(k)] * parts) for piece in pieces for parts in (1, 2, 4, 8)
              for k in range(1, 60 // parts + 1) if 36 < width(equal("S", *[piece(k)] * parts)) < 43.3]  # fmt: skip
@@ -131,18 +130,10 @@ def test_what_fits_by_estimate_fits():
     assert faults(write_pdf(sheet(*blocks))) == []
 
 
-def test_what_is_not_measured_comes_out_as_if_it_were():
-    """Boxes, equations side by side, tables as wide as a line: measured, they are the same page."""
+def test_a_table_whose_columns_share_the_line_is_not_made_smaller():
     words = (Words("what a long cell of a table says, so that its columns share the line " * 3),)
-    page = sheet(
-        AnswerGrid(n("S"), 2, 3),
-        AnswerGrid(n("A"), 2, 2, filled=(((0, 0), n(1)),)),
-        Entries(tuple(equal("x", k, k + 1) for k in range(6)), 3),
-        Table((words, words), ((words, words),)),
-    )
-    source = typst.write(page)
-    always = source.replace("if fits {", "if false {").replace("if shared {", "if false {")
-    assert source.count("fits: true") == 3
+    source = typst.write(sheet(Table((words, words), ((words, words),))))
+    always = source.replace("if shared {", "if false {")
     assert always != source
     assert COMPILER.compile(source.encode()) == COMPILER.compile(always.encode())
 

@@ -205,6 +205,16 @@ class Page:
         return (LINE + INDENT - self.indent) / self.scale * self.share
 
     @property
+    def formula_size(self) -> float:
+        """That of formulas beside text: indices are 8 points high, and 18 points and more in large print."""
+        return 1.0715 if self.large else 1.04
+
+    @property
+    def room(self) -> float:
+        """The width of a line in em of formulas, for those that stand on lines of their own in PDF."""
+        return self.line / self.formula_size
+
+    @property
     def indent(self) -> float:
         """What formulas are indented by, in em."""
         return DENSE_INDENT if self.dense else INDENT

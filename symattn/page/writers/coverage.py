@@ -9,14 +9,18 @@ has no transliteration is shown by its code.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from itertools import groupby
+from typing import Any, ParamSpec, TypeVar
 
 from symattn.page.resources import fonts
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # What the fonts of the typst wheel 0.15 have as text, bold, as code and in formulas: first and last character.
 _RANGES = """
@@ -45,6 +49,7 @@ class Printing:
     replaced  text that could not be printed, and what stands in its place
     has_han   whether Chinese characters were printed
     longest   the length of the longest word
+    known     what `once_for_a_document` keeps
     """
 
     also: frozenset[str] = frozenset()
@@ -52,6 +57,7 @@ class Printing:
     replaced: dict[str, str] = field(default_factory=dict)
     has_han: bool = False
     longest: int = 0
+    known: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing")
@@ -76,6 +82,20 @@ def han() -> frozenset[str]:
 
 def _account() -> Printing:
     return _PRINTING.get(Printing())
+
+
+def once_for_a_document(write: Callable[P, T]) -> Callable[P, T]:
+    """The function, its results kept while a document is written: they depend on its language and its fonts."""
+
+    @wraps(write)
+    def kept(*arguments: P.args, **named: P.kwargs) -> T:
+        known, key = _account().known, (write, *arguments)
+        if key not in known:
+            known[key] = write(*arguments, **named)
+        result: T = known[key]
+        return result
+
+    return kept
 
 
 def is_printable(character: str) -> bool:

@@ -159,7 +159,7 @@ def _labelled(blocks: Sequence[Block], page: Page) -> Labelled | None:
             pass
         case _:
             return None
-    room = page.line / _FORMULAS - common.inlines_width(heading.whole) * common.OF_HEADING - _BESIDE_HEADING
+    room = page.room - common.inlines_width(heading.whole) * common.OF_HEADING - _BESIDE_HEADING
     items = [item for line in lines for item in (line.items if isinstance(line, Row) else (line,))]
     rewrapped = wrapped(tuple(items), room)
     if len(rewrapped) > len(lines) or max(map(width, rewrapped)) > room or page.large or page.form:
@@ -167,7 +167,6 @@ def _labelled(blocks: Sequence[Block], page: Page) -> Labelled | None:
     return Labelled(heading, Display(rewrapped))
 
 
-_FORMULAS = 1.04  # of the size of text, formulas have
 _BESIDE_HEADING = 1.5  # em
 
 

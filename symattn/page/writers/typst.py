@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
@@ -43,7 +42,6 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    children,
     contains,
     equal,
     is_tall,
@@ -129,9 +127,6 @@ _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#(
 
 _PAPER = {"a4": "a4", "letter": "us-letter"}
 
-_FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
-_LARGE_FORMULAS = 1.0715
-
 _ABOVE_HEADING = ("auto", "1.25em", "1.15em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
 
@@ -203,36 +198,8 @@ def formula(formula: Formula) -> str:
     return _math(formula, "normal")
 
 
+@coverage.once_for_a_document
 def _math(node: Formula, style: Style) -> str:
-    return _plain_math(node, style) if _is_plain(node) else _source(node, style)
-
-
-@lru_cache(maxsize=2**13)
-def _is_plain(node: Formula) -> bool:
-    """Whether a formula is written alike in every document, whatever its language and its fonts are."""
-    match node:
-        case Text(word) | Number(word):
-            return _is_short(word)
-        case Name(word, sup=label):
-            return _is_short(word) and _is_short(label) and all(map(_is_plain, node.sub))
-        case Marked():
-            return False
-        case MatrixOf(excluded=cells) if cells:  # what is shaded is described in words
-            return False
-    return all(map(_is_plain, children(node)))
-
-
-def _is_short(word: str) -> bool:
-    """Whether every font has the letters of a word, and no line is too short for it."""
-    return word.isascii() and word.isprintable() and len(word) < _SHORT
-
-
-@lru_cache(maxsize=2**14)  # most parts of a sheet stand on others as well
-def _plain_math(node: Formula, style: Style) -> str:
-    return _source(node, style)
-
-
-def _source(node: Formula, style: Style) -> str:
     def inner(child: Formula) -> str:
         return _math(child, style)
 
@@ -398,53 +365,39 @@ def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
     return literal("; ".join(filter(None, words)) or say("a gap"))
 
 
-def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool = False, close: bool = False) -> str:
-    """Lines of formulas; the `whole` of them stays on one page.  Where they surely fit, typst need not measure them."""
+def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, close: bool = False) -> str:
+    """Lines of formulas; the `whole` of them stays on one page."""
     body = " \\\n  ".join(lines)
-    options = ", whole: true" * whole + ", fits: true" * fits + ", close: true" * close
+    options = ", whole: true" * whole + ", close: true" * close
     return f"#formulas({spoken}{options}, $\n  {body}\n$)"
 
 
 _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
 _NARROW, _FREE = 0.85, 4.0  # of a line, and em, if they are narrow
-_SURE, _SURE_WITH_WORDS = 0.95, 0.45  # of a line: what is estimated to take no more has room
 _STRING = re.compile(r'((?:upright|op)\()?"([^"]*)"')
-_UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
+_OF_WORDS = 2.2  # of their estimated width, words may take
 
 
-def _lines(lines: Sequence[Formula], page: Page, whole: bool = False, close: bool = False) -> str:
+def _lines(lines: Sequence[Formula], whole: bool = False) -> str:
     """Lines of formulas aligned at their signs."""
-    sources = _aligned_all(lines)
-    return _formulas(_spoken(*lines), sources, whole, _surely_fit(_width_aligned(lines), sources, page), close)
-
-
-def _formula_size(page: Page) -> float:
-    return _LARGE_FORMULAS if page.large else _FORMULAS
-
-
-def _surely_fit(wide: float, sources: Sequence[str], page: Page) -> bool:
-    """Whether formulas so wide fit without being measured: estimates are at most 4% too small, of words by half."""
-    if any(map(_UNKNOWN_WIDTH.search, sources)):
-        return False
-    sure = _SURE_WITH_WORDS if any(map(_has_words, sources)) else _SURE
-    return wide < sure * page.line / _formula_size(page)
+    return _formulas(_spoken(*lines), _aligned_all(lines), whole)
 
 
 def _are_narrow(lines: Sequence[Formula], room: float) -> bool:
     """Whether lines leave some of their room free."""
-    known = not any(map(_UNKNOWN_WIDTH.search, _aligned_all(lines)))
-    return known and _width_aligned(lines) + _FREE < _NARROW * room
+    return _at_most(_width_aligned(lines), _aligned_all(lines)) + _FREE < _NARROW * room
 
 
-def _has_words(source: str) -> bool:
-    """Whether there are words in a formula, or names in letters of which only the mean width is known."""
-    strings = _STRING.findall(source)
-    return any((len(words) > 1 or words.isalpha()) and not (name and words.isascii()) for name, words in strings)
+def _at_most(wide: float, sources: Iterable[str]) -> float:
+    """How wide formulas of an estimated width may be: of words, and of names in foreign letters, the mean is known."""
+    strings = (string for source in sources for string in _STRING.findall(source))
+    has_words = any((len(words) > 1 or words.isalpha()) and not (name and words.isascii()) for name, words in strings)
+    return wide * (_OF_WORDS if has_words else 1)
 
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
     """Lines that stay on one page, if they are few and not high."""
-    return _lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
+    return _lines(lines, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
 
 
 _TOO_SMALL = 0.75  # a matrix that would have to be made smaller than this is set row by row
@@ -525,7 +478,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
-        formula_size=_formula_size(page),
+        formula_size=page.formula_size,
         paper=_PAPER[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
@@ -699,17 +652,9 @@ _TIGHT = {  # and what of the width in em is saved
 }
 
 
+@coverage.once_for_a_document
 def _tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
     """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
-    return _plain_tightened(equations) if all(map(_is_plain, equations)) else _tighter(equations)
-
-
-@lru_cache(maxsize=2**10)  # several arrangements are tried
-def _plain_tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
-    return _tighter(equations)
-
-
-def _tighter(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
     cells, widths = _aligned_all(equations), [_GENEROUS * width(equation) for equation in equations]
     for sign, (tight, saved) in _TIGHT.items():
         widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
@@ -719,7 +664,7 @@ def _tighter(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
 
 def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
     """In how many columns equations stand: as few as do with as few lines as have room."""
-    columns = common.columns_as_wide(widths, most, page.line / _formula_size(page), _ENTRIES_APART)
+    columns = common.columns_as_wide(widths, most, page.room, _ENTRIES_APART)
     lines = -(-len(widths) // columns)
     return next(n for n in range(1, columns + 1) if -(-len(widths) // n) == lines)
 
@@ -734,9 +679,9 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     return "\n\n".join(sources)
 
 
-def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int, fits: bool) -> str:
+def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int) -> str:
     rows = [*map(f" & #h({_ENTRIES_APART}em) ".join, common.in_lines(cells, columns))]
-    return _formulas(_spoken(*equations), rows, fits=fits, close=True)
+    return _formulas(_spoken(*equations), rows, close=True)
 
 
 _MOST_BESIDE = 6  # lines of equations with formulas beside them, all of which stay on one page
@@ -806,14 +751,13 @@ def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
         return None
     own, shown = found
     beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
-    room = page.line / _formula_size(page) - beside
+    room = page.room - beside
     cells, widths = _tightened(own.equations)
     columns = common.columns_as_wide(widths, own.columns, room, _ENTRIES_APART) if room > 0 else 0
-    if not columns or (wide := _width_of_columns(widths, columns)) > room:
+    if not columns:
         return None
-    sources = [*cells, *(source for block in shown for source in _aligned_all(block.lines))]
-    guessed = any(_has_words(source) or _UNKNOWN_WIDTH.search(source) for source in sources)
-    if guessed and not _surely_fit(beside + wide, sources, page):
+    sources = (*cells, *(source for block in shown for source in _aligned_all(block.lines)))
+    if _at_most(beside + _width_of_columns(widths, columns), sources) > page.room:
         return None
     lines = -(-len(cells) // columns)
     high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))
@@ -841,15 +785,15 @@ def _group(group: _Group, page: Page) -> str:
     parts = []
     for block in group.blocks:
         if isinstance(block, Entries):
-            parts.append(_in_columns(block.equations, _tightened(block.equations)[0], group.columns, True))
+            parts.append(_in_columns(block.equations, _tightened(block.equations)[0], group.columns))
         elif isinstance(block, Display):
-            parts.append(_formulas(_spoken(*block.lines), _aligned_all(block.lines), fits=True))
+            parts.append(_lines(block.lines))
     return "#beside" + "".join(f"[\n{part}\n]" for part in parts)
 
 
 def _height(blocks: Sequence[Block], page: Page) -> float:
     """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
-    room, high = page.line / _formula_size(page), 0.0
+    room, high = page.room, 0.0
     for group in groups(blocks, page):
         match group.blocks:
             case (Paragraph(content, marks),):
@@ -892,10 +836,10 @@ def _block(block: Block, page: Page) -> str:
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
-            room = page.line / _formula_size(page)
+            room = page.room
             folded = [part for line in common.folded(lines, lead, room) for part in _by_rows(line, room)]
             if common.lead_stands_above(folded, lead, room):
-                return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
+                return f"#block(sticky: true)[{_text(lead)}]\n\n{_lines(folded)}"
             if not lead:
                 chunks = common.in_chunks(folded, page)
                 if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
@@ -903,14 +847,10 @@ def _block(block: Block, page: Page) -> str:
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            room = page.line / _formula_size(page)
             cells, widths = _tightened(equations)
-            columns = _columns_of_entries(widths, columns, page)
-            if max(widths, default=0.0) > room:
-                folded_ones = (common.folded((equation,), limit=room) for equation in equations)
-                return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
-            fits = _surely_fit(_width_of_columns(widths, columns), cells, page)
-            return _in_columns(equations, cells, columns, fits)
+            if max(widths, default=0.0) > page.room:
+                return "\n\n".join(_chunk(common.folded((x,), limit=page.room), page) for x in equations)
+            return _in_columns(equations, cells, _columns_of_entries(widths, columns, page))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
@@ -1020,9 +960,6 @@ def _array(items: Iterable[str]) -> str:
     return "(" + "".join(f"{item}, " for item in items).strip() + ")"
 
 
-_SURE_GRID = 0.85  # of a line
-
-
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
@@ -1031,15 +968,13 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     matrix = MatrixOf(grid.cells, row_labels=grid.row_labels, column_labels=grid.column_labels)
     spoken = _spoken(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
-    sure = common.grid_size(grid, page)[0] < _SURE_GRID * page.width and not _UNKNOWN_WIDTH.search(name)
-    fits = ", fits: true" * sure
     if common.is_plain(grid):
-        return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
+        return f"#answer-grid({spoken}, {name}, {size}{fields})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
-    return f"#cell-grid({', '.join(parts)}{fields}{fits})"
+    return f"#cell-grid({', '.join(parts)}{fields})"
 
 
 def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
@@ -1279,9 +1214,7 @@ def _table(table: Table, page: Page) -> str:
     if common.in_two_halves(table, page) and not fields:
         half = -(-len(table.rows) // 2)
         sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
-        return "#two-halves" + "".join(
-            f"[{_part_of_table(side, columns, page, fields, 0, half=True)}]" for side in sides
-        )
+        return "#two-halves" + "".join(f"[{_part_of_table(side, columns, page, fields, 0)}]" for side in sides)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
@@ -1320,9 +1253,9 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
 
 
 def _part_of_table(
-    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int, half: bool = False
+    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int
 ) -> str:  # fmt: skip
-    """Rows of a table that has `above` rows above them; with `half`, in one half of a line."""
+    """Rows of a table that has `above` rows above them."""
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
     for i, row in enumerate(table.rows, above + 1):
@@ -1338,21 +1271,8 @@ def _part_of_table(
     lines = ", lines: true" if high else ""
     if common.has_rows_for_writing(table):
         lines += ", boxes: true"
-    elif columns.isdigit() and not fields and not half and _table_surely_fits(table, page):
-        lines += ", fits: true"
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
-
-
-def _table_surely_fits(table: Table, page: Page) -> bool:
-    """Whether a table as wide as its cells fits without being measured: words may be twice as wide as estimated."""
-    parts = [part for row in (table.header, *table.rows) for cell in row for part in spans(cell)]
-    plain = all(_is_plain(part.formula) if isinstance(part, Math) else _has_known_width(part.text) for part in parts)
-    return plain and 2 * common.table_width(table) < page.line + common.CELL_INSET * len(table.header)
-
-
-def _has_known_width(words: str) -> bool:
-    return words.isascii() or (all(map(coverage.is_printable, words)) and not _UNKNOWN_WIDTH.search(words))
 
 
 # --- figures: the functions that draw stand in the template -------------------------------------------
