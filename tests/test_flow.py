@@ -21,11 +21,10 @@ import symattn
 from symattn.formula import NOTHING, Fraction, Name, Relation
 from symattn.formula.nodes import children
 from symattn.formula.speech import speak
-from symattn.formula.width import width
 from symattn.foundation.identity import identity
 from symattn.foundation.languages import speaking
 from symattn.marking.submissions import read_submission
-from symattn.page.document import AnswerGrid, Flow, FlowSheet, Look, Solved, Words, all_blocks
+from symattn.page.document import AnswerGrid, Flow, FlowSheet, Look, Solved, all_blocks
 from symattn.page.presentation import presented
 from symattn.page.writers import flow, html, latex, text
 from symattn.page.writers.common import Page, inlines_width
@@ -209,9 +208,7 @@ def areas_of(picture):
                     left = x - wide * ends
                     yield "words", (left, middle - x_height, left + wide, middle + x_height)
             case flow.Note(content, x, y):
-                yield "words", (x, y - x_height, x + width(content) * em, y + x_height)
-            case flow.Caption(words, x, y):
-                yield "words", (x, y - x_height, x + inlines_width((Words(words),)) * em, y + x_height)
+                yield "words", (x, y - x_height, x + inlines_width(content) * em, y + x_height)
             case Line(points):
                 for (x, y), (x_end, y_end) in pairwise(points):
                     yield "arrow", (min(x, x_end), min(y, y_end), max(x, x_end), max(y, y_end))

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeGuard, TypeVar, assert_never
 
 from symattn.formula.nodes import (
+    NOTHING,
     BigSum,
     Blank,
     CellKind,
@@ -279,6 +280,11 @@ def goes_on_with_a_sum(line: Formula) -> bool:
             return True
         case _:
             return False
+
+
+def goes_on(line: Formula) -> bool:
+    """Whether a line continues the one above, with a relation sign or with a sum."""
+    return (isinstance(line, Relation) and line.parts[0] == NOTHING) or goes_on_with_a_sum(line)
 
 
 ON_A_SCREEN = 3  # columns of equations at most, since it may be narrow

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from symattn.formula.nodes import NOTHING, Formula, Relation, equal
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold
 from symattn.foundation.languages import say
 from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
@@ -52,7 +53,7 @@ class Title:
 
     def meets(self, note: Note) -> bool:
         """Whether it would touch a note, both in a panel, where y runs upwards."""
-        right = note.x + width(note.content) * _OF_EM * _EM + _AWAY
+        right = note.x + inlines_width(note.content) * _OF_EM * _EM + _AWAY
         return self.sides[0] < right and abs(self.y + self.high / 2 - note.y) < (self.high + TITLE) / 2
 
 
@@ -78,24 +79,15 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Caption:
-    """Words in bold that begin at x, their middle at y."""
-
-    words: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
-    """A formula that begins at x, its middle at y."""
+    """Words or a formula that begin at x, their middle at y."""
 
-    content: Formula
+    content: Inlines
     x: float
     y: float
 
 
-Shape = Boxes | Title | Token | Outline | Caption | Note | Line
+Shape = Boxes | Title | Token | Outline | Note | Line
 
 PATTERNS = 6  # a seventh token looks like the first
 
@@ -201,16 +193,17 @@ _PARTS: tuple[Part, ...] = ("lower", "upper")
 def drawn(sheet: FlowSheet, part: Part = "") -> Picture:
     """The sheet, or a part of it, as shapes."""
     heads = sorted({grid.head for grid in sheet.grids if grid.role not in _OF_ALL})
+    arrangement = {"rows": _ByRows, "columns": _ByColumns}[sheet.along]
     panels: list[_Panel] = []
     left = 0.0
     for head in heads:
         own = {grid.role: grid for grid in sheet.grids if grid.head == head and grid.role not in _OF_ALL}
-        panel = _Panel(own, sheet, left, part)
+        panel = arrangement(own, sheet, left, part)
         panel.arrange()
         panels.append(panel)
         left = panel.right + _APART
     if own := {grid.role: grid for grid in sheet.grids if grid.role in _OF_ALL}:
-        last = _Panel(own, sheet, 0.0)
+        last = arrangement(own, sheet, 0.0)
         last.join(panels)
         panels.append(last)
     wide, high = max(panel.right for panel in panels), max(panel.top for panel in panels)
@@ -221,7 +214,7 @@ def drawn(sheet: FlowSheet, part: Part = "") -> Picture:
     high += max((y for _, _, y in names), default=0.0) + TITLE
     shapes: list[Shape] = []
     for token, x, y in names:
-        shapes += [Token(token, x, y, 4.0, 3.6), Note(sheet.tokens[token], x + 5.5, y + 1.8)]
+        shapes += [Token(token, x, y, 4.0, 3.6), Note(as_text(sheet.tokens[token]), x + 5.5, y + 1.8)]
     for panel in panels:
         shapes += panel.shapes(high)
     return Picture(tuple(shapes), round(wide, 1), round(high - foot, 1), () if part == "upper" else sheet.legend)
@@ -237,6 +230,9 @@ def _names(sheet: FlowSheet, wide: float) -> Iterator[tuple[int, float, float]]:
 class _Panel:
     """The matrices of one head; here y runs upwards from the foot of the page."""
 
+    marked_below: tuple[str, ...]  # matrices with the marks of their columns below them
+    marked_above: str  # and the one above which they end
+
     def __init__(self, grids: Mapping[str, FlowGrid], sheet: FlowSheet, left: float, part: Part = "") -> None:
         self.grids, self.sheet, self.left, self.part = grids, sheet, left, part
         self.places: dict[str, Point] = {}  # of lower left corners
@@ -244,8 +240,9 @@ class _Panel:
         self.arrows: list[tuple[tuple[str, str], tuple[Point, ...]]] = []
         self.notes: list[Note] = []
         self.outlines: list[Outline] = []
-        self.captions: list[Caption] = []
         self.right = self.top = self.foot = 0.0
+        self.apart = "E" in grids
+        self.source = "E" if self.apart else "X"  # what keys and values are made from
 
     # -- sizes and places
 
@@ -264,8 +261,33 @@ class _Panel:
         self.top = max(self.top, y + self.high(role))
         return y + self.high(role)
 
+    def put_above(self, x: float, y: float, apart: float, *roles: str) -> float:
+        """Places matrices above one another, each so far above the one before it; where the next one would stand."""
+        for role in roles:
+            if role in self.grids:
+                y = self.put(role, x, y) + apart
+        return y
+
+    def left_of(self, role: str) -> float:
+        return self.places[role][0]
+
+    def right_of(self, role: str) -> float:
+        return self.left_of(role) + self.wide(role)
+
+    def foot_of(self, role: str) -> float:
+        return self.places[role][1] if role in self.places else 0.0
+
+    def top_of(self, role: str) -> float:
+        return self.foot_of(role) + self.high(role)
+
     def middle(self, role: str) -> float:
-        return self.places[role][1] + self.high(role) / 2
+        return self.foot_of(role) + self.high(role) / 2
+
+    def last_row(self, role: str) -> float:
+        """The middle of its last row."""
+        return self.foot_of(role) + self.grids[role].cell[1] / 2
+
+    # -- titles
 
     def title(self, role: str, x: float, y: float, ends: bool = False, room: float = 0.0) -> None:
         """A title that is level with y, if there is `room` for it beside something, or stands on it."""
@@ -287,248 +309,90 @@ class _Panel:
         Where it has only so much `room`, up to an arrow, it begins further left.
         """
         if role in self.places:
-            x, y = self.places[role]
-            y += self.high(role) + _EDGE * self._is_marked_above(role)
+            x, y = self.left_of(role), self.top_of(role) + _EDGE * (role == self.marked_above)
             self.title(role, x + (self.wide(role) if ends else at), y, ends)
             if room:
                 left, right = self.titles[-1].sides
                 self.titles[-1] = replace(self.titles[-1], x=round(x - max(0.0, right - left - room), 1))
             self.top = max(self.top, y + TITLE)
 
-    def beside(self, role: str, x: float) -> None:
-        """A title that ends at x, level with the middle of a matrix; on two lines where it is long."""
-        if role in self.places:
-            self.title(role, x, self.middle(role), True, x - self.left)
+    def beside(self, *roles: str) -> None:
+        """Titles that end left of the mark before a matrix, level with its middle; on two lines where they are long."""
+        for role in roles:
+            if role in self.places:
+                x = self.left_of(role) - _EDGE - 1.5
+                self.title(role, x, self.middle(role), True, x - self.left)
+
+    # -- arrows
 
     def arrow(self, start: str, end: str, *points: Point) -> None:
         self.arrows.append(((start, end), points))
 
-    def up(self, below: str, above: str, x: float) -> None:
-        """An arrow straight up."""
-        if below in self.places and above in self.places:
-            start = self.places[below][1] + self.high(below)
-            self.arrow(below, above, (x, start + _AWAY), (x, self.places[above][1] - _AWAY - self._mark_below(above)))
+    def up(self, x: float, *roles: str) -> None:
+        """Arrows straight up, from each of the matrices that are there to the next."""
+        for below, above in pairwise(role for role in roles if role in self.places):
+            end = self.foot_of(above) - _AWAY - self.mark_below(above)
+            self.arrow(below, above, (x, self.top_of(below) + _AWAY), (x, end))
 
     def across(self, left: str, right: str, y: float) -> None:
         """An arrow to a matrix beside it."""
         if left in self.places and right in self.places:
-            a, b = (left, right) if self.places[left][0] < self.places[right][0] else (right, left)
-            ends = [self.places[a][0] + self.wide(a) + _AWAY, self.places[b][0] - _AWAY - self._mark_beside(b)]
+            a, b = (left, right) if self.left_of(left) < self.left_of(right) else (right, left)
+            ends = [self.right_of(a) + _AWAY, self.left_of(b) - _AWAY - _EDGE * self.has_mark_beside(b)]
             start, end = ends if a == left else ends[::-1]
             self.arrow(left, right, (start, y), (end, y))
 
     # -- tokens
 
-    def _mark_beside(self, role: str) -> float:
-        return _EDGE if self._has_mark_beside(role) else 0.0
-
-    def _has_mark_beside(self, role: str) -> bool:
+    def has_mark_beside(self, role: str) -> bool:
         """The rows of scores go on from those of the factor beside them."""
         return bool(self.grids[role].rows) and role not in ("S", "Z", "O")
 
-    def _mark_below(self, role: str) -> float:
-        return _EDGE if self.grids[role].columns and role in self._marked_below else 0.0
-
-    @property
-    def _marked_below(self) -> tuple[str, ...]:
-        return ("K^T",) if self.sheet.along == "rows" else ("X", "E", "K", "V", "C")
-
-    def _is_marked_above(self, role: str) -> bool:
-        """Where a stream of columns ends."""
-        return role == ("A" if self.sheet.along == "rows" else "Z")
+    def mark_below(self, role: str) -> float:
+        return _EDGE if self.grids[role].columns and role in self.marked_below else 0.0
 
     def marks(self) -> Iterator[Token]:
         """The marks of tokens left of rows and below columns; above them where a stream of columns ends."""
-        for role, (x, y) in self.places.items():
-            if not self._is_shown(role):
-                continue
-            grid = self.grids[role]
-            (wide, high), own = grid.cell, y + self.high(role)
-            if self._has_mark_beside(role):
+        for role in filter(self.is_shown, self.places):
+            grid, x = self.grids[role], self.left_of(role)
+            wide, high = grid.cell
+            if self.has_mark_beside(role):
                 for i, token in enumerate(grid.rows):
-                    yield Token(token, x - _EDGE, own - i * high, _MARK, high)
-            if above := self._is_marked_above(role) or self._mark_below(role):
-                level = own + _EDGE if above is True else y - _EDGE + _MARK
+                    yield Token(token, x - _EDGE, self.top_of(role) - i * high, _MARK, high)
+            if (ends := role == self.marked_above) or self.mark_below(role):
+                level = self.top_of(role) + _EDGE if ends else self.foot_of(role) - _EDGE + _MARK
                 for j, token in enumerate(grid.columns):
                     yield Token(token, x + j * wide, level, wide, _MARK)
 
     # -- the arrangements
 
     def arrange(self) -> None:
-        if self.sheet.along == "rows":
-            self._by_rows()
-        else:
-            self._by_columns()
+        """Everything in its place, with titles and arrows."""
+        self.put_all()
+        self.top += _EDGE
+        self.entitle()
+        self.join_up()
         self.right = max(self.right, *(title.sides[1] for title in self.titles))
         if head := self.grids["A"].head:
-            if self.sheet.along == "columns":
-                self.top += TITLE
-            self.captions.append(Caption(say("Head {head}", head=head), self.left, self.top - TITLE))
+            self.top += TITLE * (self.sheet.along == "columns")
+            self.notes.insert(0, Note((Strong(say("Head {head}", head=head)),), self.left, self.top - TITLE))
 
-    def _by_rows(self) -> None:
-        """Queries at the left, what softmax works on in the middle, keys and values at the right."""
-        apart = "E" in self.grids
-        a_wide = max(_LEAST, self.wide("Q", "W_Q", *("X",) * apart))
-        a = self.left + _EDGE
-        a_end = a + a_wide
-        b = a_end + _ACROSS
-        b_wide = self.wide("A")
-        c = b + b_wide + _ACROSS + _EDGE
-        source = "E" if apart else "X"
-        start = b + b_wide - self.wide(source)  # the inputs end where the scores do
-        if not apart and source in self.grids and start < a + 6:
-            shift = a + 6 - start
-            a_end, b, c, start = a_end + shift, b + shift, c + shift, start + shift
-        foot = self.put(source, start, 0.0)
-        turned = self.put("K^T", b, (foot + _UP if source in self.grids else 0.0) + _EDGE)
-        scores = turned + _UP
-        least = self.high("W_Q") + _UP + (max(foot / 2, 6.0) if not apart else self.high("X") + _UP)
-        scores = max(scores, least) if "W_Q" in self.grids else scores
-        self.put("S", b, scores)
-        self.put("Q", a_end - self.wide("Q"), scores)
-        self.put("W_Q", a_end - self.wide("W_Q"), scores - _UP - self.high("W_Q"))
-        if apart:
-            self.put("X", a_end - self.wide("X"), 0.0)
-        keys = self.put("K", c, self.put("W_K", c, 0.0) + _UP) if "K" in self.grids else 0.0
-        level, below = scores + self.high("S") + _UP, "S"
-        for role in ("S'", "M"):
-            if role in self.grids:
-                level = self.put(role, b, level) + _ON
-        values = self.high("V") + (self.high("W_V") + _UP if "W_V" in self.grids else 0.0)
-        under = scores + self.high("S") + TITLE if self.part else keys
-        level = max(level, under + (_UP if under else 0.0) + values + _UP)
-        self.put("exp", b, level)
-        self.put("sum", c, level)
-        v = level - _UP - self.high("V")
-        self.put("V", c, v)
-        self.put("W_V", c, v - _UP - self.high("W_V"))
-        level += self.high("exp") + TITLE + 0.6
-        self.put("A", b, level)
-        self.put("Z", c, level)
-        self.top += _EDGE
-        # titles
-        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "sum"):
-            self.above(role)
-        for role in ("V", "Z"):
-            self.above(role, room=self.wide(role) - _IN / 2)
-        self.above("W_V", 4.0)
-        first = b + _IN
-        self.above("K^T", ends=True)
-        for role in ("S", "exp"):
-            self.above(role, _IN + 1.6)
-        for role in ("S'", "M", "A"):
-            self.beside(role, b - _EDGE - 1.5)
-        # arrows
-        below = "S"
-        self.up("K^T", "S", first)
-        for role in ("S'", "M", "exp", "A"):
-            if role in self.grids:
-                self.up(below, role, first)
-                below = role
-        last_row = self.places["S"][1] + self.grids["S"].cell[1] / 2
-        self.across("Q", "S", last_row)
-        self.up("W_Q", "Q", a_end - self.grids["Q"].cell[0] / 2)
-        self.across("K", "K^T", self.middle("K") if "K" in self.grids else 0.0)
-        self.across("exp", "sum", self.middle("exp"))
-        self.across("A", "Z", self.places["A"][1] + self.grids["A"].cell[1] / 2)
-        ends = c + self.wide("V") - 1.6
-        self.up("V", "Z", ends)
-        self.up("W_V", "V", ends)
-        if "K" in self.grids:
-            self.up("W_K", "K", c + self.wide("K") - self.grids["K"].cell[0] / 2)
-            y = min(foot, self.high("W_K")) / 2
-            self.arrow(source, "W_K", (start + self.wide(source) + _AWAY, y), (c - _AWAY, y))
-            x, lane, half = start + self.wide(source) / 2, self.right + 3.0, self.middle("W_V")
-            end = c + self.wide("W_V") + _AWAY
-            self.arrow(source, "W_V", (x, -_AWAY), (x, -3.0), (lane, -3.0), (lane, half), (end, half))
-            self.right, self.foot = lane + 0.5, -3.5
-        if "W_Q" in self.grids:
-            x = a_end - self.wide("W_Q") / 2
-            if apart:
-                self.up("X", "W_Q", a_end - 3)
-            else:
-                y = min(foot / 2, self.places["W_Q"][1] - 3)
-                self.arrow("X", "W_Q", (start - _EDGE - _AWAY, y), (x, y), (x, self.places["W_Q"][1] - _AWAY))
-        low = self.middle(next((role for role in ("M", "S'") if role in self.grids), "S")) + 7
-        if self.part:
-            low = scores + self.high("S") + 8
-        self._point_out("Q", "K^T", a, a_wide, low, self.middle("A") - 6 - low)
+    def put_all(self) -> None:
+        raise NotImplementedError
 
-    def _by_columns(self) -> None:
-        """What runs from the inputs to the output at the right, what meets it on the way at the left."""
-        apart = "E" in self.grids
-        z = self.left + _ACROSS
-        z_wide = self.wide("K", "W_K", "W_V")
-        a = z + z_wide + (_ACROSS if z_wide else 0.0) + _EDGE
-        a_end = max(a + self.wide("W_Q", "K^T", "V"), self.left + _LEAST + 8)
-        if not z_wide:
-            a_end = max(a_end, self.left + 2 * _LEAST)
-        z_end = a_end - self.wide("W_Q", "K^T", "V") - _EDGE - _ACROSS
-        b = a_end + _ACROSS
-        level = _EDGE
-        if apart:
-            self.put("E", a_end - self.wide("E") - 2, _EDGE)
-            level += max(0.0, self.high("E") + TITLE - self.high("X"))
-        if "X" in self.grids:
-            level = self.put("X", b, level) + _ON
-        self.put("W_Q", a_end - self.wide("W_Q"), level)
-        level = self.put("Q", b, level) + _UP
-        scores = level
-        self.put("K^T", a_end - self.wide("K^T"), scores)
-        level = self.put("S", b, scores) + _UP
-        for role in ("S'", "M"):
-            if role in self.grids:
-                level = self.put(role, b, level) + _ON
-        level = self.put("exp", b, level) + 2.6
-        level = self.put("sum", b, level) + _ON
-        level = self.put("A", b, level) + _UP
-        self.put("Z", b, level)
-        self.put("V", a_end - self.wide("V"), level)
-        self.put("W_V", z_end - self.wide("W_V"), level)
-        self.top += _EDGE
-        keys = max(scores, self.high("W_K") + _UP + _EDGE + 6.0)
-        self.put("K", z_end - self.wide("K"), keys)
-        self.put("W_K", z_end - self.wide("W_K"), keys - _EDGE - _UP - self.high("W_K"))
-        source = "E" if apart else "X"
-        first = b + _IN
-        for role in ("W_Q", "W_K", "W_V", "E", "K^T"):
-            self.above(role)
-        self.above("K", room=z_end - self.left - _IN)
-        self.above("V", ends=self.wide("V") < _LEAST)
-        for role in ("Q", "S", "Z"):
-            self.above(role, 0.0 if role == "Z" else _IN + 2.5)
-        if apart:
-            self.title("X", b + self.wide("X") + 2, self.middle("X"), room=20.0)
-        elif "X" in self.grids:
-            self.beside("X", b - 3)
-        for role in ("S'", "M", "exp", "sum", "A"):
-            self.beside(role, b - _EDGE - 1.5)
-        below = ""
-        for role in ("X", "Q", "S", "S'", "M", "exp", "A", "Z"):
-            if role in self.grids:
-                if below:
-                    self.up("sum" if below == "exp" else below, role, first)
-                below = role
-        self.across("W_Q", "Q", self.places["Q"][1] + self.grids["Q"].cell[1] / 2)
-        self.across("K^T", "S", self.places["S"][1] + self.grids["S"].cell[1] / 2)
-        self.across("V", "Z", self.places["Z"][1] + self.grids["Z"].cell[1] / 2)
-        if "K" in self.grids:
-            y = self.middle("K^T")
-            self.across("K", "K^T", y)
-            self.up("W_K", "K", z_end - 3)
-            self.across("W_V", "V", self.middle("V"))
-            y, x = self.middle(source), z_end - self.wide("W_K") / 2
-            edge = self.places[source][0] - _AWAY
-            if not apart:
-                edge -= inlines_width(as_text(self.grids["X"].rule)) * _EM + 3
-            self.arrow(source, "W_K", (edge, y), (x, y), (x, self.places["W_K"][1] - _AWAY))
-            side, half = self.left + 1.5, self.middle("W_V")
-            self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.places["W_V"][0] - _AWAY, half))
-        low = scores + max(self.high("K^T"), self.high("K")) + 8
-        self._point_out("K^T", "Q", self.left + 4, a_end - self.left - 30, low, self.middle("A") - 6 - low)
+    def entitle(self) -> None:
+        raise NotImplementedError
 
-    def _point_out(self, left: str, below: str, x: float, room: float, y: float, tall: float) -> None:
+    def join_up(self) -> None:
+        raise NotImplementedError
+
+    def put_output(self, across: float, top: float) -> None:
+        """The heads side by side and what comes of them, above panels so wide and high together."""
+        raise NotImplementedError
+
+    def point_out(self, left: str, below: str, x: float, room: float, y: float) -> None:
         """The last row of one factor, the first column of the other, their entry, and the product written out."""
+        tall = self.middle("A") - 6 - y
         for role, row, column in ((left, True, False), (below, False, True), ("S", True, True)):
             (at, low), (wide, high) = self.places[role], self.grids[role].cell
             whole = self.wide(role), self.high(role)
@@ -538,92 +402,251 @@ class _Panel:
         beside = [title for title in self.titles if title.ends and y < title.y + title.high and title.y < y + tall]
         starts = (y, *sorted(title.y + title.high for title in beside))
         for parts in (self.sheet.dot, self.sheet.dot[:2]):  # the numbers may be left to the boxes
-            for notes in (self._notes(parts, x, room, start) for start in starts):
+            for notes in (_notes(parts, x, room, start) for start in starts):
                 if notes[0].y + TITLE / 2 <= y + tall and not any(
                     title.meets(note) for title in beside for note in notes
                 ):
                     self.notes += notes
                     return
 
-    @staticmethod
-    def _notes(parts: Sequence[Formula], x: float, room: float, y: float) -> list[Note]:
-        """A chain of equal parts in lines, the last of which stands on y."""
-        lines = _folded(parts, room / _EM)
-        return [
-            Note(line, x + _DEEPER * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE)
-            for k, line in enumerate(lines)
-        ]
-
     def join(self, panels: Sequence[_Panel]) -> None:
         """The heads side by side, or one below the other, and their output."""
         across = max(panel.right for panel in panels)
         top = max(panel.top for panel in panels) + _UP
-        gap = _ACROSS + _EDGE
-        if self.sheet.along == "rows":
-            whole = self.wide("C") + (gap + self.wide("O", "W_O") if "O" in self.grids else 0.0)
-            x = max(_EDGE + 26, (across - whole) / 2)
-            low = top + (self.high("W_O") + _UP if "O" in self.grids else 0.0)
-            self.put("C", x, low)
-            self.put("W_O", x + self.wide("C") + gap, top)
-            self.put("O", x + self.wide("C") + gap, low)
-            self.up("W_O", "O", x + self.wide("C") + gap + self.wide("W_O") - 3)
-            self.across("C", "O", low + 4)
-        else:
-            whole = self.wide("C") + self.wide("W_O") + self.wide("O") + 2 * gap + 10
-            x = max(_EDGE, (across - whole) / 2)
-            low = top
-            self.put("C", x, low + _EDGE)
-            self.put("W_O", x + self.wide("C") + gap + 10, low + _EDGE)
-            self.put("O", x + self.wide("C") + gap + 10 + self.wide("W_O") + _ACROSS, low + _EDGE)
-            self.across("W_O", "O", self.middle("O") if "O" in self.grids else 0.0)
+        self.put_output(across, top)
         for role in _OF_ALL:
             self.above(role)
         x, y = self.places["C"]
         for k, panel in enumerate(panels):
             at = x + self.wide("C") * (k + 0.5) / len(panels)
-            z = panel.places["Z"]
-            start = z[0] + panel.wide("Z") - 1.5
-            rise = z[1] + panel.high("Z") + (_EDGE if self.sheet.along == "columns" else 0.0)
+            start, rise = panel.right_of("Z") - 1.5, panel.top_of("Z") + _EDGE * (panel.marked_above == "Z")
             level = top - 2.5 - 1.5 * k
-            self.arrow(
-                "C", "C", (start, rise + _AWAY), (start, level), (at, level), (at, y - _AWAY - self._mark_below("C"))
-            )
+            end = (at, y - _AWAY - self.mark_below("C"))
+            self.arrow("C", "C", (start, rise + _AWAY), (start, level), (at, level), end)
         self.right = max(self.right, across, *(title.sides[1] for title in self.titles))
 
     # -- as shapes
 
-    def _is_shown(self, role: str) -> bool:
+    def is_shown(self, role: str) -> bool:
         return not self.part or (role in _LOWER) == (self.part == "lower")
 
     def ends(self) -> tuple[float, float]:
         """The lower and the upper end of what is shown of it."""
-        shown = [(y, y + self.high(role)) for role, (_, y) in self.places.items() if self._is_shown(role)]
+        shown = list(filter(self.is_shown, self.places))
         if self.part == "upper":
-            return min(low for low, _ in shown) - _EDGE - 1, self.top
+            return min(map(self.foot_of, shown)) - _EDGE - 1, self.top
         notes = max((note.y for note in self.notes), default=0.0)
-        return self.foot, max(notes, *(high for _, high in shown)) + TITLE
+        return self.foot, max(notes, *map(self.top_of, shown)) + TITLE
 
     def shapes(self, high: float) -> Iterator[Shape]:
         """What was placed, with y from the upper edge of a picture so high."""
         for ends, points in self.arrows:
-            if all(map(self._is_shown, ends)):
+            if all(map(self.is_shown, ends)):
                 yield Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), True)
         for mark in self.marks():
             yield replace(mark, x=round(mark.x, 1), y=round(high - mark.y, 1))
-        for role in filter(self._is_shown, self.grids):
-            x, y = self.places[role]
-            yield from (replace(t, x=t.x, y=round(high - t.y, 1)) for t in self.titles if t.grid is self.grids[role])
-            yield Boxes(self.grids[role], round(x, 1), round(high - y - self.high(role), 1))
+        for role in filter(self.is_shown, self.grids):
+            titles = (title for title in self.titles if title.grid is self.grids[role])
+            yield from (replace(title, y=round(high - title.y, 1)) for title in titles)
+            yield Boxes(self.grids[role], round(self.left_of(role), 1), round(high - self.top_of(role), 1))
         if self.part == "upper":
             return
         for line in self.outlines:
             yield replace(line, y=round(high - line.y - line.height, 1))
-        for caption in self.captions:
-            yield replace(caption, y=round(high - caption.y, 1))
         for note in self.notes:
             yield replace(note, y=round(high - note.y, 1))
 
 
-def _folded(parts: Sequence[Formula], room: float) -> list[Formula]:
-    """A chain of equal parts in lines no wider than `room` em, where its signs allow it."""
-    return list(fold(equal(*parts), room))
+class _ByRows(_Panel):
+    """Queries at the left, what softmax works on in the middle, keys and values at the right."""
+
+    marked_below = ("K^T",)
+    marked_above = "A"
+
+    @property
+    def queries_wide(self) -> float:
+        return max(_LEAST, self.wide("Q", "W_Q", *("X",) * self.apart))
+
+    def put_all(self) -> None:
+        source, begin = self.source, self.left + _EDGE
+        queries = begin + self.queries_wide  # where the queries end
+        weights = queries + _ACROSS
+        inputs = weights + self.wide("A") - self.wide(source)  # they end where the scores do
+        if not self.apart and source in self.grids and inputs < begin + 6:
+            queries, weights, inputs = (x + begin + 6 - inputs for x in (queries, weights, inputs))
+        values = weights + self.wide("A") + _ACROSS + _EDGE
+        top = self.put(source, inputs, 0.0)
+        scores = self.put("K^T", weights, (top + _UP if source in self.grids else 0.0) + _EDGE) + _UP
+        if "W_Q" in self.grids:
+            below = self.high("X") + _UP if self.apart else max(top / 2, 6.0)
+            scores = max(scores, self.high("W_Q") + _UP + below)
+        self.put("S", weights, scores)
+        self.put("Q", queries - self.wide("Q"), scores)
+        self.put("W_Q", queries - self.wide("W_Q"), scores - _UP - self.high("W_Q"))
+        if self.apart:
+            self.put("X", queries - self.wide("X"), 0.0)
+        keys = self.put("K", values, self.put("W_K", values, 0.0) + _UP) if "K" in self.grids else 0.0
+        level = self.put_above(weights, self.top_of("S") + _UP, _ON, "S'", "M")
+        under = self.top_of("S") + TITLE if self.part else keys
+        room = self.high("V") + (self.high("W_V") + _UP if "W_V" in self.grids else 0.0)
+        level = max(level, under + (_UP if under else 0.0) + room + _UP)
+        self.put("exp", weights, level)
+        self.put("sum", values, level)
+        self.put("V", values, level - _UP - self.high("V"))
+        self.put("W_V", values, self.foot_of("V") - _UP - self.high("W_V"))
+        level += self.high("exp") + TITLE + 0.6
+        self.put("A", weights, level)
+        self.put("Z", values, level)
+
+    def entitle(self) -> None:
+        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "sum"):
+            self.above(role)
+        for role in ("V", "Z"):
+            self.above(role, room=self.wide(role) - _IN / 2)
+        self.above("W_V", 4.0)
+        self.above("K^T", ends=True)
+        for role in ("S", "exp"):
+            self.above(role, _IN + 1.6)
+        self.beside("S'", "M", "A")
+
+    def join_up(self) -> None:
+        queries, values = self.right_of("Q"), self.left_of("V")
+        self.up(self.left_of("S") + _IN, "K^T", "S", "S'", "M", "exp", "A")
+        self.across("Q", "S", self.last_row("S"))
+        self.up(queries - self.grids["Q"].cell[0] / 2, "W_Q", "Q")
+        self.across("K", "K^T", self.middle("K"))
+        self.across("exp", "sum", self.middle("exp"))
+        self.across("A", "Z", self.last_row("A"))
+        ends = values + self.wide("V") - 1.6
+        self.up(ends, "V", "Z")
+        self.up(ends, "W_V", "V")
+        if "K" in self.grids:
+            self._from_inputs(values)
+        if "W_Q" in self.grids:
+            x = queries - self.wide("W_Q") / 2
+            if self.apart:
+                self.up(queries - 3, "X", "W_Q")
+            else:
+                y = min(self.top_of("X") / 2, self.foot_of("W_Q") - 3)
+                start = self.left_of("X") - _EDGE - _AWAY
+                self.arrow("X", "W_Q", (start, y), (x, y), (x, self.foot_of("W_Q") - _AWAY))
+        highest = next((role for role in ("M", "S'") if role in self.grids), "S")
+        low = self.top_of("S") + 8 if self.part else self.middle(highest) + 7
+        self.point_out("Q", "K^T", self.left + _EDGE, self.queries_wide, low)
+
+    def _from_inputs(self, keys: float) -> None:
+        """To the weights of the keys beside them, and round these to those of the values."""
+        source = self.source
+        self.up(keys + self.wide("K") - self.grids["K"].cell[0] / 2, "W_K", "K")
+        y = min(self.top_of(source), self.high("W_K")) / 2
+        self.arrow(source, "W_K", (self.right_of(source) + _AWAY, y), (keys - _AWAY, y))
+        x, lane, half = self.left_of(source) + self.wide(source) / 2, self.right + 3.0, self.middle("W_V")
+        end = keys + self.wide("W_V") + _AWAY
+        self.arrow(source, "W_V", (x, -_AWAY), (x, -3.0), (lane, -3.0), (lane, half), (end, half))
+        self.right, self.foot = lane + 0.5, -3.5
+
+    def put_output(self, across: float, top: float) -> None:
+        gap = _ACROSS + _EDGE
+        whole = self.wide("C") + (gap + self.wide("O", "W_O") if "O" in self.grids else 0.0)
+        x = max(_EDGE + 26, (across - whole) / 2)
+        self.put("C", x, top + (self.high("W_O") + _UP if "O" in self.grids else 0.0))
+        x = self.right_of("C") + gap
+        self.put("W_O", x, top)
+        self.put("O", x, self.foot_of("C"))
+        self.up(x + self.wide("W_O") - 3, "W_O", "O")
+        self.across("C", "O", self.foot_of("C") + 4)
+
+
+class _ByColumns(_Panel):
+    """What runs from the inputs to the output at the right, what meets it on the way at the left."""
+
+    marked_below = ("X", "E", "K", "V", "C")
+    marked_above = "Z"
+
+    @property
+    def factors_end(self) -> float:
+        """Where what stands left of the stream ends."""
+        keys, factors = self.wide("K", "W_K", "W_V"), self.wide("W_Q", "K^T", "V")
+        begin = self.left + _ACROSS + keys + (_ACROSS if keys else 0.0) + _EDGE
+        return max(begin + factors, self.left + (_LEAST + 8 if keys else max(_LEAST + 8, 2 * _LEAST)))
+
+    def put_all(self) -> None:
+        end = self.factors_end
+        keys = end - self.wide("W_Q", "K^T", "V") - _EDGE - _ACROSS  # where these end
+        stream, level = end + _ACROSS, _EDGE
+        if self.apart:
+            self.put("E", end - self.wide("E") - 2, _EDGE)
+            level += max(0.0, self.high("E") + TITLE - self.high("X"))
+        level = self.put_above(stream, level, _ON, "X")
+        self.put("W_Q", end - self.wide("W_Q"), level)
+        level = self.put_above(stream, level, _UP, "Q")
+        self.put("K^T", end - self.wide("K^T"), level)
+        level = self.put_above(stream, level, _UP, "S")
+        level = self.put_above(stream, level, _ON, "S'", "M")
+        level = self.put_above(stream, level, 2.6, "exp")
+        level = self.put_above(stream, level, _ON, "sum")
+        level = self.put_above(stream, level, _UP, "A")
+        self.put("Z", stream, level)
+        self.put("V", end - self.wide("V"), level)
+        self.put("W_V", keys - self.wide("W_V"), level)
+        self.put("K", keys - self.wide("K"), max(self.foot_of("S"), self.high("W_K") + _UP + _EDGE + 6.0))
+        self.put("W_K", keys - self.wide("W_K"), self.foot_of("K") - _EDGE - _UP - self.high("W_K"))
+
+    def entitle(self) -> None:
+        for role in ("W_Q", "W_K", "W_V", "E", "K^T"):
+            self.above(role)
+        if "K" in self.places:
+            self.above("K", room=self.right_of("K") - self.left - _IN)
+        self.above("V", ends=self.wide("V") < _LEAST)
+        for role in ("Q", "S"):
+            self.above(role, _IN + 2.5)
+        self.above("Z")
+        if self.apart:
+            self.title("X", self.right_of("X") + 2, self.middle("X"), room=20.0)
+        elif "X" in self.places:
+            x = self.left_of("X") - 3
+            self.title("X", x, self.middle("X"), True, x - self.left)
+        self.beside("S'", "M", "exp", "sum", "A")
+
+    def join_up(self) -> None:
+        first = self.left_of("S") + _IN
+        self.up(first, "X", "Q", "S", "S'", "M", "exp")
+        self.up(first, "sum", "A", "Z")
+        self.across("W_Q", "Q", self.last_row("Q"))
+        self.across("K^T", "S", self.last_row("S"))
+        self.across("V", "Z", self.last_row("Z"))
+        if "K" in self.grids:
+            self._from_inputs()
+        low = self.foot_of("S") + max(self.high("K^T"), self.high("K")) + 8
+        self.point_out("K^T", "Q", self.left + 4, self.factors_end - self.left - 30, low)
+
+    def _from_inputs(self) -> None:
+        """To the weights of the keys above them, and past these to those of the values."""
+        source, keys = self.source, self.right_of("K")
+        self.across("K", "K^T", self.middle("K^T"))
+        self.up(keys - 3, "W_K", "K")
+        self.across("W_V", "V", self.middle("V"))
+        y, x = self.middle(source), keys - self.wide("W_K") / 2
+        edge = self.left_of(source) - _AWAY
+        if not self.apart:
+            edge -= inlines_width(as_text(self.grids["X"].rule)) * _EM + 3
+        self.arrow(source, "W_K", (edge, y), (x, y), (x, self.foot_of("W_K") - _AWAY))
+        side, half = self.left + 1.5, self.middle("W_V")
+        self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.left_of("W_V") - _AWAY, half))
+
+    def put_output(self, across: float, top: float) -> None:
+        gap = _ACROSS + _EDGE
+        whole = self.wide("C") + self.wide("W_O") + self.wide("O") + 2 * gap + 10
+        self.put("C", max(_EDGE, (across - whole) / 2), top + _EDGE)
+        self.put("W_O", self.right_of("C") + gap + 10, top + _EDGE)
+        self.put("O", self.right_of("C") + gap + 10 + self.wide("W_O") + _ACROSS, top + _EDGE)
+        self.across("W_O", "O", self.middle("O"))
+
+
+def _notes(parts: Sequence[Formula], x: float, room: float, y: float) -> list[Note]:
+    """A chain of equal parts in lines no wider than `room` millimetres, the last of which stands on y."""
+    lines = fold(equal(*parts), room / _EM)
+    return [
+        Note(as_text(line), x + _DEEPER * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE)
+        for k, line in enumerate(lines)
+    ]

@@ -664,10 +664,8 @@ def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -
             case flow.Outline(x, y, wide, high):
                 size = f"width: {_em(wide)}; height: {_em(high)}"
                 parts.append(f'<span class="outline" style="{_place(x, y)}; {size}"></span>')
-            case flow.Caption(words, x, y):
-                parts.append(f'<p class="note" style="{_place(x, y)}"><strong>{escaped(words)}</strong></p>')
             case flow.Note(content, x, y):
-                parts.append(f'<p class="note" style="{_place(x, y)}">{_inline(Math(content))}</p>')
+                parts.append(f'<p class="note" style="{_place(x, y)}">{_text(content)}</p>')
             case figures.Line():
                 pass
             case _:

@@ -462,11 +462,9 @@ class Blocks:
                 yield f"\\flowtoken{{{token % flow.PATTERNS}}}{_braced(x, y, wide, high)}"
             case flow.Outline(x, y, wide, high):
                 yield f"\\flowoutline{_braced(x, y, wide, high)}"
-            case flow.Caption(words, x, y):
-                yield f"\\flownote{_braced(x, y)}{{{self.text((Strong(words),), 'tall')}}}"
             case flow.Note(content, x, y):
-                source = self.formula(content, "tall")
-                if common.goes_on_with_a_sum(content):  # its sign stands between two things
+                source = self.text(content, "tall")
+                if any(map(common.goes_on_with_a_sum, common.formulas_in(content))):  # its sign stands between two
                     source = source.replace("$", "${}", 1)
                 yield f"\\flownote{_braced(x, y)}{{{source}}}"
             case figures.Line(points):

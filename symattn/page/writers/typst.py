@@ -1058,10 +1058,7 @@ def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) ->
         case flow.Outline(x, y, wide, high):
             yield f"flow-outline({_numbers(x, y, wide, high)})"
         case flow.Note(content, x, y):
-            before = '"" ' * common.goes_on_with_a_sum(content)
-            yield f"flow-note({_numbers(x, y)}, [#m({_spoken(content)}, ${before}{_math(content, 'tall')}$)])"
-        case flow.Caption(words, x, y):
-            yield f"flow-note({_numbers(x, y)}, [{_words(words, 'strong')}])"
+            yield f"flow-note({_numbers(x, y)}, [{''.join(map(_high, spans(content)))}])"
         case figures.Line():
             points = ", ".join(f"flow-at({_numbers(*point)})" for point in shape.points)
             (x, y), (right, down) = shape.head
@@ -1074,7 +1071,7 @@ def _high(part: Span) -> str:
     """Text with fractions as high as on a line of their own."""
     match part:
         case Math(formula):
-            before = '"" ' if isinstance(formula, Relation) and formula.parts[0] == NOTHING else ""
+            before = '"" ' if common.goes_on(formula) else ""
             return f"#m({_spoken(formula)}, ${before}{_math(formula, 'tall')}$)"
     return _inline(part)
 
