@@ -55,7 +55,7 @@ from symattn.page.presentation import presented
 from symattn.page.translation import translated, untranslated
 from symattn.page.writers import markdown
 from symattn.page.writers import text as terminal
-from symattn.page.writers.blocks import columns_of
+from symattn.page.writers.characters import columns_of
 from symattn.page.writers.common import visible
 from symattn.page.writers.text import plain, wrapped
 from symattn.teaching.exam import make_exam

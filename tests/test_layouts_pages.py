@@ -29,7 +29,7 @@ from symattn.page.writers import latex
 from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write
-from symattn.teaching.explanation.solutions import with_answer_space
+from symattn.teaching.explanation.parts import with_answer_space
 
 
 def texts(document):

@@ -20,7 +20,7 @@ from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry
 from symattn.teaching.exam.spec import read_exam_file
-from symattn.teaching.explanation.solutions import in_short
+from symattn.teaching.explanation.parts import in_short
 from symattn.teaching.problems.properties import verdict
 from symattn.teaching.question import (
     CellsAnswer,

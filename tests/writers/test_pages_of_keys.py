@@ -52,11 +52,10 @@ from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, text, typst
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
-from symattn.page.writers.laid_out import LaidOut
-from symattn.page.writers.pdf import write_pdf
+from symattn.page.writers.pdf import LaidOut, write_pdf
 from symattn.page.writers.rows import InRow, Labelled, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
-from symattn.teaching.explanation.solutions import marking
+from symattn.teaching.explanation.parts import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
 
 MECHANISMS = ("layer_norm", "multi_head_attention", "language_model")

@@ -22,8 +22,7 @@ from symattn.marking.marker.report import Cell
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.echo import as_read
 from symattn.page.document import Inlines, Math, in_turn, listing, sentence
-from symattn.teaching.explanation.guard import guard_digits, read_off
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import Wording, guard_digits, read_off
 
 MOST_TERMS = 6
 """Terms of a sum that are written out; of more, the first two and the last."""

@@ -81,12 +81,11 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import blocks as draw
+from symattn.page.writers import characters as draw
 from symattn.page.writers import common
-from symattn.page.writers.blocks import EMPTY, beside, bracketed, text
-from symattn.page.writers.blocks import Block as Picture
+from symattn.page.writers.characters import EMPTY, beside, bracketed, text
+from symattn.page.writers.characters import Block as Picture
 from symattn.page.writers.common import visible
-from symattn.page.writers.drawing_characters import characters
 
 SUFFIX = ".txt"
 BESIDES: frozenset[Besides] = frozenset()
@@ -728,7 +727,7 @@ def _inline_picture(inline: Span) -> Picture:
 
 def figure(diagram: Diagram) -> str:
     """The figure as it is drawn on a terminal."""
-    return characters(diagram, on_one_line, plain, COLUMNS)
+    return draw.figure(diagram, on_one_line, plain, COLUMNS)
 
 
 _SHADES = " ░▒▓█"

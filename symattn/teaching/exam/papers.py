@@ -54,14 +54,12 @@ from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.exam.students import Student
 from symattn.teaching.exam.workload import LOAD, MINUTES, about_minutes, minutes
 from symattn.teaching.explanation import Layout, conventions_box
-from symattn.teaching.explanation.answers import answers, last_answer, weights_overview
-from symattn.teaching.explanation.documents import lowered
+from symattn.teaching.explanation.documents import answers, last_answer, lowered, weights_overview
 from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.parts import explained, with_answer_space, wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
-from symattn.teaching.explanation.solutions import explained, with_answer_space
 from symattn.teaching.explanation.wording import Wording, in_signs
 from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem

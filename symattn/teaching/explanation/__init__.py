@@ -1,6 +1,5 @@
 """From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
 
-from symattn.teaching.explanation.answers import set_overview
 from symattn.teaching.explanation.diagrams import DIAGRAMS, diagram_document
 from symattn.teaching.explanation.documents import (
     CONVENTIONS,
@@ -12,6 +11,7 @@ from symattn.teaching.explanation.documents import (
     known_choice,
     lines_of,
     question_document,
+    set_overview,
     steps_document,
 )
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout

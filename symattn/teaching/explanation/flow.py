@@ -57,8 +57,7 @@ from symattn.page.document import (
 )
 from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.parts import wording_of
-from symattn.teaching.explanation.solutions import PartialSolution, in_short
+from symattn.teaching.explanation.parts import PartialSolution, in_short, wording_of
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem

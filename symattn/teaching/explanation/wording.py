@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from fractions import Fraction as Ratio
 from functools import cache, cached_property, partial
 from itertools import product
 from typing import Literal
 
-from symattn.derivation.algebra import Entries, size_formula
+from symattn.derivation.algebra import VALUES, Entries, size_formula
 from symattn.derivation.derivation import (
     Derivation,
     Index,
+    Op,
     Operand,
     Orientation,
+    RuleOp,
     Step,
     StepName,
     Style,
@@ -25,7 +28,7 @@ from symattn.derivation.derivation import (
 from symattn.derivation.ops import Mask, MatMul, Scale
 from symattn.derivation.ops.entrywise import Round
 from symattn.derivation.ops.position import Rotate
-from symattn.errors import InputError
+from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import (
     NEGATIVE_INFINITY,
     AnyMatrix,
@@ -40,7 +43,8 @@ from symattn.exact import (
     is_symbolic,
     significant_text,
 )
-from symattn.exact.carry import in_decimals
+from symattn.exact.carry import in_decimals, is_short_fraction
+from symattn.exact.real import as_real, going_on
 from symattn.formula import (
     Annotated,
     Blank,
@@ -51,6 +55,8 @@ from symattn.formula import (
     MatrixOf,
     Name,
     Names,
+    Negative,
+    Number,
     Power,
     Product,
     Root,
@@ -73,7 +79,6 @@ from symattn.formula import Number as FormulaNumber
 from symattn.formula.width import width
 from symattn.page.document import Inlines, Quoted, Sentence, as_text, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
-from symattn.teaching.explanation.guard import Printed, guard_digits, read_off
 
 Separator = Literal["", ",", ";"]
 
@@ -752,3 +757,60 @@ def terminates(value: Value) -> bool:
     if value is NEGATIVE_INFINITY or isinstance(value, int):
         return True
     return has_symbols(value)
+
+
+# --- guard digits ---------------------------------------------------------------------------------------------------
+#
+# A decimal that is carried on is rounded only where it is printed.  0.64213 − 0.08377 is 0.55836, but the difference of
+# 0.6421 and 0.0838 is 0.5583: a check of that line comes to another last digit.  So a line whose result would not
+# follow from what is printed has operands with guard digits, the fewest with which it does; the others stay short.
+
+MOST = 20
+"""The most guard digits; a result that does not follow with these does not follow from the operands at all."""
+
+Printed = tuple[Value, int]
+"""A number as it is printed, and the decimal places to which it is."""
+
+
+def guard_digits(
+    op: Op,
+    cells: Iterable[tuple[Index, Index]],
+    operands: Callable[[int], Sequence[Entries[Value]]],
+    result: Callable[[int, int], Printed],
+) -> int:
+    """The fewest digits more than usual with which `operands` give every entry of the `result` as it is printed.
+
+    0 where nothing is worked out by a rule, where an index is a letter, or where no number of digits helps: what
+    was put in the place of a result need not follow from anything.
+    """
+    places = [(i, j) for i, j in cells if isinstance(i, int) and isinstance(j, int)]
+    if not isinstance(op, RuleOp):
+        return 0
+    counts = (k for k in range(MOST + 1) if all(_follows(op, operands(k), cell, *result(*cell)) for cell in places))
+    return next(counts, 0)
+
+
+def _follows(op: RuleOp, operands: Sequence[Entries[Value]], cell: tuple[int, int], result: Value, places: int) -> bool:
+    """Whether an entry worked out from its operands rounds to the result, however ties are rounded."""
+    half = Fraction(1, 2 * 10**places)
+    try:
+        with going_on("decimal"):
+            value = op.rule(VALUES, *cell, *operands)
+            if NEGATIVE_INFINITY in (value, result):
+                return value is result
+            return compare(-half, value - result) < 0 < compare(half, value - result)
+    except (UndefinedError, UndecidedError):  # a divisor that is printed as 0
+        return False
+
+
+def read_off(shown: Formula, value: Value) -> Value:
+    """A number as it is read off the page: the digits that stand there, or the value of an exact form.
+
+    A form that is no fraction is enclosed, for sums and quotients of such forms outgrow a check of digits.
+    """
+    match shown:
+        case Number(digits):
+            return Fraction(digits)
+        case Negative(Number(digits)):
+            return -Fraction(digits)
+    return value if is_short_fraction(value) else as_real(value)

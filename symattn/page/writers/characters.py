@@ -1,32 +1,154 @@
-"""Figures of characters: boxes in layers, and between two layers bars that join them.
-
-What leads to the same boxes shares a bar.  Bars that would overlap lie over one another; a line that only crosses a
-bar interrupts it, one that joins it has a corner or a branch there.  Where that cannot be drawn, words say what leads
-where.
-"""
+"""Pictures made of characters: small blocks of lines that are set beside and above one another, and figures of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from symattn.formula.nodes import Formula
 from symattn.foundation.terminal import columns_of
 from symattn.page.document import Diagram, Inlines, Place
-from symattn.page.writers import blocks as draw
-from symattn.page.writers.blocks import EMPTY, Block, text
 from symattn.page.writers.common import label
 from symattn.page.writers.figures import Network, Node, arranged, is_waypoint, network
+
+
+def left(text: str, columns: int) -> str:
+    return text + " " * (columns - columns_of(text))
+
+
+def right(text: str, columns: int) -> str:
+    return " " * (columns - columns_of(text)) + text
+
+
+def centre(text: str, columns: int) -> str:
+    space = columns - columns_of(text)
+    return " " * (space // 2) + text + " " * (space - space // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines of one width; `baseline` is the index of the line that neighbours are set level with."""
+
+    lines: tuple[str, ...]
+    baseline: int = 0
+
+    @property
+    def width(self) -> int:
+        return columns_of(self.lines[0])
+
+    @property
+    def height(self) -> int:
+        return len(self.lines)
+
+    @property
+    def depth(self) -> int:
+        """The number of lines below the baseline."""
+        return len(self.lines) - self.baseline - 1
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in self.lines)
+
+    def __add__(self, other: Block) -> Block:
+        return beside(self, other)
+
+
+def text(line: str) -> Block:
+    return Block((line,))
+
+
+EMPTY = text("")
+
+
+def grown(block: Block, above: int, below: int) -> Block:
+    """The block with blank lines above and below its baseline, as many as asked for at least."""
+    top, bottom = max(0, above - block.baseline), max(0, below - block.depth)
+    if not top and not bottom:
+        return block
+    blank = (" " * block.width,)
+    return Block(blank * top + block.lines + blank * bottom, block.baseline + top)
+
+
+def beside(*blocks: Block) -> Block:
+    """Blocks in a row, baselines level."""
+    above = max((block.baseline for block in blocks), default=0)
+    below = max((block.depth for block in blocks), default=0)
+    columns = [grown(block, above, below).lines for block in blocks or (EMPTY,)]
+    return Block(tuple(map("".join, zip(*columns, strict=True))), above)
+
+
+def stacked(blocks: Sequence[Block], baseline: int, align: str = "centre") -> Block:
+    """Blocks over one another; `baseline` counts lines from the top."""
+    wide = max(block.width for block in blocks)
+    place = {"centre": centre, "left": left, "right": right}[align]
+    return Block(tuple(place(line, wide) for block in blocks for line in block.lines), baseline)
+
+
+def fraction(above: Block, below: Block) -> Block:
+    """One block over another with a bar between."""
+    bar = text("─" * max(3, above.width, below.width))
+    return stacked((above, bar, below), above.height)
+
+
+# top, middle, bottom, and the one for a single line
+_LEFT = {"[": "⎡⎢⎣[", "(": "⎛⎜⎝(", "|": "│││|", "⟨": "⎧⎨⎩⟨", "": "    "}
+_RIGHT = {"[": "⎤⎥⎦]", "(": "⎞⎟⎠)", "|": "│││|", "⟨": "⎫⎬⎭⟩", "": "    "}
+
+
+def _delimiter(signs: str, block: Block) -> Block:
+    if block.height == 1:
+        return text(signs[3])
+    column = (signs[0], *(signs[1] * (block.height - 2)), signs[2])
+    return Block(column, block.baseline)
+
+
+def bracketed(block: Block, bracket: str) -> Block:
+    """A block in brackets as high as it is."""
+    if bracket == "":
+        return block
+    space = text(" ") if block.height > 1 else EMPTY
+    return beside(_delimiter(_LEFT[bracket], block), space, block, space, _delimiter(_RIGHT[bracket], block))
+
+
+def level(rows: Iterable[Sequence[Block]], align: str = "c") -> list[list[Block]]:
+    """The same blocks, made equally wide in each column and equally high in each row.
+
+    `align` is one letter (l, c, r) for all columns, or one for each.
+    """
+    rows = [list(row) for row in rows]
+    widths = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
+    places = [{"l": left, "c": centre, "r": right}[letter] for letter in align]
+    places *= len(widths) if len(places) == 1 else 1
+    result = []
+    for row in rows:
+        above, below = max(cell.baseline for cell in row), max(cell.depth for cell in row)
+        padded = (
+            Block(tuple(place(line, wide) for line in cell.lines), cell.baseline)
+            for cell, wide, place in zip(row, widths, places, strict=True)
+        )
+        result.append([grown(cell, above, below) for cell in padded])
+    return result
+
+
+def lines(rows: Sequence[Block], apart: bool = False) -> Block:
+    """Rows over one another, level with the middle; blank lines between if `apart`, or if one is higher than a line."""
+    if apart or any(row.height > 1 for row in rows):
+        rows = [part for row in rows for part in (EMPTY, row)][1:]
+    return stacked(rows, (sum(row.height for row in rows) - 1) // 2, "left")
+
+
+# --- figures: boxes in layers, and between two layers bars that join them ---------------------------------------------
+#
+# What leads to the same boxes shares a bar.  Bars that would overlap lie over one another; a line that only crosses a
+# bar interrupts it, one that joins it has a corner or a branch there.  Where that cannot be drawn, words say what leads
+# where.
 
 _GAP = 3  # columns between boxes with frames
 _BARE = 1  # and between boxes without
 _INDENT = "    "
 
 
-def characters(
-    diagram: Diagram, formula: Callable[[Formula], str], words: Callable[[Inlines], str], columns: int
-) -> str:
+def figure(diagram: Diagram, formula: Callable[[Formula], str], words: Callable[[Inlines], str], columns: int) -> str:
     """The figure; where it is wider than the columns, its boxes lose their frames, and then all of it is said in words.
 
     `formula` and `words` write what stands in it, on one line.
@@ -98,7 +220,7 @@ def _layers(
         remark = text(f"   {remarks[i]}" if remarks[i] else "")
         if not beside:  # then next to its own layer, or below it
             picture = Block(tuple(str(picture).split("\n")), picture.baseline)
-            picture = draw.level([[picture]], "l")[0][0]
+            picture = level([[picture]], "l")[0][0]
         if picture.width + remark.width <= room:
             drawn.append(picture + remark)
         else:
@@ -123,7 +245,7 @@ def _row(
         arrow = "─" * (gap - 1) + "▶" if right else "◀" + "─" * (gap - 1) if left else " " * gap
         blocks += [text(arrow), block]
         used, before = start + block.width, node
-    return draw.beside(*blocks, text(" " * (wide - used)))
+    return beside(*blocks, text(" " * (wide - used)))
 
 
 def _below(remark: str, row: Sequence[Node], middles: Mapping[Node, int]) -> Block:
@@ -256,7 +378,7 @@ def _told(net: Network, row: Sequence[Node], said: Mapping[Place, str]) -> Block
         for node in row
         if not is_waypoint(node) and node in net.below
     ]
-    return draw.stacked(lines or [EMPTY], 0, "left")
+    return stacked(lines or [EMPTY], 0, "left")
 
 
 def _in_words(diagram: Diagram, said: Mapping[Place, str], words: Callable[[Inlines], str]) -> Iterator[Block]:
