@@ -100,7 +100,7 @@ def test_the_first_product_of_a_hint_is_what_it_comes_to():
     session = Session()
     shown, sheet = drawn(session, "self_attention", 11)  # of whose W^Q the first row is not the first column
     for i, j in [(i, j) for i in range(1, 4) for j in range(1, 5)]:
-        said = session.hint(shown["sheet"], shown["html"], 1, i, j, 2)["html"].replace("minus ", "-")
+        said = session.marked(shown["sheet"], shown["html"]).hint(1, i, j, 2)["html"].replace("minus ", "-")
         said = said.replace("open bracket ", "").replace(" close bracket", "")
         a, b, product = map(int, re.search(r'first product is .*?"(\S+) times (\S+) equals (\S+)"', said).groups())
         assert (a * b, a) == (product, sheet.problem.givens["X"][i - 1, 0])
@@ -112,7 +112,7 @@ def test_a_practice_page_never_tells_the_key():
     shown, sheet = drawn(session, "attention --level starter", 7)
     first, *others = lines_of(sheet)["S"]
     page = filled(shown["html"], cells_of(sheet, {"S": [["99", *first[1:]], *others]}))
-    told = session.mark(shown["sheet"], page)["html"]
+    told = session.marked(shown["sheet"], page).mark()["html"]
     assert "99" in told
     assert sheet.problem["A"].result.decimals(4)[0][0] not in told
 
@@ -166,7 +166,7 @@ def test_a_line_of_which_one_box_is_filled_in_is_right_so_far():
     session = Session()
     shown, sheet = drawn(session, "attention --level starter", 7)
     page = filled(shown["html"], {(1, 1, 1): lines_of(sheet)["S"][0][0]})
-    assert "Right so far" in session.check(shown["sheet"], page, 1)["html"]
+    assert "Right so far" in session.marked(shown["sheet"], page).check(1)["html"]
 
 
 def test_seed_0_is_a_seed(tmp_path):

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from symattn.errors import InputError
 from symattn.foundation.installed import templates
+from symattn.foundation.zips import zipped
 
 VERSION = "314.0.7"
 PYTHON = (3, 14)
@@ -63,7 +64,7 @@ OF_MAKING: tuple[str, ...] = (
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in (
-        "canvas", "moodle", "packing", "prairielearn", "qti", "qti21", "qti3", "rexams",
+        "canvas", "decimals", "moodle", "prairielearn", "qti", "qti21", "qti3", "rexams",
     )),
     "derivation/symbolic.py", "derivation/sympy_source.py",
     "marking/trial.py",
@@ -71,7 +72,7 @@ OF_MAKING: tuple[str, ...] = (
         "archives", "by_exception", "entries", "gradebook", "handed_in", "platforms", "run", "statistics", "summary",
         "whose", "worker",
     )),
-    *(f"foundation/{name}.py" for name in ("software", "spreadsheet")),
+    *(f"foundation/{name}.py" for name in ("software", "spreadsheet", "zips")),
 )  # fmt: skip
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
@@ -217,19 +218,11 @@ def sources(packages: tuple[str, ...], making: bool = False) -> bytes:
         if not _is_among(name, package, LEFT_OUT.get(package, ()))
     )
     own = (file for file in _files("symattn") if _is_among(file[0], "symattn", OF_MAKING)) if making else ()
-    return _archive((*chosen, *own))
+    return zipped(((name, path.read_bytes()) for name, path in (*chosen, *own)), level=6)
 
 
 def _is_among(name: str, package: str, listed: tuple[str, ...]) -> bool:
     return any(Path(name).is_relative_to(f"{package}/{one}") for one in listed)
-
-
-def _archive(files: Iterable[tuple[str, Path]]) -> bytes:
-    done = BytesIO()
-    with zipfile.ZipFile(done, "w") as archive:
-        for name, path in files:
-            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return done.getvalue()
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
@@ -260,16 +253,16 @@ def _installed(package: str, folder: Path) -> dict[Path, Path]:
 
 def compiled_here(archive: bytes) -> bytes:
     """The archive with its modules compiled by this Python."""
-    done = BytesIO()
-    with zipfile.ZipFile(BytesIO(archive)) as sources, zipfile.ZipFile(done, "w") as compiled:
-        for name in sources.namelist():
-            data = sources.read(name)
-            if name.endswith(".py"):
-                code = compile(data, f"/lib/{name}", "exec", dont_inherit=True, optimize=2)
-                unchecked = (1).to_bytes(4, "little") + b"0" * 8  # its source is not looked at
-                data, name = importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code), f"{name}c"
-            compiled.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
-    return done.getvalue()
+    with zipfile.ZipFile(BytesIO(archive)) as sources:
+        return zipped(_compiled(name, sources.read(name)) for name in sources.namelist())
+
+
+def _compiled(name: str, data: bytes) -> tuple[str, bytes]:
+    if not name.endswith(".py"):
+        return name, data
+    code = compile(data, f"/lib/{name}", "exec", dont_inherit=True, optimize=2)
+    unchecked = (1).to_bytes(4, "little") + b"0" * 8  # its source is not looked at
+    return f"{name}c", importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code)
 
 
 def _compiled_by_pyodide(made: dict[str, bytes], folder: Path, node: str) -> dict[str, bytes]:

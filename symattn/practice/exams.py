@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from hashlib import sha256
@@ -20,13 +20,15 @@ from symattn.errors import InputError, SymattnError
 from symattn.foundation.dice import Dice
 from symattn.foundation.files import toml
 from symattn.foundation.identity import digest
-from symattn.foundation.languages import say
+from symattn.foundation.languages import say, speaking
 from symattn.foundation.workers import made, read_back, text_of
+from symattn.foundation.zips import zipped
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.run import grade_class
 from symattn.marking.grading.source import language_of
-from symattn.marking.marker.policy import policy
+from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
+from symattn.practice.shown import Said, Told, Verb, file, noted, silent
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.deploy import first_variants
 from symattn.teaching.exam.spec import ExamSpec, exam_faults, exam_spec
@@ -39,12 +41,11 @@ FILE, SECRET = "exam.toml", "secret.txt"
 LARGEST = 64 * 2**20
 """Bytes of everything that is dropped in at once."""
 
-Told = Callable[[int, int], None]
 Files = Mapping[str, str]
 """Files by their paths, in base64."""
 
 
-def opened(text: str) -> tuple[dict[str, Json], str]:
+def exam_opened(text: str) -> Said:
     """What an exam file says, and the class list that it names, which is dropped in by itself.
 
     `InputError` says what is wrong with it.
@@ -54,12 +55,17 @@ def opened(text: str) -> tuple[dict[str, Json], str]:
     with _folder({}) as folder:
         (folder / FILE).write_text(written(data), "utf-8")
         read_exam_file(folder / FILE)
-    plain: dict[str, Json] = json.loads(json.dumps(data, default=str))
-    return plain, students
+    return {"exam": json.loads(json.dumps(data, default=str)), "class": students}
 
 
-def foreseen(exam: Mapping[str, Any], students: Files) -> dict[str, Json]:
+def exam_foreseen(exam: Mapping[str, Any], students: Files) -> Said:
     """What will come of an exam, from one variant of each question; or everything that is wrong with it."""
+    with noted() as notes:
+        said = _foreseen(exam, students)
+    return {**said, "notes": [*dict.fromkeys(notes)]}
+
+
+def _foreseen(exam: Mapping[str, Any], students: Files) -> Said:
     with _folder(students) as folder:
         path = folder / FILE
         path.write_text(written({**exam, **{"class": name for name in students}}), encoding="utf-8")  # noqa: B035
@@ -87,10 +93,14 @@ def recipe(question: Mapping[str, Any], seed: int) -> Recipe:
     return Recipe(asked.spec, seed, asked.ask, asked.marks)
 
 
-def titles(exam: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What each question is called, and by which title its type is."""
-    listed = exam.get("question", [])
-    return [{"title": str(one.get("title", "")), "type": problem_type(one.get("type", "full")).title} for one in listed]
+def exam_file(exam: Mapping[str, Any], language: str = "en") -> Said:
+    """An exam as a file, and its questions in words: by their titles, or those of their types."""
+    with speaking(language):
+        titles: list[Json] = [
+            str(one.get("title", "")) or say(problem_type(one.get("type", "full")).title)
+            for one in exam.get("question", [])
+        ]
+    return {"text": written(exam), "titles": titles}
 
 
 def written(exam: Mapping[str, Any]) -> str:
@@ -119,11 +129,17 @@ def _value(value: Any) -> str:
     return json.dumps(str(value))
 
 
-def papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[str], told: Told) -> dict[str, bytes]:
-    """An exam's papers, keys and overview in several formats, with everything that makes them again, by their paths.
+def exam(exam: Mapping[str, Any], students: Files, secret: str, forms: list[str], told: Told = silent) -> Said:
+    """An exam's papers, keys and overview in several formats, with everything that makes them again: one archive.
 
     `students` is the class list, at most one file; `secret` is what the variants depend on.
     """
+    with noted() as notes:
+        archive = _papers(exam, students, secret, forms, told)
+    return file("exam.zip", archive, notes)
+
+
+def _papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[str], told: Told) -> bytes:
     listed = check_formats(forms, banks=True)
     if len(students) > 1:
         raise InputError("One class list was expected; there are several files.")
@@ -140,11 +156,13 @@ def papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[st
             told(min(done, steps), steps)
 
         write_exam(spec, folder / "exam", listed, Dice.secret(folder / SECRET), step, step)
-        return {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        }
+        return _zipped(folder)
+
+
+def _zipped(folder: Path) -> bytes:
+    """Everything in a folder, by its paths there."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return zipped((path.relative_to(folder).as_posix(), path.read_bytes()) for path in files)
 
 
 def _steps(spec: ExamSpec, forms: tuple[str, ...]) -> int:
@@ -199,24 +217,25 @@ class Recorded(Executor):
         return done
 
 
-def marked(
-    exam: str, handed: Files, known: Mapping[str, str], forms: list[str], by: str = "ecf"
-) -> tuple[dict[str, list[str]], dict[str, bytes]]:
-    """The jobs whose answers are not `known` yet, by name; when there are none, the marks of a class, files by paths.
+def marks(
+    exam: str, handed: Files, known: Mapping[str, str], forms: list[str], policy: str = "ecf", language: str = "en"
+) -> Said:
+    """A class marked: the jobs whose answers are not `known` yet, by name, or, when all are, everything in one archive.
 
     `exam` is the frozen file of an exam or a set in base64; `handed` is what was handed in.
     """
-    with _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
+    with noted() as notes, _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
         executor, source = Recorded(known), _source(exam)
         look = make_look(language=language_of(source))
-        grade_class(source, folder, Terms(policy(by)), out=out, forms=forms, look=look, executor=executor)
+        grade_class(source, folder, Terms(policy_called(policy)), out=out, forms=forms, look=look, executor=executor)
         if executor.wanted:
-            return executor.wanted, {}
-        files = sorted(path for path in Path(out).rglob("*") if path.is_file())
-        return {}, {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+            return {"wanted": {name: [*job] for name, job in executor.wanted.items()}}
+        archive, rows = _zipped(Path(out)), json.loads((Path(out) / "marks.json").read_bytes())["rows"]
+    with speaking(language):
+        return {**file("marked.zip", archive, notes), "rows": [_row(data) for data in rows]}
 
 
-def row(data: Mapping[str, Any]) -> dict[str, Json]:
+def _row(data: Mapping[str, Any]) -> Said:
     """A row of the gradebook, as it is shown at once."""
     read = Row.read(data)
     return {
@@ -228,13 +247,14 @@ def row(data: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
-def done(exam: str, make: str, settings: str, job: str) -> str:
-    """The answer to a job, where nothing else is done."""
+def job(exam: str, make: str, settings: str, job: str) -> Said:
+    """One job of marking, which a page has done apart, with a limit of time."""
     _source(exam)
     try:
-        return text_of({"said": made(make, read_back(settings))(read_back(job))})
+        answer = {"said": made(make, read_back(settings))(read_back(job))}
     except SymattnError as error:
-        return text_of({"refused": (type(error).__name__, error.args[0])})
+        answer = {"refused": (type(error).__name__, error.args[0])}
+    return {"answer": text_of(answer)}
 
 
 def _source(exam: str) -> str:
@@ -245,3 +265,6 @@ def _source(exam: str) -> str:
     if not (folder / "exam.json").exists():
         (folder / "exam.json").write_bytes(data)
     return str(folder / "exam.json")
+
+
+VERBS: Mapping[str, Verb] = {verb.__name__: verb for verb in (exam_opened, exam_foreseen, exam_file, exam, marks, job)}

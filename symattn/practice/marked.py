@@ -42,25 +42,24 @@ class Marked:
     page: str
     reader: Reader
 
-    def everything(self) -> Said:
+    def mark(self) -> Said:
         """The whole sheet marked: a verdict for every entry, every mistake, and the report that a student reads."""
         _, *blocks = self._marking.document("student").blocks  # the page itself says what is marked, and the score
         return {**self._verdicts, "html": self.reader.blocks(blocks)}
 
-    def part(self, number: int) -> Said:
+    def check(self, part: int) -> Said:
         """One part of it, from 1: what is told about that alone."""
-        blocks = _told(ReportText(self._report, "student", alone=True), self._name(number))
+        blocks = _told(ReportText(self._report, "student", alone=True), self._name(part))
         return {**self._verdicts, "html": self.reader.blocks(blocks)}
 
-    def hint(self, number: int, row: int, column: int, level: int) -> Said:
+    def hint(self, part: int, row: int, column: int, level: int) -> Said:
         """A hint for an entry, each level saying more than the one before, in the student's own numbers."""
-        part = self._report.question.parts[number - 1]
-        blocks, most = hint(self._report, part, (row - 1, column - 1), level)
+        blocks, most = hint(self._report, self._report.question.parts[part - 1], (row - 1, column - 1), level)
         return {"level": min(level, most), "of": most, "html": self.reader.blocks(blocks)}
 
-    def reading(self, number: int, row: int, column: int) -> Said:
+    def reading(self, part: int, row: int, column: int) -> Said:
         """An entry as it was read, as the HTML of a formula, else why it could not be; nothing of a blank one."""
-        verdict = self._report.of(self._name(number)).get((row - 1, column - 1))
+        verdict = self._report.of(self._name(part)).get((row - 1, column - 1))
         if verdict is None or verdict.written.blank:
             return {"html": "", "says": ""}
         if not verdict.written.readable:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterable, Mapping
 from html import escape
-from io import BytesIO
 from typing import Literal, get_args
+
+from symattn.foundation.zips import zipped
 
 Edition = Literal["1.2", "2004"]
 EDITIONS: tuple[Edition, ...] = get_args(Edition)
@@ -45,11 +45,7 @@ _MANIFEST: Mapping[Edition, str] = {
 def package(files: Mapping[str, bytes], title: str, edition: Edition) -> bytes:
     """The files of a page as a package, with its manifest; the same bytes for the same files."""
     manifest = _MANIFEST[edition].format(title=escape(title), files=_listed(files))
-    done = BytesIO()
-    with zipfile.ZipFile(done, "w") as archive:
-        for name, data in {"imsmanifest.xml": manifest.encode(), **files}.items():
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 6)
-    return done.getvalue()
+    return zipped({"imsmanifest.xml": manifest.encode(), **files}.items(), level=6)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError
 from symattn.marking.grading.recipes import read_unnumbered
 from symattn.page.document import Paragraph
-from symattn.practice.shown import Reader, Said
+from symattn.practice.shown import Reader, Said, Verb, answered, verbs_of
 from symattn.teaching.question import asked_step
 from symattn.teaching.sheets import Recipe, Sheet, sheets
 
@@ -57,32 +55,12 @@ class Session:
             "html": self._reader.html(replace(sheet.worksheet, fields=())),
         }
 
-    def mark(self, sheet: int, page: str) -> Said:
-        """The whole sheet marked."""
-        return self._marked(sheet, page).everything()
-
-    def check(self, sheet: int, page: str, part: int) -> Said:
-        """One part of it marked."""
-        return self._marked(sheet, page).part(part)
-
-    def hint(self, sheet: int, page: str, part: int, row: int, column: int, level: int) -> Said:
-        """A hint for an entry."""
-        return self._marked(sheet, page).hint(part, row, column, level)
-
     def exercise(self, sheet: int, page: str, part: int) -> Said:
         """A sheet with the step that went wrong in a part, or first of all (0), with new numbers; {} if none."""
-        made = self._marked(sheet, page).exercise(part)
+        made = self.marked(sheet, page).exercise(part)
         return self._shown(made) if made else {}
 
-    def reading(self, sheet: int, page: str, part: int, row: int, column: int) -> Said:
-        """How what stands in one box is read, or why it cannot be."""
-        return self._marked(sheet, page).reading(part, row, column)
-
-    def attempt(self, sheet: int, page: str) -> Said:
-        """What was written as a Markdown file."""
-        return self._marked(sheet, page).attempt()
-
-    def _marked(self, sheet: int, page: str) -> Marked:
+    def marked(self, sheet: int, page: str) -> Marked:
         from symattn.practice.marked import Marked  # the first sheet is shown before marking is loaded
 
         if sheet not in self._sheets:
@@ -100,19 +78,22 @@ def _on_screen(sheet: Sheet) -> Sheet:
 
 
 _SESSION = Session()
-VERBS: Mapping[str, Callable[..., Said]] = {
-    verb.__name__: verb
-    for verb in (
-        _SESSION.draw, _SESSION.mark, _SESSION.check, _SESSION.hint, _SESSION.exercise, _SESSION.reading,
-        _SESSION.attempt,
-    )
-}  # fmt: skip
+VERBS = verbs_of(_SESSION)
+OF_WHAT_IS_WRITTEN = ("mark", "check", "hint", "reading", "attempt")
+"""What is asked of a sheet and its page as somebody filled it in: these are methods of `Marked`."""
+
+
+def _verb(name: str) -> Verb:
+    if name not in OF_WHAT_IS_WRITTEN:
+        return VERBS[name]
+
+    def verb(sheet: int, page: str, **asked: int) -> Said:
+        said: Said = getattr(_SESSION.marked(sheet, page), name)(**asked)
+        return said
+
+    return verb
 
 
 def answer(request: str) -> str:
-    """`{"verb": "draw", …}` answered; a mistake is a sentence: `{"error": "…"}`."""
-    asked = json.loads(request)
-    try:
-        return json.dumps(VERBS[asked.pop("verb")](**asked), ensure_ascii=False)
-    except SymattnError as error:
-        return json.dumps({"error": str(error)}, ensure_ascii=False)
+    """`{"verb": "draw", …}` answered."""
+    return answered(_verb, request)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import logging
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from symattn.errors import SymattnError
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import Block, Document, Look
 from symattn.page.presentation import make_look, presented
@@ -13,6 +18,53 @@ from symattn.teaching.question import Json
 
 Said = dict[str, Json]
 """What the page is told."""
+Verb = Callable[..., Said]
+Told = Callable[[int, int], None]
+"""Is told how many of how many are done."""
+
+
+def silent(done: int, of: int) -> None:
+    """No progress shown."""
+
+
+def verbs_of(page: object) -> Mapping[str, Verb]:
+    """The methods of a page by their names: what it can be asked for."""
+    names = (name for name, verb in vars(type(page)).items() if callable(verb) and not name.startswith("_"))
+    return {name: getattr(page, name) for name in names}
+
+
+def answered(verb: Callable[[str], Verb], request: str, told: Told = silent) -> str:
+    """`{"verb": "draw", …}` answered by what the verb stands for; a mistake is a sentence: `{"error": "…"}`.
+
+    What takes long takes `told`, and says how far it is.
+    """
+    asked = json.loads(request)
+    try:
+        asked_for = verb(asked.pop("verb"))
+        more = {"told": told} if "told" in asked_for.__annotations__ else {}
+        return json.dumps(asked_for(**asked, **more), ensure_ascii=False)
+    except SymattnError as error:
+        return json.dumps({"error": str(error)}, ensure_ascii=False)
+
+
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """What the log is told meanwhile."""
+    notes: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("symattn")
+    log.addHandler(handler)
+    try:
+        yield notes
+    finally:
+        log.removeHandler(handler)
+
+
+def file(name: str, data: bytes, notes: Iterable[str] | None = None) -> Said:
+    """A file to be kept, with what is to be noted of it, each once."""
+    said: Said = {"name": name, "data": b64encode(data).decode()}
+    return said if notes is None else {**said, "notes": [*dict.fromkeys(notes)]}
 
 
 @dataclass(frozen=True)

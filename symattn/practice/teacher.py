@@ -6,29 +6,25 @@
 from __future__ import annotations
 
 import json
-import logging
 import shlex
 import tempfile
-import zipfile
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
 
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError
 from symattn.foundation.crew import Crew
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
+from symattn.foundation.zips import zipped
 from symattn.marking.grading.recipes import read_unnumbered
 from symattn.page.document import Document, Look, Paragraph, Solutions
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
-from symattn.practice.shown import Said
+from symattn.practice.shown import Said, Told, Verb, answered, file, noted, silent, verbs_of
 from symattn.practice.whatif import WhatIf
 from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.exporters import not_carried
@@ -49,13 +45,6 @@ from symattn.teaching.sheets import (
 
 MOST_VARIANTS = 500
 """In one download: a browser has one processor and little memory."""
-
-Told = Callable[[int, int], None]
-"""Is told how many of how many are done."""
-
-
-def silent(done: int, of: int) -> None:
-    """No progress shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +156,9 @@ class Teacher:
         chosen = _choice(choice)
         how = replace(chosen.setting((form,)), solutions=(solutions,))
         for stem, document in _documents(self._sheet(chosen), how, how.stem):
-            with _noted() as notes:
+            with noted() as notes:
                 data = written_document(document, form)[1]
-            return {**_file(f"{stem}{suffix(form)}", data), "notes": list(dict.fromkeys(notes))}
+            return file(f"{stem}{suffix(form)}", data, notes)
         raise InputError(f"There is no {solutions} of this sheet.")
 
     def files(
@@ -196,15 +185,15 @@ class Teacher:
         tally = Tally(
             ahead=min(count, AHEAD), told=lambda room: notes.append(no_more_room(room, chosen.recipe.spec.level))
         )
-        with tempfile.TemporaryDirectory() as name, _noted() as notes:
+        with tempfile.TemporaryDirectory() as name, noted() as notes:
             written = write_set(
                 chosen.recipe, count, Path(name), how, Crew(), together=together, overview=overview, on_sheet=step,
                 keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None, tally=tally,
             )  # fmt: skip
-            archive = _zipped({path.name: path.read_bytes() for path in written})
+            archive = zipped((path.name, path.read_bytes()) for path in written)
         notes += not_carried(how.banks, questions)
         notes += filter(None, [how.left_out(chosen.recipe, written)])
-        return {**_file(f"{how.stem}.zip", archive), "notes": list(dict.fromkeys(notes))}
+        return file(f"{how.stem}.zip", archive, notes)
 
     def command(
         self, choice: Json, forms: list[str], count: int = 1, together: bool = False, overview: bool = False
@@ -254,8 +243,6 @@ class Teacher:
             raise InputError("No derivation is shown yet.")
         return self._whatif.entry(step, row - 1, column - 1)
 
-    # -- an exam; what makes it is loaded when it is first asked for
-
     def question(self, choice: Json) -> Said:
         """A choice as a question of an exam."""
         chosen = _choice(choice)
@@ -277,60 +264,6 @@ class Teacher:
         from symattn.practice import exams
 
         return self.opened(_unnumbered(exams.recipe(question, seed)), seed)
-
-    def exam_foreseen(self, exam: dict[str, Json], students: Mapping[str, str]) -> Said:
-        """What will come of an exam, or everything that is wrong with it."""
-        from symattn.practice import exams
-
-        with _noted() as notes:
-            said = exams.foreseen(exam, students)
-        return {**said, "notes": [*dict.fromkeys(notes)]}
-
-    def exam_opened(self, text: str) -> Said:
-        """An exam file that somebody has."""
-        from symattn.practice import exams
-
-        exam, students = exams.opened(text)
-        return {"exam": exam, "class": students}
-
-    def exam_file(self, exam: dict[str, Json], language: str = "en") -> Said:
-        """An exam as a file, and its questions in words."""
-        from symattn.practice import exams
-
-        with speaking(language):
-            titles: list[Json] = [one["title"] or say(one["type"]) for one in exams.titles(exam)]
-        return {"text": exams.written(exam), "titles": titles}
-
-    def exam(
-        self, exam: dict[str, Json], students: Mapping[str, str], secret: str, forms: list[str], told: Told = silent
-    ) -> Said:
-        """Papers, keys and overview, and the file, class list and secret that they are made of: one archive."""
-        from symattn.practice import exams
-
-        with _noted() as notes:
-            files = exams.papers(exam, students, secret, forms, told)
-        return {**_file("exam.zip", _zipped(files)), "notes": list(dict.fromkeys(notes))}
-
-    def marks(
-        self, exam: str, handed: Mapping[str, str], known: Mapping[str, str], forms: list[str],
-        policy: str = "ecf", language: str = "en",
-    ) -> Said:  # fmt: skip
-        """A class marked: the jobs whose answers are not known yet, or, when all are, everything in one archive."""
-        from symattn.practice import exams
-
-        with _noted() as notes:
-            wanted, files = exams.marked(exam, handed, known, forms, policy)
-        if wanted:
-            return {"wanted": {name: [*job] for name, job in wanted.items()}}
-        with speaking(language):
-            rows = [exams.row(data) for data in json.loads(files["marks.json"])["rows"]]
-        return {**_file("marked.zip", _zipped(files)), "rows": [*rows], "notes": list(dict.fromkeys(notes))}
-
-    def job(self, exam: str, make: str, settings: str, job: str) -> Said:
-        """One job of marking, which a page has done apart, with a limit of time."""
-        from symattn.practice import exams
-
-        return {"answer": exams.done(exam, make, settings, job)}
 
     def _sheet(self, chosen: Choice) -> Sheet:
         recipe = chosen.recipe
@@ -386,51 +319,17 @@ def _documents(sheet: Sheet, how: Setting, stem: str = "") -> list[tuple[str, Do
     return [(name, presented(replace(document, look=how.look))) for name, document in how.documents(stem, [sheet])]
 
 
-@contextmanager
-def _noted() -> Iterator[list[str]]:
-    """What the log is told meanwhile."""
-    notes: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
-    log = logging.getLogger("symattn")
-    log.addHandler(handler)
-    try:
-        yield notes
-    finally:
-        log.removeHandler(handler)
+VERBS = verbs_of(Teacher())
 
 
-def _file(name: str, data: bytes) -> Said:
-    return {"name": name, "data": b64encode(data).decode()}
+def _verb(name: str) -> Verb:
+    if name in VERBS:
+        return VERBS[name]
+    from symattn.practice import exams  # what makes an exam is loaded when it is first asked for
 
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """An archive, the same bytes for the same files."""
-    done = BytesIO()
-    with zipfile.ZipFile(done, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return done.getvalue()
-
-
-_TEACHER = Teacher()
-VERBS: Mapping[str, Callable[..., Said]] = {
-    verb.__name__: verb
-    for verb in (
-        _TEACHER.draw, _TEACHER.content, _TEACHER.paper, _TEACHER.files, _TEACHER.command, _TEACHER.opened,
-        _TEACHER.what_if, _TEACHER.entry, _TEACHER.question, _TEACHER.question_shown, _TEACHER.exam_foreseen,
-        _TEACHER.exam_opened, _TEACHER.exam_file, _TEACHER.exam, _TEACHER.marks, _TEACHER.job,
-    )
-}  # fmt: skip
-LONG = frozenset({"files", "exam"})
-"""Verbs that tell how far they are."""
+    return exams.VERBS[name]
 
 
 def answer(request: str, told: Told = silent) -> str:
-    """`{"verb": "draw", …}` answered; a mistake is a sentence: `{"error": "…"}`."""
-    asked = json.loads(request)
-    verb = asked.pop("verb")
-    try:
-        return json.dumps(VERBS[verb](**asked, **({"told": told} if verb in LONG else {})), ensure_ascii=False)
-    except SymattnError as error:
-        return json.dumps({"error": str(error)}, ensure_ascii=False)
+    """`{"verb": "draw", …}` answered."""
+    return answered(_verb, request, told)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import importlib.util
 import re
 import struct
-import zipfile
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 
 from symattn.errors import InputError
+from symattn.foundation.zips import zipped
 from symattn.page.resources import fonts
 from symattn.practice.engine import from_npm, packed
 
@@ -51,16 +50,10 @@ def typst(folder: Path, kept: bytes = b"") -> dict[str, bytes]:
     return {
         "teacher-typst.js": files[SCRIPT],
         "teacher-typst.bin": packed(files[WASM], kept),
-        "teacher-fonts.bin": _archive(),
+        "teacher-fonts.bin": zipped(
+            (*embedded_fonts().items(), *((p.name, p.read_bytes()) for p in fonts().glob("*.otf")))
+        ),
     }
-
-
-def _archive() -> bytes:
-    done = BytesIO()
-    with zipfile.ZipFile(done, "w") as archive:
-        for name, font in (*embedded_fonts().items(), *((p.name, p.read_bytes()) for p in fonts().glob("*.otf"))):
-            archive.writestr(zipfile.ZipInfo(name), font, zipfile.ZIP_DEFLATED, 9)
-    return done.getvalue()
 
 
 # ------------------------------------------------------------------------------------------------ fonts

@@ -25,6 +25,7 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
+from symattn.foundation.languages import speaking
 from symattn.foundation.typed import Absent, Place, plain, read
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
@@ -470,7 +471,10 @@ def bank_files(
     from symattn.teaching.bank.items import make_bank
 
     banks = {wanted: make_bank(title, pools, look, wanted) for wanted in dict.fromkeys(map(wants, forms))}
-    yield from ((stem + EXPORTERS[form].SUFFIX, EXPORTERS[form].write(banks[wants(form)])) for form in forms)
+    for form in forms:
+        with speaking(look.language):
+            content = EXPORTERS[form].write(banks[wants(form)])
+        yield stem + EXPORTERS[form].SUFFIX, content
 
 
 def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:

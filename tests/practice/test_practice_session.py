@@ -66,7 +66,7 @@ SCRIPTS = {
 def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, session):
     shown, sheet = drawn(session, recipe, 7)
     lines = SCRIPTS[script](lines_of(sheet))
-    marked = session.mark(shown["sheet"], filled(shown["html"], cells_of(sheet, lines)))
+    marked = session.marked(shown["sheet"], filled(shown["html"], cells_of(sheet, lines))).mark()
     [report] = symattn.check(sheet, lines).reports
     names = [part.name for part in sheet.question.parts]
     assert (marked["total"], marked["of"]) == (report.total, report.available)
@@ -89,7 +89,7 @@ def test_every_box_of_a_page_says_its_place_and_a_blank_one_waits_for_nobody(nam
     headings = re.findall(r'<h\d data-part="(\d+)"', shown["html"])
     assert headings == [str(k) for k in range(1, len(sheet.question.parts) + 1)]
     monkeypatch.setattr(html, "write", lambda document: pytest.fail("a page with its fonts was written"))
-    marked = session.mark(shown["sheet"], shown["html"])
+    marked = session.marked(shown["sheet"], shown["html"]).mark()
     assert (marked["total"], marked["pending"], marked["events"]) == (0, False, [])
 
 
@@ -98,7 +98,7 @@ def test_hints_tell_a_little_more_each_time_and_end_with_the_dot_product(session
     givens = sheet.problem.givens
     assert isinstance(sheet.problem["Q"].op, MatMul)
     product = sum(givens["X"][1, k] * givens["W_Q"][k, 2] for k in range(givens["X"].shape[1]))
-    told = [session.hint(shown["sheet"], shown["html"], 1, 2, 3, level)["html"] for level in range(1, 5)]
+    told = [session.marked(shown["sheet"], shown["html"]).hint(1, 2, 3, level)["html"] for level in range(1, 5)]
     assert all(less in more and len(less) < len(more) for less, more in pairwise(told))
     assert "row 2 of" in told[0]
     assert "column 3 of" in told[0]
@@ -117,9 +117,9 @@ def test_hints_go_on_with_what_was_written(session, starter):
     page = filled(shown["html"], cells_of(sheet, lines))
     values = sheet.problem.givens["V"]
     expected = sum(weight * values[k, 0] for k, weight in enumerate((2, 3, 4)))
-    told = session.hint(shown["sheet"], page, 3, 1, 1, 4)["html"]
+    told = session.marked(shown["sheet"], page).hint(3, 1, 1, 4)["html"]
     assert f"equals {expected}" in told
-    assert "Fill in" in session.hint(shown["sheet"], shown["html"], 3, 1, 1, 4)["html"]
+    assert "Fill in" in session.marked(shown["sheet"], shown["html"]).hint(3, 1, 1, 4)["html"]
 
 
 @pytest.mark.parametrize("recipe", [STARTER, pytest.param("--problem block", marks=pytest.mark.slow)])
@@ -127,17 +127,17 @@ def test_every_level_of_a_hint_says_more_and_the_last_is_told_to_be_the_last(rec
     shown, sheet = drawn(session, recipe, 7)
     page = filled(shown["html"], cells_of(sheet, lines_of(sheet))) if recipe == STARTER else shown["html"]
     for part in range(1, len(sheet.question.parts) + 1, 2):
-        first = session.hint(shown["sheet"], page, part, 1, 1, 1)
-        told = [session.hint(shown["sheet"], page, part, 1, 1, level) for level in range(1, first["of"] + 1)]
+        first = session.marked(shown["sheet"], page).hint(part, 1, 1, 1)
+        told = [session.marked(shown["sheet"], page).hint(part, 1, 1, level) for level in range(1, first["of"] + 1)]
         assert [one["level"] for one in told] == list(range(1, first["of"] + 1))
         assert all(len(less["html"]) < len(more["html"]) for less, more in pairwise(told))
-        assert session.hint(shown["sheet"], page, part, 1, 1, first["of"] + 1) == told[-1]
+        assert session.marked(shown["sheet"], page).hint(part, 1, 1, first["of"] + 1) == told[-1]
 
 
 def test_what_stands_above_is_no_hint(session):
     shown, _ = drawn(session, "--problem choice", 1)
     assert shown["parts"][0]["hints"] is False
-    assert "no hint" in session.hint(shown["sheet"], shown["html"], 1, 1, 1, 1)["html"]
+    assert "no hint" in session.marked(shown["sheet"], shown["html"]).hint(1, 1, 1, 1)["html"]
 
 
 def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers(session, starter):
@@ -148,7 +148,7 @@ def test_a_fresh_exercise_asks_for_the_step_that_went_wrong_with_other_numbers(s
     assert len(places(fresh["html"])) == len(list(sheet.problem["S"].result))
     assert fresh["html"] not in shown["html"]
     assert session.exercise(shown["sheet"], page, 3) == {}  # nothing went wrong there
-    assert session.mark(fresh["sheet"], fresh["html"])["total"] == 0
+    assert session.marked(fresh["sheet"], fresh["html"]).mark()["total"] == 0
 
 
 @pytest.mark.parametrize("recipe", [STARTER, f"{STARTER} --ask S,Z --marks Z=7"])
@@ -156,21 +156,21 @@ def test_a_line_is_told_alone_and_what_is_saved_is_marked_alike_by_check(recipe,
     session = Session()
     shown, sheet = drawn(session, recipe, 7, "de")
     right = lines_of(sheet)
-    assert "Hier steht noch nichts." in session.check(shown["sheet"], shown["html"], 1)["html"]
+    assert "Hier steht noch nichts." in session.marked(shown["sheet"], shown["html"]).check(1)["html"]
     page = filled(shown["html"], cells_of(sheet, right))
-    assert "Richtig." in session.check(shown["sheet"], page, 1)["html"]
+    assert "Richtig." in session.marked(shown["sheet"], page).check(1)["html"]
     page = filled(shown["html"], cells_of(sheet, one_wrong(right)))
-    saved = session.attempt(shown["sheet"], page)
+    saved = session.marked(shown["sheet"], page).attempt()
     path = tmp_path / saved["name"]
     path.write_text(saved["text"], "utf-8")
-    marking, marked = symattn.check(path, path), session.mark(shown["sheet"], page)
+    marking, marked = symattn.check(path, path), session.marked(shown["sheet"], page).mark()
     assert (marking.total, marking.available) == (marked["total"], marked["of"])
     assert [v.state for v in marking.reports[0].verdicts] == [e["state"] for e in marked["entries"]]
 
 
 def test_what_cannot_be_read_is_told_with_its_place(session, starter):
     shown, _ = starter
-    said = session.check(shown["sheet"], filled(shown["html"], {(1, 3, 1): "x/"}), 1)["html"]
+    said = session.marked(shown["sheet"], filled(shown["html"], {(1, 3, 1): "x/"})).check(1)["html"]
     assert said.count("Entry (3, 1) cannot be read: ") == 1
 
 
@@ -179,9 +179,9 @@ def test_cells_that_were_left_white_are_not_judged_one_by_one(session):
     hidden = {(i + 1, j + 1) for i, j in sheet.question.parts[0].answer.cells}
     wrong = next(place for _, *place in places(shown["html"]) if tuple(place) not in hidden)
     page = filled(shown["html"], {(1, *wrong): "x"})
-    marked = session.mark(shown["sheet"], page)
+    marked = session.marked(shown["sheet"], page).mark()
     assert [(e["row"], e["column"], e["state"]) for e in marked["entries"] if e["part"] == 1] == [(*wrong, "wrong")]
-    said = session.check(shown["sheet"], page, 1)["html"]
+    said = session.marked(shown["sheet"], page).check(1)["html"]
     assert not any(f"({i}, {j})" in said for i, j in hidden)
 
 
@@ -218,7 +218,7 @@ def test_every_level_of_the_course_has_sheets_of_its_own():
 def read_in_its_box(session, starter, typed):
     shown, _ = starter
     page = filled(shown["html"], {(1, 1, 1): typed})
-    return session.reading(shown["sheet"], page, 1, 1, 1)
+    return session.marked(shown["sheet"], page).reading(1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_box_says_how_it_is_read(session, starter, typed, shown):
 def test_what_is_saved_has_tables_that_viewers_show_and_is_marked_the_same(session, starter):
     shown, sheet = starter
     page = filled(shown["html"], cells_of(sheet, lines_of(sheet)))
-    saved = session.attempt(shown["sheet"], page)["text"]
+    saved = session.marked(shown["sheet"], page).attempt()["text"]
     parts = [part for part in sheet.question.parts if isinstance(part.answer, StepAnswer)]
     assert MarkdownIt("gfm-like", {"linkify": False}).render(saved).count("<table>") == len(parts)
     [report] = symattn.check(sheet, saved).reports
@@ -256,7 +256,7 @@ def test_no_box_with_its_right_answer_is_said_to_be_unreadable(session, recipe):
     cells = {place: str(right[place]) for place in places(shown["html"]) if place in right}
     page = filled(shown["html"], cells)
     for part, row, column in cells:
-        assert not session.reading(shown["sheet"], page, part, row, column)["says"], (part, row, column)
+        assert not session.marked(shown["sheet"], page).reading(part, row, column)["says"], (part, row, column)
 
 
 @pytest.mark.covering(most=4)
@@ -265,8 +265,8 @@ def test_nobody_is_told_to_wait_for_a_person(name, session):
     shown, sheet = drawn(session, f"--problem {name}", 7)
     page = re.sub('<input type="text"', '<input type="text" value="1/"', shown["html"])
     page = re.sub("(<textarea[^>]*>)", r"\1Because it is.", page)
-    told = [session.mark(shown["sheet"], page)["html"]]
-    told += [session.check(shown["sheet"], page, k)["html"] for k in range(1, len(sheet.question.parts) + 1)]
+    told = [session.marked(shown["sheet"], page).mark()["html"]]
+    told += [session.marked(shown["sheet"], page).check(k)["html"] for k in range(1, len(sheet.question.parts) + 1)]
     assert not [one for one in told if re.search(r"\bperson\b|\bpending\b", one)]
 
 

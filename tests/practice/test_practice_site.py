@@ -109,6 +109,7 @@ def test_whatever_the_page_says_is_there_in_every_language(tmp_path, unpacked):
 def test_a_package_lists_every_file_and_starts_the_page(tmp_path, unpacked, edition, version, kind):
     write_site(read_course(), tmp_path / "site", scorm=True)
     with zipfile.ZipFile(tmp_path / f"site-scorm-{edition}.zip") as package:
+        assert {entry.external_attr >> 16 for entry in package.infolist()} == {0o644}  # a server can read them
         names = set(package.namelist())
         manifest = ElementTree.fromstring(package.read("imsmanifest.xml"))
         page = json.loads(package.read("page.json"))

@@ -172,6 +172,11 @@ class BankItem:
         return tuple(piece for part in self.parts for piece in part)
 
     @property
+    def text(self) -> str:
+        """What is read, without the places."""
+        return "".join(piece for piece in self.body if isinstance(piece, str))
+
+    @property
     def places(self) -> tuple[Spot, ...]:
         return tuple(piece for piece in self.body if not isinstance(piece, str))
 

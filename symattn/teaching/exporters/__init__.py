@@ -27,7 +27,7 @@ class Exporter(Protocol):
     LOST: Message
 
     def write(self, bank: Bank) -> bytes:
-        """The bank as a file; the same bytes for the same bank."""
+        """The bank as a file, in the language that is spoken then; the same bytes for the same bank."""
 
 
 def _entry(module: ModuleType) -> tuple[str, Exporter] | None:

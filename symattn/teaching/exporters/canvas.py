@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import message, say
+from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.forms import decimals_near
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.packing import packed
 from symattn.teaching.question import LETTERS
 
 SUFFIX = ".canvas.zip"
@@ -23,8 +23,7 @@ LOST = message(
 
 
 def write(bank: Bank) -> bytes:
-    with speaking(bank.language):
-        return packed([("imsmanifest.xml", _MANIFEST), ("bank/bank.xml", "".join(_assessment(bank)))])
+    return zipped_texts([("imsmanifest.xml", _MANIFEST), ("bank/bank.xml", "".join(_assessment(bank)))])
 
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -60,7 +59,7 @@ def _item(item: BankItem) -> Iterator[str]:
     match places:
         case [Chosen() as place]:
             kind = "multiple_answers_question" if place.several else "multiple_choice_question"
-            text, inside = "".join(_no_blank(p) for p in item.body if isinstance(p, str)), _choice(place)
+            text, inside = _no_blank(item.text), _choice(place)
         case _ if all(isinstance(place, Shaded) for place in places):
             kind, text, inside = "multiple_dropdowns_question", _blanked(item), _blanks(places, dropdown=True)
         case _:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.packing import decimal, exact, in_proportion
+from symattn.teaching.exporters.decimals import decimal, exact, in_proportion
 from symattn.teaching.question import LETTERS
 
 PLACES = 5
@@ -27,8 +27,7 @@ SHADED, WHITE = "■", "□"
 
 
 def write(bank: Bank) -> bytes:
-    with speaking(bank.language):
-        return "".join(_lines(bank)).encode()
+    return "".join(_lines(bank)).encode()
 
 
 def _lines(bank: Bank) -> Iterator[str]:
@@ -56,7 +55,7 @@ def _text(html: str) -> str:
 def _question(item: BankItem) -> Iterator[str]:
     match item.places:
         case [Chosen() as place]:
-            kind, text, more = "multichoice", "".join(p for p in item.body if isinstance(p, str)), _options(place)
+            kind, text, more = "multichoice", item.text, _options(place)
         case _:
             kind, text, more = "cloze", _cloze(item), ""
     yield f'<question type="{kind}"><name><text>{escaped(_name(item))}</text></name>\n'

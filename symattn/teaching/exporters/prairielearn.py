@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from uuid import NAMESPACE_URL, uuid5
 
 from symattn.foundation.identity import digest
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import message, say
+from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.packing import decimal, exact, in_proportion, packed
+from symattn.teaching.exporters.decimals import decimal, exact, in_proportion
 
 PLACES = 5
 """Of points, at most."""
@@ -30,8 +31,7 @@ LOST = message(
 
 
 def write(bank: Bank) -> bytes:
-    with speaking(bank.language):
-        return packed(_files(bank))
+    return zipped_texts(_files(bank))
 
 
 def _files(bank: Bank) -> Iterator[tuple[str, str]]:

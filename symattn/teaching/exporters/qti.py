@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import message, say
 from symattn.foundation.version import VERSION
+from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed, WrongNumber
 from symattn.teaching.bank.prompts import STYLES
-from symattn.teaching.exporters.packing import decimal, exact, packed
+from symattn.teaching.exporters.decimals import decimal, exact
 
 PLACES = 12
 """Of a decimal, at most."""
@@ -72,8 +73,7 @@ def _hyphens(name: str) -> str:
 
 def package(bank: Bank, dialect: Dialect) -> bytes:
     """A content package: a manifest, a test, and every item."""
-    with speaking(bank.language):
-        return packed(_files(bank, dialect))
+    return zipped_texts(_files(bank, dialect))
 
 
 def _files(bank: Bank, d: Dialect) -> Iterator[tuple[str, str]]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from typing import Literal
 
-from symattn.foundation.languages import message, say, speaking
+from symattn.foundation.languages import message, say
+from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
-from symattn.teaching.exporters.packing import decimal, exact, packed
+from symattn.teaching.exporters.decimals import decimal, exact
 
 PLACES = 5
 """Of points, at most."""
@@ -32,8 +33,7 @@ _TEXTS = message(
 
 
 def write(bank: Bank) -> bytes:
-    with speaking(bank.language):
-        return packed(_files(bank))
+    return zipped_texts(_files(bank))
 
 
 def _files(bank: Bank) -> Iterator[tuple[str, str]]:
@@ -65,12 +65,11 @@ def _exercise(item: BankItem, section: str) -> Iterator[str]:
     places = item.places
     match places:
         case [Chosen() as place]:
-            body = "".join(piece for piece in item.body if isinstance(piece, str))
-            answers = [option.shown for option in place.options]
+            body, answers = item.text, [option.shown for option in place.options]
             meta = {"extype": "mchoice" if place.several else "schoice", "exsolution": _ticked(place)}
             meta["expoints"] = decimal(item.points, PLACES)
         case [Measured() as place]:
-            body, answers = "".join(piece for piece in item.body if isinstance(piece, str)), []
+            body, answers = item.text, []
             meta = {"extype": "num", "exsolution": exact(place.value), "extol": exact(place.tolerance)}
             meta["expoints"] = decimal(item.points, PLACES)
         case _:

@@ -1,17 +1,13 @@
-"""What all formats for other systems share: decimals, and packages of files, the same bytes for the same files."""
+"""What formats for other systems share: decimals, and points in proportion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from io import BytesIO
 from itertools import count
 from math import gcd, lcm
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.exact import decimal_text
-
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can say
 
 
 def decimal(x: Fraction, places: int) -> str:
@@ -40,14 +36,3 @@ def in_proportion(points: Sequence[Fraction]) -> list[int]:
     """
     whole = [int(x * lcm(*(x.denominator for x in points))) for x in points]
     return [n // gcd(*whole) for n in whole]
-
-
-def packed(files: Iterable[tuple[str, str]]) -> bytes:
-    """A zip of texts by their names, in their order, without a date."""
-    whole = BytesIO()
-    with ZipFile(whole, "w", ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, text in files:
-            entry = ZipInfo(name, EARLIEST)
-            entry.create_system, entry.external_attr, entry.compress_type = 3, 0o644 << 16, ZIP_DEFLATED
-            archive.writestr(entry, text.encode())
-    return whole.getvalue()
