@@ -3,6 +3,8 @@
 import doctest
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 from types import ModuleType
 
 import symattn
@@ -29,3 +31,11 @@ def test_an_example_that_is_not_so_is_found():
     wrong = ModuleType("wrong", "A module.\n\n>>> 1 + 1\n3\n")
     (test,) = examples(wrong)
     assert doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None).failed == 1
+
+
+# ------------------------------------------------------------------------------------------------ private names
+
+
+def test_no_test_patches_a_private_name():
+    for path in Path(__file__).parent.rglob("*.py"):
+        assert not re.search(r"setattr\([^)]*[\"'.]_[a-z]\w*[\"']", path.read_text("utf-8")), path.name

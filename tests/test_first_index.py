@@ -1,11 +1,15 @@
 """Indices from 0: the same page as from 1, every index one less, and sums that end one earlier."""
 
 import re
+from itertools import product
 
 import pytest
 
+import symattn
 from symattn.api import derive
-from symattn.page.notation import read_notation
+from symattn.derivation.mechanisms import mechanisms
+from symattn.page.notation import load_notation, notations, read_notation
+from symattn.teaching.explanation.wording import Wording
 
 
 def entries(latex):
@@ -36,3 +40,20 @@ def test_first_index_is_0_or_1():
     assert read_notation({"first_index": 0}, "mine").first_index == 0
     with pytest.raises(ValueError, match=r"first_index is 2; one of 0, 1 was expected"):
         read_notation({"first_index": 2}, "mine")
+
+
+# ------------------------------------------------------------------------------------------------ names of entries
+
+
+@pytest.mark.covering(most=12)
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+def test_entries_are_told_apart(name):
+    sizes = dict.fromkeys(mechanisms()[name].letters, 2)
+    for orientation, used in (("columns", {"columns"}), ("rows", set(notations()) - {"columns"})):
+        solution = symattn.derive(name, symbolic=True, sizes=sizes, orientation=orientation)
+        matrices = (*solution.givens, *(step.name for step in solution))
+        for matrix, notation in product(matrices, used):
+            wording = Wording(solution.derivation, load_notation(notation))
+            rows, columns = solution.derivation.value(matrix).shape
+            names = {wording.entry(matrix, i, j) for i, j in product(range(rows), range(columns))}
+            assert len(names) == rows * columns, (matrix, notation)

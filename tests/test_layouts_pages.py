@@ -1,17 +1,29 @@
 """Where pages may end: boxes and space for working stay with what they are for, marks stay with their reasons."""
 
 import io
+import json
 import shutil
 import subprocess
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
+import printed_lines
 import pytest
+from catalogue_sheets import ROWS, sheet
+from commands import run
 from pypdf import PdfReader
+from sentences import refused_saying
 
+import symattn
 from symattn.formula import Blank, MatrixOf, Name, Number, Relation
+from symattn.foundation.dice import Dice
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
     Choices,
+    Columns,
     Display,
     Document,
     Falk,
@@ -24,12 +36,17 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    all_blocks,
 )
 from symattn.page.writers import latex
 from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
+from symattn.page.writers.text import on_one_line
 from symattn.page.writers.typst import write
 from symattn.teaching.explanation.parts import with_answer_space
+from symattn.teaching.exam.deploy import copies, freeze, make_exam
+from symattn.teaching.exam.papers import key, paper
+from symattn.teaching.exam.spec import exam_spec
 
 
 def texts(document):
@@ -134,3 +151,123 @@ def test_a_blank_in_a_table_has_room_for_handwriting():
     cell = (Math(Blank("integer")),)
     table = Table(((Words("Matrix"),), (Words("Rows"),)), (((Words("Q"),), cell), ((Words("K"),), (Words("3"),))))
     assert write(Document("A sheet", (table,))).count("[#room-to-write") == 1
+
+
+# ------------------------------------------------------------------------------------------------ schemes
+
+
+def schemes(document):
+    return [block for block in all_blocks(document.blocks) if isinstance(block, Falk)]
+
+
+# ------------------------------------------------------------------------------------------------ Falk's scheme
+
+
+def test_a_scheme_written_out():
+    d = symattn.derive("self_attention", X=[[1, 2]], W_Q=[[1, 0], [3, 1]], W_K=[[1, 0], [0, 1]],
+                       W_V=[[1], [2]], layout="falk")  # fmt: skip
+    first = next(block for block in all_blocks(d.document.blocks) if isinstance(block, Falk))
+    assert [on_one_line(x) for x in (first.left, first.above, first.inside)] == ["[1 2]", "[1 0; 3 1]", "[7 2]"]
+    [group] = [block for block in d.document.blocks if isinstance(block, Together) and first in block.blocks]
+    rule = group.blocks[0]
+    assert len(rule.lines) == 1
+
+
+def test_letters_are_multiplied_in_a_scheme_by_name():
+    d = symattn.derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 2, "d_v": 2}, layout="falk")
+    first = schemes(d.document)[0]
+    assert on_one_line(first.left.rows[0][0]) == "q₁₁"
+    assert on_one_line(first.inside.rows[0][0]) == "s₁₁"
+
+
+def test_what_is_missing_from_a_faded_example_is_in_no_factor():
+    """Entries of a given matrix may be blank as well: then its numbers stand in no scheme."""
+    [made] = symattn.worksheet("attention", problem="faded", seed=3, options={"backwards": True})
+    blanks = made.question.frozen["blanks"]
+    for scheme in schemes(made.document(layout="falk")):
+        for factor in (scheme.left, scheme.above):
+            if (shown := printed_lines.floats(factor)) is not None:
+                for name in blanks:
+                    matrix = made.problem.derivation.value(name)
+                    for m in (matrix, matrix.T):
+                        values = np.array([[float(symattn.exact.decimal_text(x, 9)) for x in row] for row in m.rows])
+                        assert values.shape != shown.shape or not np.allclose(values, shown)
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+def test_columns_hold_every_question_of_the_usual_worksheet():
+    """The first asks for a shape as well, in a sentence."""
+    (made,) = symattn.worksheet(seed=7)
+    blocks = made.document(layout="columns").blocks
+    (columns,) = (block for block in blocks if isinstance(block, Columns))
+    assert len(columns.rows) == len(made.question.parts) == 7
+
+
+# ------------------------------------------------------------------------------------------------ choosing
+
+
+def test_the_frozen_set_knows_no_layout(tmp_path):
+    for layout in ("matrix", "falk", "columns"):
+        done = run("worksheet", "--seed", "3", "--layout", layout, "--format", "text", "--out", tmp_path / layout)
+        assert done.exit_code == 0, done.output
+    frozen = {layout.name: (layout / "self-attention-3.json").read_bytes() for layout in tmp_path.iterdir()}
+    assert len(set(frozen.values())) == 1
+    papers = {(layout / "self-attention-3-01.txt").read_text() for layout in tmp_path.iterdir()}
+    assert len(papers) == 3
+
+
+def test_a_layout_that_there_is_not_is_named():
+    with refused_saying("layout is 'fancy'; one of matrix, falk, columns, flow was expected"):
+        sheet(ROWS[0]).document(layout="fancy")
+    with refused_saying("A note as it was written has a layout of its own"):
+        assert symattn.derive("note-000", corrected=False, layout="falk").document
+
+
+def test_a_note_in_another_layout_keeps_its_errata():
+    headings = [block for block in symattn.derive("note-000", layout="columns").document.blocks
+                if isinstance(block, Heading)]  # fmt: skip
+    assert Words("Errata corrected here") in [part for heading in headings for part in heading.content]
+
+
+# ------------------------------------------------------------------------------------------------ exams
+
+QUESTION = {"type": "full", "mechanism": "attention", "level": "starter", "points": 8}
+
+
+@cache
+def exam(layout, conventions="full"):
+    """A paper, its key, and the frozen exam."""
+    data = {"layout": layout, "conventions": conventions, "variants": 1, "question": [QUESTION, {"type": "choice"}]}
+    spec = exam_spec(MappingProxyType(data), Path("midterm.toml"))
+    dice = Dice.seeded(3)
+    made = make_exam(spec, dice)
+    [(_, copy)] = copies(made)
+    return paper(spec, copy, made.questions(0)), key(spec, copy.sheet, made.questions(0)), freeze(made, dice)
+
+
+def found(document, kind):
+    return [block for block in all_blocks(document.blocks) if isinstance(block, kind)]
+
+
+@pytest.mark.slow
+def test_papers_and_keys_have_the_layout_that_the_exam_states_and_the_frozen_questions_none():
+    (page, answers, _), columns, usual = exam("falk"), exam("columns")[0], exam("matrix")[0]
+    assert len(found(page, Falk)) == 2  # scores and output
+    assert found(answers, Falk)  # exact weights may be too wide for one
+    assert not found(usual, Falk)
+    [both] = found(columns, Columns)
+    assert len(both.rows) == 3
+    assert found(columns, AnswerGrid) == found(usual, AnswerGrid)
+    assert len({json.dumps(json.loads(exam(layout)[2])["questions"]) for layout in ("matrix", "falk", "columns")}) == 1
+
+
+@pytest.mark.slow
+def test_conventions_may_be_bare_and_never_left_out():
+    bare, full = (exam("matrix", conventions)[0] for conventions in ("bare", "full"))
+    assert bare != full
+    with refused_saying("conventions is 'none'; one of full, bare was expected"):
+        exam("matrix", "none")
+    with refused_saying(r"midterm.toml: layout is 'fancy'; one of matrix, falk, columns"):
+        exam("fancy")

@@ -1,10 +1,15 @@
 """Worksheets and keys from one source: blank, partly worked, worked, and with marks."""
 
+import io
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from catalogue_sheets import ROWS, every_row, only, sheet, the
 from commands import run
+from oracles import floats
+from pypdf import PdfReader
 from sentences import refused_saying
 
 import symattn
@@ -13,6 +18,7 @@ from symattn.formula import Name
 from symattn.formula.nodes import children
 from symattn.page.document import (
     AnswerGrid,
+    Code,
     Entries,
     Heading,
     Paragraph,
@@ -20,8 +26,10 @@ from symattn.page.document import (
     Solved,
     all_blocks,
     settled,
+    spans,
 )
-from symattn.page.writers.text import on_one_line
+from symattn.page.writers.markdown import write as written
+from symattn.page.writers.text import on_one_line, write
 from symattn.teaching.explanation import Pages, question_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import marks_text, matrix_of
@@ -234,3 +242,88 @@ def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_pat
     done = run(*asked, "diagnosis")
     assert done.exit_code == 2
     assert "leave out diagnosis." in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------ feedback
+
+D = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale=2)
+RIGHT = {"S": [[1, 1], [0, 2]], "S'": [["1/2", "1/2"], [0, 1]], "A": [["1/2", "1/2"], ["1/(1+e)", "e/(1+e)"]]}
+
+
+def commands(answers):
+    document = symattn.check(D, answers).document("student")
+    blocks = (block for block in all_blocks(document.blocks) if isinstance(block, Paragraph))
+    return [part.text for block in blocks for part in spans(block.content) if isinstance(part, Code)]
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"), [("S", [[1, 1], [0, 7]]), ("A", [["1/2", "1/2"], ["1/3", "2/3"]])],
+)  # fmt: skip
+def test_a_student_practises_the_step_that_went_wrong_and_is_told_no_command(part, wrong):
+    marking = symattn.check(D, {**RIGHT, part: wrong})
+    [asked] = marking.exercise.question.parts
+    assert asked.answer.step == part
+    assert commands({**RIGHT, part: wrong}) == []
+
+
+def test_the_exercise_is_printed_when_it_is_wanted(tmp_path):
+    lists = {name: [[str(x) for x in row] for row in rows] for name, rows in {**RIGHT, "S": [[1, 1], [0, 7]]}.items()}
+    (tmp_path / "answers.json").write_text(json.dumps({"answers": lists}), "utf-8")
+    givens = 'mechanism = "attention"\nscale = 2\n[given]\nQ = [[1, 0], [0, 2]]\nK = [[1, 0], [1, 1]]\nV = [[1], [2]]\n'
+    (tmp_path / "problem.toml").write_text(givens, "utf-8")
+    files = [str(tmp_path / name) for name in ("problem.toml", "answers.json")]
+    said = [run("check", *files, *more).output for more in ((), ("--exercise",))]
+    assert "A fresh exercise" not in said[0]
+    assert said[1].startswith(said[0])
+    assert "A fresh exercise" in said[1]
+
+
+def test_who_makes_no_mistake_has_nothing_to_practise():
+    assert commands(RIGHT) == []
+    assert symattn.check(D, RIGHT).exercise is None
+
+
+def test_what_belongs_to_no_question_is_on_the_page():
+    marking = symattn.check(D, 'name = "Ada"\nanswers = 3\n')
+    remarks = marking.submission.remarks
+    assert remarks
+    for reader in ("student", "teacher"):
+        text = " ".join(marking.text("text", reader).split())
+        for remark in remarks:
+            assert remark.says in text
+
+
+# ------------------------------------------------------------------------------------------------ answers alone
+
+
+def test_the_name_of_a_wrong_line_is_a_formula():
+    """Beside it stands the letter of an option, which may be A as well."""
+    for sheet in symattn.worksheet(problem="find-error", seed=11, n=3):
+        line = next(line for line in written(sheet.document("answers")).splitlines() if "wrong line" in line)
+        assert line.endswith(f"| ${sheet.question.parts[0].answer.word}$ |")
+
+
+@pytest.mark.parametrize("seed", range(1, 2))
+def test_decimals_are_those_of_numpy(seed):
+    sheet = symattn.worksheet("attention", seed=seed)[0]
+    d = sheet.problem.derivation
+    q, k, v = (floats(d.value(name)) for name in "QKV")
+    powers = np.exp(q @ k.T / np.sqrt(k.shape[1]))
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    numbers = {text.lstrip("−") for text in write(sheet.document("answers")).split()}
+    for x in map(abs, [*weights.ravel(), *(weights @ v).ravel()]):
+        assert {f"{x:.4f}", f"{x:g}"} & numbers, x
+
+
+@pytest.mark.parametrize("name", ["cross_attention", "multi_head_attention"])
+def test_they_take_one_page(name):
+    document = symattn.worksheet(name, seed=11)[0].document("answers")
+    assert len(PdfReader(io.BytesIO(render(document, "pdf")[1])).pages) == 1
+
+
+def test_on_the_command_line(tmp_path):
+    made = run("worksheet", "attention", "--solutions", "answers", "--format", "markdown", "--out", tmp_path)
+    assert made.exit_code == 0, made.output
+    [file] = tmp_path.glob("*-answers.md")
+    assert "Answers" in file.read_text("utf-8")
+    assert "Fill in every box" not in file.read_text("utf-8")

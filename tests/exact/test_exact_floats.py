@@ -1,5 +1,6 @@
 """Rounding to binary formats, against NumPy's and PyTorch's own casts."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, exponential, square_root, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, decimal_text, divide, exponential, square_root, to_sympy
+from symattn.exact.approximate import approximate
 from symattn.exact.floats import FORMATS, nearest_float
 
 NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
@@ -83,3 +85,32 @@ def test_the_smallest_of_all_are_0_and_need_no_digits():
     assert nearest_float(exponential(-(10**9)), FORMATS["float64"]) == 0
     assert nearest_float(-exponential(10**9), FORMATS["float64"]) is NEGATIVE_INFINITY
     assert nearest_float(NEGATIVE_INFINITY, FORMATS["float16"]) is NEGATIVE_INFINITY
+
+
+# ------------------------------------------------------------------------------------------------ approximations
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Fraction(-2, 3),
+        square_root(3),
+        square_root(exponential(2) + 1),
+        divide(exponential(square_root(2)), exponential(1) + exponential(-1) + 1),
+        divide(-square_root(5), exponential(Fraction(1, 2)) - 3),
+    ],
+)
+def test_the_correctly_rounded_decimals_agree(value):
+    assert approximate(value) == pytest.approx(float(decimal_text(value, 15)), rel=1e-13)
+
+
+def test_what_floats_cannot_hold_is_still_a_number():
+    huge = exponential(2000)
+    assert approximate(divide(huge, huge + 1)) == 1
+    assert approximate(huge) == math.inf
+    assert approximate(10**400) == math.inf
+    assert approximate(NEGATIVE_INFINITY) == -math.inf
+
+
+def test_numbers_of_sympy():
+    assert approximate(sympy.exp(sympy.exp(1))) == pytest.approx(math.exp(math.e))

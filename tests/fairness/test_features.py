@@ -1,5 +1,8 @@
 """Difficulty features: the figures of rules.md 2.3 and 4.6, and a plain loop as a second count."""
 
+from functools import cache
+from statistics import median
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,12 @@ from test_golden_variant import GIVENS
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.teaching.fairness.family import kept, read_member
 from symattn.teaching.fairness.features import Counts, features, product_counts
+from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.derived import kind_of
 
 TEXTBOOK = {  # the example of notes 000 and 002
     "X": [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]],
@@ -87,3 +95,98 @@ def test_letters_have_no_load():
     d = m.run(m.symbolic({"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}, Settings()), Settings())
     with refused_saying("has letters"):
         features(d)
+
+
+# ------------------------------------------------------------------------------------------------ levels
+
+MOST = 12
+
+LESS_IS_EASIER = {
+    "z": lambda f: f.counts.z,
+    "u": lambda f: f.counts.u,
+    "h": lambda f: f.counts.h,
+    "adds": lambda f: f.counts.adds,
+    "neg": lambda f: f.counts.neg,
+    "two": lambda f: f.counts.two,
+    "L_S": lambda f: f.load_scores,
+    "L_out": lambda f: f.load_output,
+    "L": lambda f: f.load,
+    "ties": lambda f: f.ties,
+    "range": lambda f: max(max(map(approximate, row)) for row in f.offsets),
+    "D": lambda f: max(sum(2 ** approximate(x) for x in row) for row in f.offsets),
+}
+"""A tie counts as a difficulty, for 4.8 allows none on the starter level."""
+
+
+@cache
+def drawn(level, name):
+    """The features of some members of the family of a level's default worksheet."""
+    kind = kind_of(problem_type("full").spec({"level": level} | ({"mechanism": name} if name else {})))
+    members = (kind.mechanism.run(read_member(line), kind.settings) for line in kept(kind)[:MOST])
+    return tuple(map(features, members))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("starter", "standard"),
+    [("", "self_attention"), ("attention", "attention"), ("self_attention", "self_attention")],
+)
+def test_starter_is_no_harder_than_standard(starter, standard):
+    for feature, count in LESS_IS_EASIER.items():
+        easy, usual = (median(map(count, drawn(*of))) for of in (("starter", starter), ("standard", standard)))
+        assert easy <= usual, feature
+
+
+@pytest.mark.parametrize("name", ["attention", pytest.param("self_attention", marks=pytest.mark.slow)])
+def test_every_starter_variant_has_less_output_to_work_out_than_the_standard_ones_have_by_and_large(name):
+    assert max(f.load_output for f in drawn("starter", name)) <= median(f.load_output for f in drawn("standard", name))
+
+
+def test_the_default_of_starter_is_attention_and_that_of_standard_is_self_attention():
+    chosen = {level: problem_type("full").spec({"level": level}).mechanism for level in ("starter", "standard")}
+    assert chosen == {"starter": "attention", "standard": "self_attention"}
+
+
+# ------------------------------------------------------------------------------------------------ patterns
+
+# Table 4.3 as printed.  1:8:8 /17, 1:9:9 /19 and 1:8:8:8 /25, within its ranges, are left out there.
+TABLE = {
+    (2, 2, 3): "1:2 /3 · 1:4 /5● · 1:8 /9",
+    (2, 3, 2): "1:3 /4● · 1:9 /10●",
+    (3, 2, 3): "1:1:2 /4● · 1:2:2 /5● · 1:1:4 /6 · 1:2:4 /7 · 1:4:4 /9 · 1:1:8 /10● · 1:2:8 /11 · 1:4:8 /13",
+    (3, 3, 2): "1:1:3 /5● · 1:3:3 /7 · 1:1:9 /11 · 1:3:9 /13",
+}
+EXAMPLES = {
+    (4, 2, 3): "1:1:1:2 /5● · 1:1:2:4 /8● · 1:1:4:4 /10● · 1:1:2:2 /6 · 1:2:4:8 /15",
+    (4, 3, 2): "1:1:3:3 /8● · 1:3:3:3 /10● · 1:3:3:9 /16● · 1:1:9:9 /20●",
+}
+MIXED = {
+    2: (4, "1:3 /4 · 1:4 /5 · 2:3 /5 · 1:9 /10"),
+    3: (15, "1:3:4 /8 · 1:3:6 /10 · 3:3:4 /10 · 2:9:9 /20"),
+    4: (28, "1:2:3:4 /10 · 1:2:2:3 /8 · 1:3:4:8 /16"),
+}
+
+
+def printed(pattern):
+    return f"{pattern}{'●' if pattern.terminating else ''}"
+
+
+@pytest.mark.parametrize("cell", TABLE)
+def test_the_printed_rows_are_all_there_are_up_to_16(cell):
+    assert " · ".join(printed(p) for p in row_patterns(*cell) if p.D <= 16) == TABLE[cell]
+
+
+@pytest.mark.parametrize("cell", EXAMPLES)
+def test_rows_of_four(cell):
+    listed = EXAMPLES[cell].split(" · ")
+    assert set(listed) <= {printed(p) for p in row_patterns(*cell)}
+    ended = [printed(p) for p in row_patterns(*cell, terminating=True) if p.D <= 20]
+    assert ended == [p for p in listed if p.endswith("●")]
+
+
+@pytest.mark.parametrize("n", MIXED)
+def test_mixed_rows_with_finite_decimals(n):
+    found = [str(p) for p in mixed_patterns(n)]
+    number, listed = MIXED[n]
+    assert len(found) == number
+    assert set(listed.split(" · ")) <= set(found)

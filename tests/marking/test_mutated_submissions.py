@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import cache
 from random import Random
 
+import fuzz_answers
 import pytest
 from filling import fill
 from hypothesis import settings
@@ -156,3 +157,35 @@ def test_the_time_of_long_files_grows_with_their_length_alone(what):
 )
 def test_numbers_that_are_none_or_have_no_end(form, content):
     taken(form, content, questions()[:1])
+
+
+# ------------------------------------------------------------------------------------------------ answers
+
+
+@pytest.mark.slow
+def test_hundreds_of_answers():
+    tally = fuzz_answers.fuzz(500, seed=7)
+    assert tally.crashes == []
+    assert dict(tally.events) == {}
+    assert sum(tally.outcomes.values()) == 500
+    assert any("accepted" in outcome for outcome in tally.outcomes)
+
+
+@pytest.mark.slow
+def test_hundreds_of_functions_of_functions():
+    """With exponents of both signs and every size, in processor time."""
+    tally = fuzz_answers.fuzz(200, seed=3, kinds=(fuzz_answers.expression,))
+    assert tally.crashes == []
+    assert tally.slowest < 1
+    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 150
+    assert any("interval" in outcome for outcome in tally.outcomes)
+    assert any("exact" in outcome for outcome in tally.outcomes)
+
+
+def test_it_would_see_code_that_is_run():
+    """The hook counts what it is there to count."""
+    tally = fuzz_answers.Tally()
+    fuzz_answers.watching[:] = [tally.events]
+    exec("1")
+    fuzz_answers.watching.clear()
+    assert any(event.startswith("exec") for event in tally.events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -10,15 +11,23 @@ import pytest
 from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import other_answer, other_results
 from test_submissions_markdown import question, values
 from trials import tries
 
+import symattn
+from symattn.api import make_recipe
 from symattn.errors import InputError
 from symattn.foundation.identity import identity
+from symattn.foundation.languages import languages
 from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import form_of, read_submission, sheet_of
-from symattn.page.writers import markdown
+from symattn.page.presentation import make_look, presented
+from symattn.page.writers import html, markdown, notebook
 from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import drawn_types
+from symattn.teaching.question import EntriesAnswer, OrderAnswer, StepAnswer
+from symattn.teaching.sheets import sheets
 
 SHEET = identity("a sheet")
 FULL = question("full")
@@ -163,3 +172,80 @@ def test_any_text_is_read_or_refused(text, form):
     except InputError as error:
         refusal = str(error)
     assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
+
+
+# ------------------------------------------------------------------------------------------------ blank sheets
+
+LOOKS = (
+    *({"language": language} for language in languages()),
+    {"brackets": "round"},
+    {"transpose": "T"},
+    {"decimal_sign": "comma"},
+    {"language": "de", "decimal_sign": "point"},
+)
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize("writer", [markdown, html, notebook])
+@pytest.mark.parametrize(("turn", "problem"), list(enumerate(drawn_types()))[::3])
+def test_nothing_that_was_printed_is_taken_for_somebodys_writing(turn, problem, writer):
+    """Pages in other languages were once compared with the English page: all that is printed was left to a person."""
+    (sheet,) = sheets(make_recipe(problem=problem, seed=3), 1)
+    for look in LOOKS[turn // 3 :: 3]:
+        page = presented(replace(sheet.worksheet, look=make_look(**look)))
+        marking = symattn.check(sheet, writer.write(page))
+        assert (marking.loose, marking.reports[0].pending, marking.reports[0].total) == ([], False, 0), look
+
+
+def test_what_somebody_adds_is_still_seen():
+    (sheet,) = sheets(make_recipe("attention", level="starter", seed=7), 1)
+    page = markdown.write(presented(replace(sheet.worksheet, look=make_look(language="de"))))
+    found = symattn.check(sheet, page + "\nDie Scores habe ich auf Blatt 2 gerechnet, bitte dort nachsehen.\n")
+    assert found.reports[0].pending or found.loose
+
+
+# ------------------------------------------------------------------------------------------------ without the key
+
+TYPES = sorted(set(drawn_types()))[::2]
+TEXTS = ["dont know", "A B", "D C B A", "A < B", "3 x", "2x3", "12", "[[1, 2], [3]]", "1 2 ; 3 4", "x", "(9, 9)", "S'",
+         "3x + ", "=", "none of these"]  # fmt: skip
+
+
+@cache
+def keys(kind, seed):
+    """A question, and the same with another key; what is printed of a derivation stays as it is."""
+    (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
+    question = sheet.question
+    parts = tuple(replace(part, answer=other_answer(part.answer)) for part in question.parts)
+    problem = question.problem
+    if problem is not None and not any(isinstance(part.answer, EntriesAnswer) for part in parts):
+        asked = {part.answer.step for part in parts if isinstance(part.answer, StepAnswer)}
+        problem = replace(problem, derivation=other_results(problem.derivation, asked))
+    return question, replace(question, parts=parts, problem=problem)
+
+
+def reading(text, form, question):
+    """What a script is read as, with all that is said of it; or why it is refused."""
+    try:
+        return read_submission(text, [question], form=form)
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.covering(most=1)
+@pytest.mark.parametrize("kind", TYPES)
+def test_reading_and_its_messages_do_not_depend_on_the_key(kind):
+    question, changed = keys(kind, 3)
+    for first in range(0, len(TEXTS), 3):
+        said = {part.name: TEXTS[(first + k) % len(TEXTS)] for k, part in enumerate(question.parts)}
+        script = "\n".join(f"{k}. {text}" for k, text in enumerate(said.values(), 1))
+        for text, form in ((json.dumps({"answers": said}), "json"), (script, "markdown")):
+            assert reading(text, form, question) == reading(text, form, changed)
+
+
+def test_labels_of_an_order_are_named_in_the_order_of_the_alphabet():
+    question, _ = keys("estimate", 3)
+    part = next(part for part in question.parts if isinstance(part.answer, OrderAnswer))
+    (attempt,) = read_submission(json.dumps({"answers": {part.name: "dont know"}}), [question], form="json").attempts
+    (remark,) = attempt.remarks
+    assert remark.says == "Found 'dont know', where A, B, C, D were expected in some order."

@@ -9,12 +9,15 @@ import pytest
 from oracles import floats
 from sentences import refused_saying
 
+from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
-from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import Matrix, decide, decimal_text
+from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.exact import Matrix, Outline, decide, decimal_text
 from symattn.exact.reading import read
-from symattn.teaching.fairness import draw
+from symattn.foundation.dice import Counted
+from symattn.teaching.description import describe
+from symattn.teaching.fairness import draw, self_check
 from symattn.teaching.problems import problem_type
 
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")
@@ -109,3 +112,104 @@ def test_what_is_wanted_must_be_possible():
     assert CrossEntropy().apply(Matrix([[1, 0]]), Matrix([[1, 0]])) == Matrix([[0]])
     with pytest.raises(ShapeError, match="every probability needs a target"):
         CrossEntropy().shape((2, 3), (2, 2))
+
+
+# ------------------------------------------------------------------------------------------------ encoder blocks
+
+NORMS = [{}, {"epsilon": 1}, {"variance": "sample"}, {"norm_place": "pre"}, {"norm": "rms"}]
+
+
+@pytest.mark.covering(most=7)
+@pytest.mark.parametrize(
+    ("name", "stated", "until"),
+    [
+        *(("layer_norm", stated, "") for stated in NORMS[:3]), *(("rms_norm", stated, "") for stated in NORMS[:2]),
+        *(("block_after_attention", stated, "") for stated in NORMS),
+        ("encoder_block", {"base": 2}, ""), ("encoder_block", {"norm_place": "pre"}, "N1"),
+    ],
+)  # fmt: skip
+def test_what_is_drawn_comes_out_in_rational_numbers(name, stated, until):
+    chosen = mechanism(name)
+    for seed in range(3):
+        givens = chosen.draw(Settings(**stated), chosen.default_sizes, random.Random(seed))
+        d = chosen.run(givens, Settings(**stated, stop_at=until))
+        assert all(isinstance(x, int | Fraction) for step in d for x in step.result)
+        self_check(d)
+
+
+@pytest.mark.slow
+def test_powers_of_fractions_are_not_set_as_exact_ones():
+    """2^(1/3) is nothing to work with by hand: in pre-norm, base 2 needs decimals."""
+    chosen = mechanism("encoder_block")
+    with pytest.raises(InputError):
+        chosen.draw(Settings(base=2, norm_place="pre"), chosen.default_sizes, Counted(1))
+    settings = Settings(base=2, norm_place="pre", arithmetic="decimal")
+    d = chosen.run(chosen.draw(settings, chosen.default_sizes, Counted(1)), settings)
+    assert d.last.name == "R2"
+
+
+def test_the_scales_of_norms_may_be_written_as_biases_are():
+    """gamma_1 beside b_1; both spellings at once are one too many."""
+    eye = [[1, 0], [0, 1]]
+    givens = {"X": [[1, 2], [3, 5]], **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"), eye)}
+    numbered = derive("encoder_block", **givens, gamma_1=[[2, 1]], beta_2=[[1, 3]], arithmetic="decimal")
+    assert numbered.derivation == derive(
+        "encoder_block", **givens, gamma1=[[2, 1]], beta2=[[1, 3]], arithmetic="decimal"
+    ).derivation  # fmt: skip
+    assert "gamma_1" in numbered.givens  # and so it is called wherever it is spoken of
+    said = str(describe("encoder_block"))
+    assert "gamma_1" in said
+    assert "gamma1" not in said
+    with pytest.raises(ShapeError, match="gamma_1 is 1×3"):
+        derive("encoder_block", **givens, gamma1=[[2, 1, 1]])
+    with refused_saying("gamma1 and gamma_1 are the same matrix"):
+        derive("encoder_block", **givens, gamma1=[[2, 1]], gamma_1=[[2, 1]])
+
+
+# ------------------------------------------------------------------------------------------------ heads
+
+HEADS = mechanism("multi_head_attention")
+
+
+# ------------------------------------------------------------------------------------------ what is refused
+
+
+def test_heads_of_a_width_in_letters():
+    shapes = {"X": ("n", "d"), "W_Q": ("d", "k"), "W_K": ("d", "k"), "W_V": ("d", "k")}
+    with refused_saying(r"the columns of W_Q must be a number or as 2\*k, so that a head has some of them, not k"):
+        HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))
+    shapes = {name: (rows, "2*k" if columns == "k" else columns) for name, (rows, columns) in shapes.items()}
+    d = HEADS.run({name: Outline(shape) for name, shape in shapes.items()}, Settings.read({"heads": 2}))
+    assert d["Z_2"].result.shape == ("n", "k")
+    assert d["C"].result.shape == ("n", "2*k")
+
+
+# ------------------------------------------------------------------------------------------ random worksheets
+
+
+@pytest.mark.covering(most=2)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"mask": "causal"}, {"kv_heads": 1}, {"split": "interleaved"}, {"orientation": "columns"}, {"base": 2}],
+    ids=str,
+)
+def test_random_numbers_are_worth_setting(settings):
+    """Scaled scores are whole, no row of weights is saturated, and heads weigh differently: judged in NumPy."""
+    chosen = Settings.read({**HEADS.defaults, **settings})
+    for seed in range(3):
+        givens = draw(HEADS, chosen, HEADS.default_sizes, random.Random(seed)).givens
+        x, w_q, w_k = (floats(givens[name]) for name in ("X", "W_Q", "W_K"))
+        if chosen.orientation == "columns":
+            x, w_q, w_k = x.T, w_q.T, w_k.T
+        patterns = []
+        for head in (0, 1):
+            own = slice(head, None, 2) if chosen.split == "interleaved" else slice(4 * head, 4 * head + 4)
+            k = (x @ w_k)[:, own] if not chosen.kv_heads else x @ w_k
+            scaled = (x @ w_q)[:, own] @ k.T / 2
+            assert np.array_equal(scaled, scaled.round())
+            gaps = scaled[:, 1] - scaled[:, 0]
+            seen = gaps[1:] if chosen.mask else gaps
+            base = np.e if chosen.base == "e" else 2.0
+            assert all(0.5 < 1 / (1 + base ** -abs(gap)) <= 0.95 for gap in seen)
+            patterns.append(tuple(seen))
+        assert patterns[0] != patterns[1]

@@ -1,20 +1,30 @@
 """What every problem type takes and refuses: added files are tested on arrival; their pages in `tests/catalogue`."""
 
+import random
 import re
 from dataclasses import replace
+from functools import cache
+from math import isqrt
 from pathlib import Path
 
+import numpy as np
 import pytest
 from catalogue_sheets import ROWS, sheet
-from problem_laws import questions
+from oracles import floats
+from problem_laws import contents, questions
 from sentences import refused_saying
 
 from symattn.api import make_recipe
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import replayed
+from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
+from symattn.page.document import AnswerGrid
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.problems import drawn_types, problem_type
-from symattn.teaching.question import ChoiceAnswer
+from symattn.teaching.fairness import draw
+from symattn.teaching.problems import drawn_types, problem_type, problem_types
+from symattn.teaching.question import ChoiceAnswer, MatrixAnswer
 from symattn.teaching.sheets import sheets
 
 TYPES = list(drawn_types())
@@ -152,3 +162,120 @@ def test_the_right_options_of_one_worksheet_stand_anywhere(name):
     places.pop("mask" if name == "masks" else "", None)  # whose kinds come in turn, the causal one first
     assert places
     assert all(len(found) > 1 for found in places.values()), places
+
+
+# ------------------------------------------------------------------------------------------------ sentences
+
+NORMS = {"B2", "B3", "B4", "B5", "B6", "B7", "B10", "B11"}
+
+
+@pytest.mark.parametrize("name", ["attention", "feed_forward", "cross_entropy_gradient", "recurrent_network"])
+def test_where_there_is_no_norm_nothing_is_said_of_one(name):
+    """Neither "changes nothing here" nor anything else, whatever means and variances there are."""
+    spec = problem_type("full").spec({"mechanism": name})
+    chosen, settings = mechanism(name), spec.chosen_settings()
+    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(1)).givens, settings)
+    assert not any(isinstance(step.op, Standardise | Rescale) for step in d)
+    assert not NORMS & {wrong.misconception.id for wrong in replayed(d)}
+
+
+def test_a_mean_loss_is_no_norm_and_nothing_is_said_of_one():
+    chosen = mechanism("language_model")
+    given = {"N": [[1, 0], [0, 1]], "W_U": [[1, 0], [0, 2]], "T": [[1, 0], [0, 1]]}
+    assert "B3" not in {wrong.misconception.id for wrong in replayed(chosen.run(given, Settings()))}
+
+
+def test_what_a_design_question_says_of_its_inputs_and_keys_is_so():
+    """Other ones differ in every row; where it names two equal keys or a zero input, the wish needs unequal weights."""
+    for content in contents(problem_type("design"), 20, options={"items": ["impossible"]}):
+        frozen = content
+        [item] = frozen["items"]
+        for name in ("X", "K"):
+            assert not any(row in frozen[name] for row in item[name])
+        if item["reason"] == "equal keys":
+            one, other = item["about"]
+            assert item["K"][one] == item["K"][other]
+            assert any(parts[one] != parts[other] for parts in item["weights"])
+        else:
+            [zero] = item["about"]
+            assert not any(item["X"][zero])
+            assert len(set(item["weights"][item["tokens"].index(zero)])) > 1
+
+
+def test_starter_sheets_scale_by_whole_numbers_or_not_at_all():
+    for name in ("", "self_attention", "causal_self_attention"):
+        for d_k in (1, 2, 3, 4):
+            spec = problem_type("full").spec({"mechanism": name, "level": "starter", "sizes": {"d_k": d_k}})
+            scaled = spec.chosen_settings().scale == "sqrt(d_k)"
+            assert scaled == (isqrt(d_k) ** 2 == d_k)
+
+
+# ------------------------------------------------------------------------------------------------ answers from derivations
+
+STEPS = {
+    "drills": {"Q", "K", "V", "S", "S'", "M", "A", "Z"},
+    "find-error": {"S", "S'", "A", "Z"},
+    "translate": {"S", "Z"},
+}
+"""Which steps are asked for so."""
+
+
+@cache
+def made(name):
+    """Enough to see every step of the types that ask for some."""
+    return list(questions(problem_types()[name], 8 if name in STEPS else 1))
+
+
+def matrix_parts(made):
+    return [(question, part) for question in made for part in question.parts if isinstance(part.answer, MatrixAnswer)]
+
+
+@pytest.mark.covering(most=4)
+@pytest.mark.parametrize("name", drawn_types())
+def test_the_answer_is_exactly_the_result_of_its_step(name):
+    steps = set()
+    for _, part in matrix_parts(made(name)):
+        answer, d = part.answer, part.answer.derivation
+        assert (d is None) == (answer.step == "")
+        if d is not None:
+            step = d[answer.step]
+            assert answer.value == d.value(answer.step)
+            assert answer.value == step.op.apply(*(operand.of(d.value(operand.name)) for operand in step.operands))
+            steps.add(answer.step)
+    assert steps == STEPS.get(name, set())
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_it_is_laid_out_as_it_is_printed(name):
+    for _, part in matrix_parts(questions(problem_types()[name], 1, notation="columns")):
+        if part.answer.derivation is not None:
+            shape = part.answer.derivation[part.answer.step].result.shape
+            for grid in (block for block in part.ask if isinstance(block, AnswerGrid)):
+                assert (grid.rows, grid.columns) == shape
+
+
+def test_translated_scores_stand_in_the_layout_of_the_other_notation():
+    for question, part in matrix_parts(made("translate")):
+        d = part.answer.derivation
+        if d is None:
+            assert part.name == "d"  # one token's query: a line of a step, and no step
+            continue
+        assert d.orientation == "columns"
+        q, k = floats(question.problem["Q"].result).T, floats(question.problem["K"].result).T
+        if part.answer.step == "S":
+            np.testing.assert_allclose(floats(d.value("S")), k.T @ q)
+
+
+@pytest.mark.slow
+def test_the_script_with_the_error_is_not_the_derivation():
+    for question, part in matrix_parts(made("find-error")):
+        derivation = part.answer.derivation
+        assert not any(step.pinned for step in derivation)
+        assert derivation.givens == question.problem.derivation.givens
+
+
+def test_where_an_answer_comes_from_does_not_change_it():
+    [(_, part), *_] = matrix_parts(made("drills"))
+    bare = MatrixAnswer(part.answer.value)
+    assert part.answer == bare
+    assert repr(part.answer) == repr(bare) == f"MatrixAnswer(value={bare.value!r})"
