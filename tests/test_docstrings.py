@@ -1,4 +1,4 @@
-"""What docstrings show is what comes of it."""
+"""Sources: what docstrings show is what comes of it, and tests leave private names alone."""
 
 import doctest
 import importlib

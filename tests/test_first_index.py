@@ -1,4 +1,4 @@
-"""Indices from 0: the same page as from 1, every index one less, and sums that end one earlier."""
+"""Names and indices of entries: told apart, and from 0 as from 1, with sums that end one earlier."""
 
 import re
 from itertools import product

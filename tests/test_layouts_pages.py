@@ -1,4 +1,4 @@
-"""Where pages may end: boxes and space for working stay with what they are for, marks stay with their reasons."""
+"""Layouts: where pages may end, products in schemes and columns, and what an exam file says of them."""
 
 import io
 import json

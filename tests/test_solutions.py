@@ -298,9 +298,9 @@ def test_what_belongs_to_no_question_is_on_the_page():
 
 def test_the_name_of_a_wrong_line_is_a_formula():
     """Beside it stands the letter of an option, which may be A as well."""
-    for sheet in symattn.worksheet(problem="find-error", seed=11, n=3):
-        line = next(line for line in written(sheet.document("answers")).splitlines() if "wrong line" in line)
-        assert line.endswith(f"| ${sheet.question.parts[0].answer.word}$ |")
+    for one in symattn.worksheet(problem="find-error", seed=11, n=3):
+        line = next(line for line in written(one.document("answers")).splitlines() if "wrong line" in line)
+        assert line.endswith(f"| ${one.question.parts[0].answer.word}$ |")
 
 
 @pytest.mark.parametrize("seed", range(1, 2))

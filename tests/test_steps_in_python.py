@@ -1,4 +1,4 @@
-"""Programs of steps and the contents of problem files, given in Python: as from a file, and errors name the place."""
+"""Programs of steps, batches and problem files given in Python, as from a file; what a notebook shows of results."""
 
 import json
 import re

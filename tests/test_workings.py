@@ -387,8 +387,8 @@ def in_numbers(letters, settings):
     rng, sizes = Random(name), {letter: SIZES[letter] for letter in mechanisms()[name].letters}
     numbers = {Symbol(letter, integer=True, positive=True): size for letter, size in sizes.items()}
     givens = {}
-    for one, given in letters.givens.items():
-        rows, columns = (int(size_in_sympy(size).subs(numbers)) for size in given.shape)
+    for one, matrix in letters.givens.items():
+        rows, columns = (int(size_in_sympy(size).subs(numbers)) for size in matrix.shape)
         drawn = [[rng.choice((-2, -1, 1, 2, 3)) for _ in range(columns)] for _ in range(rows)]
         givens[one] = [[f"{x}/4" for x in row] for row in drawn]
         if one[0] in "AT":  # those of a query sum to 1: weights, targets

@@ -196,7 +196,7 @@ def test_in_sympy_the_thirtieth_digit_is_rounded_and_zero_is_zero():
         assert to_sympy(nothing * 3 - nothing - nothing * 2) == 0
 
 
-# ------------------------------------------------------------------------------------------------ carried on in decimals
+# --------------------------------------------------------------------------------------------- carried on in decimals
 
 
 def same(matrix):

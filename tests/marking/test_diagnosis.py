@@ -196,7 +196,7 @@ def softmax(scores, seen):
     return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
 
 
-# ------------------------------------------------------------------------------------------------ one rule for every entry
+# ------------------------------------------------------------------------------------------- one rule for every entry
 
 Q, K, V = [[1, 2], [0, 1], [2, 3]], [[1, 0], [1, 1], [0, 3]], [[1, 0], [0, 4], [2, 1]]
 SCORES = np.array(Q) @ np.array(K).T

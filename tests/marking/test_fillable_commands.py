@@ -1,4 +1,4 @@
-"""Forms from the command line: written, filled in, checked and graded."""
+"""Forms written, filled in and graded from the command line, and filled in by other programs (PDFium, pdf.js)."""
 
 import csv
 import json
@@ -111,7 +111,7 @@ def test_a_look_is_fillable_or_not():
         make_look(fillable="yes")
 
 
-# ------------------------------------------------------------------------------------------------ filled in by other programs
+# ---------------------------------------------------------------------------------------- filled in by other programs
 
 NAMES = ("full", "choice")
 SIGNS = ("−1/2", "√3/2", "1,5", "e^-1/(1 + e)")

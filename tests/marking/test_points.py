@@ -1,6 +1,6 @@
 """Points: whatever a question is worth, what is wrong costs something, and a note on the key says what the marker does.
 
-Notes are read here as a marker would read them, from their words alone.
+The scheme of a full question is that of rules.md 3.10, as it is printed there.  Notes are read here as a marker would read them, from their words alone.
 """
 
 import re
@@ -341,7 +341,7 @@ def test_lines_and_parts_add_up_to_the_total(problem, mechanism, settings, polic
             assert sum(map(len, lined)) == len(set().union(*lined))
 
 
-# ------------------------------------------------------------------------------------------------ the scheme of a full question
+# -------------------------------------------------------------------------------------- the scheme of a full question
 
 PRINTED = (
     "shapes B1 · Q M1 A1 · K A1 · V A1 · S M1 A2 (A2: all; A1: ≥ 6 of 9) · scale M1 A1 · mask M1 A1 "

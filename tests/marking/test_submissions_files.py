@@ -1,4 +1,7 @@
-"""Files of data in every language; files that cannot be used; who handed in what; tests/reading has what is read."""
+"""Files of data in every language, blank sheets, files that cannot be used, and who handed in what.
+
+What is read is in tests/reading.
+"""
 
 from __future__ import annotations
 

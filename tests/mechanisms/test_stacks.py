@@ -1,4 +1,4 @@
-"""The decoder block, stacks of encoder blocks, and the output layer with its loss; PyTorch is the witness."""
+"""Heads, encoder and decoder blocks, stacks of them, and the output layer with its loss."""
 
 import math
 import random

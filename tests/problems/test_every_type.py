@@ -1,4 +1,4 @@
-"""What every problem type takes and refuses: added files are tested on arrival; their pages in `tests/catalogue`."""
+"""What every problem type takes, refuses and says: added files are tested on arrival; pages in `tests/catalogue`."""
 
 import random
 import re
@@ -210,7 +210,7 @@ def test_starter_sheets_scale_by_whole_numbers_or_not_at_all():
             assert scaled == (isqrt(d_k) ** 2 == d_k)
 
 
-# ------------------------------------------------------------------------------------------------ answers from derivations
+# ------------------------------------------------------------------------------------------- answers from derivations
 
 STEPS = {
     "drills": {"Q", "K", "V", "S", "S'", "M", "A", "Z"},

@@ -1,4 +1,4 @@
-"""Ways of working where tokens are columns: SymPy does what each sentence says with the matrices as they lie."""
+"""Where tokens are columns: SymPy does what a way of working says, and no page says of rows what is true of columns."""
 
 import re
 from contextlib import suppress

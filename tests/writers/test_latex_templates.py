@@ -193,7 +193,7 @@ def test_the_class_compiles(solutions):
     assert not re.findall(r"^(?:Overfull|LaTeX Warning|Class exam Warning).*", log, re.MULTILINE)
 
 
-# ------------------------------------------------------------------------------------------------ in a document of one's own
+# ----------------------------------------------------------------------------------------- in a document of one's own
 
 STYLE = (templates() / "symattn.sty").read_text("utf-8")
 OURS = {
