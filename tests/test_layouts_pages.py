@@ -43,10 +43,10 @@ from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.text import on_one_line
 from symattn.page.writers.typst import write
-from symattn.teaching.explanation.parts import with_answer_space
 from symattn.teaching.exam.deploy import copies, freeze, make_exam
 from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.explanation.parts import with_answer_space
 
 
 def texts(document):

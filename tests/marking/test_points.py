@@ -1,6 +1,7 @@
 """Points: whatever a question is worth, what is wrong costs something, and a note on the key says what the marker does.
 
-The scheme of a full question is that of rules.md 3.10, as it is printed there.  Notes are read here as a marker would read them, from their words alone.
+The scheme of a full question is that of rules.md 3.10, as it is printed there.  Notes are read here as a marker would
+read them, from their words alone.
 """
 
 import re
