@@ -257,7 +257,7 @@ def with_kept_methods(file, monkeypatch):
 
 @pytest.mark.parametrize("spoilt", [None, b"", b"[]", b"x" * 200, 20, -1], ids=repr)
 def test_methods_are_compiled_once_and_do_the_same(tmp_path, monkeypatch, spoilt):
-    file = tmp_path / "kept" / "methods.bin"
+    file = tmp_path / "kept" / "code.bin"
     first, made = with_kept_methods(file, monkeypatch)
     assert (first.known, len(first.codes)) == (0, 6)
     first.keep()
@@ -275,7 +275,7 @@ def test_methods_are_compiled_once_and_do_the_same(tmp_path, monkeypatch, spoilt
 
 
 def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
-    file = tmp_path / "methods.bin"
+    file = tmp_path / "code.bin"
     with_kept_methods(file, monkeypatch)[0].keep()
     later = Compiled(file)
     later.execute("other = 1", {})
@@ -291,7 +291,7 @@ def test_what_a_command_compiles_is_kept_in_the_users_folder(tmp_path, command, 
     run = [sys.executable, "-m", "symattn", *command.split()]
     said = [subprocess.run(run, env=environment, capture_output=True, timeout=GUARD, check=True).stdout for _ in "12"]
     assert said[0] == said[1]
-    assert len(list(tmp_path.glob("methods-*.bin"))) == kept
-    assert all(len(Compiled(file).codes) > 1000 for file in tmp_path.glob("methods-*.bin"))
+    assert len(list(tmp_path.glob("code-*.bin"))) == kept
+    assert all(len(Compiled(file).codes) > 1000 for file in tmp_path.glob("code-*.bin"))
     nowhere = subprocess.run(run, env={**environment, "SYMATTN_CACHE": ""}, capture_output=True, check=True)
     assert nowhere.stdout == said[0]

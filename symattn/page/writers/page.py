@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
+from symattn.foundation.compiled import kept
 from symattn.foundation.installed import templates
 from symattn.page.masthead import NONE, Masthead, read_masthead
 
@@ -171,7 +172,9 @@ def _place(error: BaseException, own: Path) -> str:
 
 @cache
 def _environment(own: Path | None) -> Environment:
-    from jinja2 import FileSystemLoader, StrictUndefined
+    import jinja2
+    from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
+    from jinja2.bccache import Bucket
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Templates(ImmutableSandboxedEnvironment):
@@ -184,9 +187,22 @@ def _environment(own: Path | None) -> Environment:
                 raise OverflowError(f"the power {right} of a number is too large.")
             return super().call_binop(context, operator, left, right)
 
+    class Kept(BytecodeCache):
+        """Our own templates, found by their text and the installation of jinja2 among all code that is kept."""
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if code := codes.get(f"{bucket.key} {bucket.checksum} {installed}"):
+                bucket.bytecode_from_string(code)
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            codes[f"{bucket.key} {bucket.checksum} {installed}"] = bucket.bytecode_to_string()
+
+    installed = Path(jinja2.__file__).stat().st_mtime_ns
+    codes = compiled.codes if own is None and (compiled := kept()) else {}
     # The usual braces of Jinja have a meaning in TeX and Typst; these signs have none there.
     environment = Templates(
         loader=FileSystemLoader([folder for folder in (own, templates()) if folder is not None]),
+        bytecode_cache=Kept(),
         undefined=StrictUndefined,
         autoescape=False,
         trim_blocks=True,

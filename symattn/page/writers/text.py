@@ -438,13 +438,13 @@ def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> 
 _WIDE = "\u2e80-\u303f\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\U00020000-\U0003fffd"
 _WIDE_OPENING, _WIDE_CLOSING = "（〔［【《〈「『“‘", "）〕］】》〉」』”’，。、；：！？…"
 _OPENING, _CLOSING = rf"\[({_WIDE_OPENING}", rf"\]){_WIDE_CLOSING},.;:!?·%％"
-_PLACES = re.compile(
+_PLACES = (
     rf"(?<![{_WIDE_OPENING} ])( ++)(?![{_WIDE_CLOSING}])"
     rf"|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])"
 )
 """Where a line may end: at spaces, and beside a Han character.
 
-What opens ends no line, what closes begins none."""
+What opens ends no line, what closes begins none.  It is compiled where it is first used, which takes long."""
 
 
 def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[str]:
@@ -453,7 +453,7 @@ def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[s
     >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
     (['an exact', 'value'], ['求精确值', '（每行）。'])
     """
-    parts = _PLACES.split(" ".join(words.splitlines()).rstrip(" "))
+    parts = re.split(_PLACES, " ".join(words.splitlines()).rstrip(" "))
     lines: list[str] = []
     for gap, piece in zip(["", *parts[1::2]], parts[::2], strict=True):
         if not piece:  # what begins with a space keeps it
@@ -567,7 +567,7 @@ def _table(table: Table, width: int) -> str:
     columns = list(zip(*rows, strict=True))
     widths = [max(map(columns_of, column)) for column in columns]
     least = [
-        max([1, *(columns_of(word or "") for cell in column for word in _PLACES.split(cell))]) for column in columns
+        max([1, *(columns_of(word or "") for cell in column for word in re.split(_PLACES, cell))]) for column in columns
     ]
     room = width - 3 * (len(widths) - 1)
     while sum(widths) > room and (wider := [i for i, wide in enumerate(widths) if wide > least[i]]):
