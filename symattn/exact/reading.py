@@ -792,7 +792,7 @@ def _power_of_ten(token: _Token) -> Node:
 
 
 def _decimal_places(tree: Node) -> int:
-    """The decimal places of 6.11·10^(-1), which are 3, and of 611/1000; of anything else 0, also of 3/10, a fraction."""
+    """The decimal places of 6.11·10^(-1), which are 3, and of 611/1000; 0 of anything else, and of 3/10."""
     match tree:
         case Over(Number(int()), Number(int(), digits=below)) if below.rstrip("0") == "1" and len(below) > 2:
             return len(below) - 1
