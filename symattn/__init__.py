@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from symattn.foundation.version import VERSION
+from symattn.foundation.installed import VERSION
 
 if TYPE_CHECKING:
     from symattn import counting

@@ -10,7 +10,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.foundation.spreadsheet import csv_lines, harmless
+from symattn.foundation.tables import csv_lines, harmless
 
 SEPARATORS = ",;|\t"
 HOSTILE = "foo;=cmd|' /C calc'!A0"

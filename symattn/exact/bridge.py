@@ -9,7 +9,6 @@ from typing import Any, cast
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
 from symattn.exact.decide import is_zero
-from symattn.exact.expressions import of_float, tree_of
 from symattn.exact.intervals import LEAST_DIGITS, enclose
 from symattn.exact.real import Function, Real, real
 from symattn.exact.tree import (
@@ -21,6 +20,8 @@ from symattn.exact.tree import (
     OverBudget,
     Ring,
     Symbol,
+    of_float,
+    tree_of,
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import ExpSum, NegativeInfinity, Quotient, Value

@@ -20,7 +20,6 @@ from typing import Any, Literal, TypeAlias
 
 from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
-from symattn.exact.expressions import tree_of
 from symattn.exact.intervals import (
     FIRST_DIGITS,
     LINE,
@@ -51,6 +50,7 @@ from symattn.exact.tree import (
     Total,
     by_exponentials,
     is_node,
+    tree_of,
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import (

@@ -24,7 +24,6 @@ from typing import NamedTuple, cast
 
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import values
-from symattn.exact.expressions import tree_of
 from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
@@ -36,6 +35,7 @@ from symattn.exact.tree import (
     Ring,
     Symbol,
     is_node,
+    tree_of,
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value

@@ -27,7 +27,6 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
-from symattn.exact.expressions import tree_of
 from symattn.exact.intervals import is_defined
 from symattn.exact.tree import (
     Apply,
@@ -45,6 +44,7 @@ from symattn.exact.tree import (
     Product,
     Symbol,
     Total,
+    tree_of,
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy

@@ -1,8 +1,11 @@
-"""Where symattn's own files lie: the package, and the templates of its pages, which a checkout has beside it."""
+"""What is installed, and where: the version, the package, and the templates, which a checkout has beside it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+VERSION = "0.1.0"
+"""Also written in every frozen exam."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

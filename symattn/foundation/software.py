@@ -8,9 +8,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from symattn.foundation import version as own
 from symattn.foundation.additions import VARIABLE
-from symattn.foundation.installed import PACKAGE, templates
+from symattn.foundation.installed import PACKAGE, VERSION, templates
 
 PACKAGES = ("sympy", "typst", "jinja2", "pypdf", "polib")
 """Whatever else the bytes of a page depend on."""
@@ -21,7 +20,7 @@ def software() -> dict[str, str]:
     """Versions by name, and digests of symattn's files and of the user's own in `SYMATTN_PATH`."""
     added = [Path(root) for root in os.environ.get(VARIABLE, "").split(os.pathsep) if root]
     return {
-        "symattn": own.VERSION,
+        "symattn": VERSION,
         "files of symattn": _files(PACKAGE),
         "templates": _files(templates()),
         f"files in {VARIABLE}": "-".join(map(_files, added)) or "none",

@@ -17,7 +17,7 @@ from symattn.errors import InputError, SymattnError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
 from symattn.foundation.identity import digest
-from symattn.foundation.version import VERSION
+from symattn.foundation.installed import VERSION
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,

@@ -25,9 +25,9 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
+from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import speaking
 from symattn.foundation.typed import Absent, Place, plain, read
-from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text, divide, exponential, square_root, to_sympy
 from symattn.exact.approximate import approximate
-from symattn.exact.floats import FORMATS, nearest_float
+from symattn.exact.rounding import FORMATS, nearest_float
 
 NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 

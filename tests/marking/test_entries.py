@@ -28,8 +28,7 @@ from tables import tables_beside
 
 import symattn
 from symattn.errors import InputError
-from symattn.foundation.spreadsheet import harmless, typed_again
-from symattn.foundation.tables import read_table, table
+from symattn.foundation.tables import harmless, read_table, table, typed_again
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
 from symattn.marking.grading.entries import read_entries, write_table

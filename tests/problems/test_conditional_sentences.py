@@ -31,7 +31,7 @@ from symattn.derivation.ops import (
     Softmax,
     SumOver,
 )
-from symattn.derivation.ops.descent import Descent
+from symattn.derivation.ops.gradient import Descent
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance

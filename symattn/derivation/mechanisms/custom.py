@@ -56,8 +56,8 @@ from symattn.derivation.ops.scores import SoftCap, Temperature
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.carry import Arithmetic
-from symattn.exact.floats import FORMATS
 from symattn.exact.reading import read
+from symattn.exact.rounding import FORMATS
 from symattn.formula import read_formula
 from symattn.foundation.typed import Between, NotEmpty, OneOf, OrOne, Place, ReadBy, keys, kind_of
 from symattn.foundation.typed import read as read_data

@@ -20,13 +20,22 @@ from symattn.derivation.ops.attention import (
     padding,
     window,
 )
-from symattn.derivation.ops.cache import Append
-from symattn.derivation.ops.descent import Descent
 from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
-from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
+from symattn.derivation.ops.gradient import Copy, Descent, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.heads import HeadSlice, Slice
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
-from symattn.derivation.ops.linear import Add, Hadamard, MatMul, ProductSum, Scale, Spread, Stack, SumOver, Transpose
+from symattn.derivation.ops.linear import (
+    Add,
+    Append,
+    Hadamard,
+    MatMul,
+    ProductSum,
+    Scale,
+    Spread,
+    Stack,
+    SumOver,
+    Transpose,
+)
 from symattn.derivation.ops.loss import CrossEntropy, CrossEntropyGradient
 from symattn.derivation.ops.normalisation import (
     Mean,

@@ -20,8 +20,8 @@ from symattn.derivation.windows import HIDDEN, Box, Window, constant, each
 from symattn.derivation.witnesses import TOLERANCE, entrywise, power_of
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Value, has_symbols, logarithm
-from symattn.exact.floats import FORMATS, Format, nearest_float
 from symattn.exact.intervals import MOST_DIGITS
+from symattn.exact.rounding import FORMATS, Format, nearest_float
 from symattn.exact.values import NEGATIVE_INFINITY
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
 from symattn.foundation.languages import message

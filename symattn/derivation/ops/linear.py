@@ -488,6 +488,19 @@ class Spread(OverOp):
         return f"np.repeat({operands[0]}, {self.count}, axis={0 if self.over == 'rows' else 1})"
 
 
+@dataclass(frozen=True)
+class Append(Stack):
+    """A new row (or column) put at the end of those that are kept; nothing has to be worked out."""
+
+    trivial = True
+    title = "Append"
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if steps[0].stem not in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
+            return []
+        return [convention("The key and value of a new token are cached before its query is used.")]
+
+
 OPS = {
     "matmul": MatMul,
     "transpose": Transpose,

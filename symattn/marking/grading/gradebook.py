@@ -16,7 +16,7 @@ from pathlib import Path
 
 from symattn.errors import InputError, offered
 from symattn.exact import decimal_text
-from symattn.foundation.spreadsheet import csv_lines
+from symattn.foundation.tables import csv_lines
 from symattn.marking.grading.record import Result, Row, Terms, counted, in_short, line_name
 from symattn.marking.grading.source import Entrant
 from symattn.marking.grading.summary import summary_document

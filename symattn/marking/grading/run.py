@@ -20,9 +20,9 @@ from symattn.errors import InputError
 from symattn.foundation.crew import Crew, Progress, crew, silent
 from symattn.foundation.folders import alone_in, put, staging_in
 from symattn.foundation.identity import digest
+from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import unpacked
-from symattn.foundation.spreadsheet import csv_lines
-from symattn.foundation.version import VERSION
+from symattn.foundation.tables import csv_lines
 from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import PLATFORMS, Change, Gradebook, changed, check_platforms, listed_in

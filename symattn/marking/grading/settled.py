@@ -12,8 +12,7 @@ from pathlib import Path
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message, sentences
-from symattn.foundation.spreadsheet import typed_again
-from symattn.foundation.tables import read_table
+from symattn.foundation.tables import read_table, typed_again
 from symattn.marking.grading.record import Result, Row, line_name
 from symattn.marking.marker.report import Given, Report
 

@@ -15,7 +15,7 @@ from typing import Any
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.approximate import approximate
-from symattn.exact.floats import FORMATS, Format
+from symattn.exact.rounding import FORMATS, Format
 
 Rows = tuple[tuple[float, ...], ...]
 

@@ -18,8 +18,8 @@ from symattn.derivation.ops import Softmax
 from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Value
-from symattn.exact.floats import Format, nearest_float
 from symattn.exact.intervals import ZERO
+from symattn.exact.rounding import Format, nearest_float
 from symattn.marking.implementations.arrays import PRECISIONS
 from symattn.marking.marker.by_hand import operands_of
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from symattn.errors import InputError
-from symattn.exact.floats import FORMATS
+from symattn.exact.rounding import FORMATS
 from symattn.foundation.confined import limit, limited, memory_held, patience
 from symattn.marking.implementations.arguments import made, placed
 from symattn.marking.implementations.arrays import PYTHON, Array, array, read_array

@@ -23,9 +23,9 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.folders import alone_in, put, put_new, staging_in
 from symattn.foundation.identity import digest, identity, is_identity
-from symattn.foundation.spreadsheet import csv_lines
+from symattn.foundation.installed import VERSION
+from symattn.foundation.tables import csv_lines
 from symattn.foundation.typed import Place, plain, read
-from symattn.foundation.version import VERSION
 from symattn.foundation.workers import Job
 from symattn.page import markup
 from symattn.page.document import Document, Quoted
