@@ -13,8 +13,17 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, dull, number, product, projection, queries, transposed
-from symattn.derivation.mechanisms.drawing_gradients import first
+from symattn.derivation.mechanisms.drawing import (
+    MOST_TRIES,
+    Rows,
+    dull,
+    first_success,
+    number,
+    product,
+    projection,
+    queries,
+    transposed,
+)
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick, sample, spend
@@ -65,7 +74,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         q = sample(rng, fit, n)
         return (q, keys) if len(q) == n and not dull(q) else None
 
-    q, k = first(queries_and_keys, "scores that differ")
+    q, k = first_success(queries_and_keys, "scores that differ", MOST_TRIES)
     return {"Q": Matrix(q), "K": Matrix(k), "V": large(m), "dZ": large(n)}
 
 

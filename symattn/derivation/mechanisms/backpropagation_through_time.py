@@ -13,8 +13,15 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
 from symattn.derivation.mechanisms.backward import SECTION, backward
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, Rows, entries, number, product
-from symattn.derivation.mechanisms.drawing_gradients import first
+from symattn.derivation.mechanisms.drawing import (
+    LARGEST_SHOWN,
+    MOST_TRIES,
+    Rows,
+    entries,
+    first_success,
+    number,
+    product,
+)
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
 from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError
@@ -42,7 +49,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             return None
         return {name: Matrix(rows) for name, rows in given.items()}
 
-    return first(drawn, "states other than 0")
+    return first_success(drawn, "states other than 0", MOST_TRIES)
 
 
 def _goes_on(given: Mapping[str, Rows]) -> bool:

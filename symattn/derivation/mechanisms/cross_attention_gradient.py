@@ -13,8 +13,8 @@ from symattn.derivation.mechanisms import cross_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import tried
-from symattn.derivation.mechanisms.drawing_gradients import first, upstream
+from symattn.derivation.mechanisms.drawing import first_success, tried
+from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.multi_head_attention import output_and_biases
 from symattn.exact import Matrix, Size
 
@@ -31,7 +31,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         back = upstream(forward, rng)
         return None if back is None else {**given, gradient(forward.last.name): back}
 
-    return first(drawn, "gradients that come out", DRAWS)
+    return first_success(drawn, "gradients that come out", DRAWS)
 
 
 DRAWS = 50

@@ -16,9 +16,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
 from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, dull, entries, number, transposed, tried
-from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, one_hot, rounded
-from symattn.derivation.mechanisms.layer_norm import first as found_first
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, number, transposed, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
 from symattn.derivation.ops import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
@@ -63,7 +62,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def drawn() -> dict[str, Matrix] | None:
         weights = entries(d_model, vocabulary, rng)
-        found = [found_first(lambda: row(weights), ROWS) for _ in range(n)]
+        found = [first(lambda: row(weights), ROWS) for _ in range(n)]
         inputs = [row for row in found if row]
         if len(inputs) < n or dull(inputs):
             return None
@@ -73,7 +72,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             return None
         return {**given, "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}
 
-    return first(drawn, "probabilities that differ", 1000)
+    return first_success(drawn, "probabilities that differ", 1000)
 
 
 MECHANISM = Mechanism(

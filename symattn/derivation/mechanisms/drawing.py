@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from itertools import product as iterate
@@ -25,7 +26,7 @@ from symattn.exact.approximate import approximate
 from symattn.foundation.dice import pick, picks, spend, whole
 
 T = TypeVar("T")
-Q = TypeVar("Q", int, float)
+Q = TypeVar("Q", int, float, Rational)
 Rows = list[list[int]]
 Numbers = Sequence[Sequence[float]]
 
@@ -56,8 +57,8 @@ LEAST_SUM = 0.5
 STEP = 200
 """Random numbers that take as long as a step of a derivation, and as looking at givens."""
 
-TRIES = 100
-"""Draws of one thing until it is given up, and what it depends on is drawn again."""
+TRIES, MOST_TRIES = 100, 10_000
+"""Draws of one thing until it is given up, and what it depends on is drawn again; and of what comes cheap."""
 
 
 def is_small(q: Rational) -> bool:
@@ -65,15 +66,20 @@ def is_small(q: Rational) -> bool:
     return max(abs(q.numerator), q.denominator) <= LARGEST_SHOWN
 
 
-def first_success(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
-    """The first that a draw gives; `InputError` says that there is none."""
+def first(draw: Callable[[], T | None], tries: int) -> T | None:
+    """The first that a draw gives; None if there is none."""
     for _ in range(tries):
-        try:
+        with suppress(UndefinedError):  # a norm of equal features, or scores over a sum of 0
             if (drawn := draw()) is not None:
                 return drawn
-        except UndefinedError:  # a norm of equal features, or scores over a sum of 0
-            continue
-    raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
+    return None
+
+
+def first_success(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
+    """The first that a draw gives; `InputError` says that there is none."""
+    if (drawn := first(draw, tries)) is None:
+        raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
+    return drawn
 
 
 def tried(d: Derivation, rng: random.Random) -> Derivation:
@@ -347,3 +353,7 @@ def product(a: Sequence[Sequence[Q]], b: Sequence[Sequence[Q]]) -> list[list[Q]]
 
 def transposed(rows: Sequence[Sequence[Q]]) -> list[list[Q]]:
     return [list(column) for column in zip(*rows, strict=True)]
+
+
+def plus(a: Sequence[Sequence[Q]], b: Sequence[Sequence[Q]]) -> list[list[Q]]:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]

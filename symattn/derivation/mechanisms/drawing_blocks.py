@@ -16,9 +16,19 @@ from math import lcm, sqrt
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Scope, Settings
-from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, is_small, number, tried
+from symattn.derivation.mechanisms.drawing import (
+    Rows,
+    attention_weights,
+    entries,
+    first,
+    is_small,
+    number,
+    plus,
+    product,
+    tried,
+)
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden
-from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, first, normed, plus, times
+from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, normed
 from symattn.derivation.mechanisms.multi_head_attention import heads
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Rational, Size
@@ -234,7 +244,7 @@ def _ended(
     if drawn is None:
         return None
     weights, bias = drawn
-    sums = plus(plus(stream.rows, times(inputs, weights)), [bias] * len(inputs))
+    sums = plus(plus(stream.rows, product(inputs, weights)), [bias] * len(inputs))
     after = Stream.of(sums, settings) if all(is_small(x) for row in sums for x in row) else None
     return (Matrix(weights), Matrix([bias]), after) if after else None
 
@@ -253,7 +263,7 @@ def _any_end(
     bias: list[Rational] = [pick(rng, biases) for _ in range(width)]
     if not differ(weights):
         return None
-    after = Stream.of(plus(plus(stream.rows, times(inputs, weights)), [bias] * len(inputs)), settings)
+    after = Stream.of(plus(plus(stream.rows, product(inputs, weights)), [bias] * len(inputs)), settings)
     if not after or (before_attention and any(abs(x) > LARGEST_SEEN for row in _floats(after.seen) for x in row)):
         return None
     return Matrix(weights), Matrix([bias]), after

@@ -8,14 +8,13 @@ generators is used.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, compress, pairwise
 from math import e, lcm
 from operator import mul
-from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward, gradient
@@ -23,12 +22,10 @@ from symattn.derivation.mechanisms.base import Settings, scale_op
 from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
 from symattn.derivation.ops import SoftmaxGradient
 from symattn.derivation.ops.attention import Keep
-from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
 from symattn.exact.approximate import approximate
 from symattn.foundation.dice import pick, spend, whole
 
-T = TypeVar("T")
 Weights = list[Fraction]
 
 DENOMINATORS = (4, 5, 6, 8, 10)
@@ -47,16 +44,6 @@ ROWS = 40
 
 TELLING = 30
 """Random numbers that take as long as looking at a row."""
-
-DRAWS = 10_000
-
-
-def first(draw: Callable[[], T | None], what: str, tries: int = DRAWS) -> T:
-    """The first that a draw gives; `InputError` says that there is none."""
-    for _ in range(tries):
-        if (drawn := draw()) is not None:
-            return drawn
-    raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, first_success, number
+from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, first, first_success, number
 from symattn.derivation.mechanisms.drawing_blocks import (
     Effort,
     Given,
@@ -24,7 +24,7 @@ from symattn.derivation.mechanisms.drawing_blocks import (
 )
 from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
-from symattn.derivation.mechanisms.layer_norm import first, normalise
+from symattn.derivation.mechanisms.layer_norm import normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads
 from symattn.derivation.ops import Copy
 from symattn.errors import InputError

@@ -11,7 +11,16 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, tried
+from symattn.derivation.mechanisms.drawing import (
+    attention_weights,
+    entries,
+    first,
+    first_success,
+    number,
+    plus,
+    product,
+    tried,
+)
 from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.derivation.mechanisms.layer_norm import (
@@ -19,11 +28,8 @@ from symattn.derivation.mechanisms.layer_norm import (
     can_be_normed,
     comes_out,
     drawn_output,
-    first,
     normalise,
     normed,
-    plus,
-    times,
     whole_rows_to_norm,
 )
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
@@ -131,7 +137,7 @@ def _first_half(
     if drawn is None:
         return None
     w_o, _ = drawn
-    return {**givens, "W_O": Matrix(w_o)}, plus(inputs, times(outputs, w_o))
+    return {**givens, "W_O": Matrix(w_o)}, plus(inputs, product(outputs, w_o))
 
 
 def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -> dict[str, Matrix] | None:

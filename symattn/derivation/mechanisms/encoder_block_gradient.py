@@ -14,8 +14,8 @@ from symattn.derivation.mechanisms import encoder_block as block
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, NORM, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import tried
-from symattn.derivation.mechanisms.drawing_gradients import first, upstream
+from symattn.derivation.mechanisms.drawing import first_success, tried
+from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
 from symattn.derivation.ops import Copy
 from symattn.errors import UndefinedError
@@ -41,7 +41,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         back = upstream(there, rng)
         return None if back is None else {**given, "dY": back}
 
-    return first(
+    return first_success(
         drawn, "gradients that come out, as they hardly do with a norm (arithmetic = decimal takes any)", DRAWS
     )
 

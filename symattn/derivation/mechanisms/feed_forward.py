@@ -8,8 +8,8 @@ from operator import mul
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import number
-from symattn.derivation.mechanisms.layer_norm import Grid, differ, first, plus, times
+from symattn.derivation.mechanisms.drawing import first, number, plus, product
+from symattn.derivation.mechanisms.layer_norm import Grid, differ
 from symattn.derivation.ops import Activation, Add, MatMul
 from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole
@@ -66,7 +66,7 @@ def drawn_hidden(
     *weights, bias = (list(row) for row in zip(*units, strict=True))
     if not differ(weights):
         return None
-    products = times(rows, weights)
+    products = product(rows, weights)
     linear = plus(products, [bias] * len(rows))
     hidden: Grid = [[max(x, 0) for x in row] for row in linear]
     cut = any(x < 0 for row in linear for x in row)

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import is_small, number
+from symattn.derivation.mechanisms.drawing import first, is_small, number, plus, product
 from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
 from symattn.exact import Matrix, Rational, Size
@@ -98,11 +98,6 @@ def _root(q: Fraction) -> Fraction | None:
     return Fraction(above, below) if (above * above, below * below) == (q.numerator, q.denominator) else None
 
 
-def first(draw: Callable[[], T | None], tries: int) -> T | None:
-    """The first result of at most `tries` draws, or None."""
-    return next((drawn for _ in range(tries) if (drawn := draw()) is not None), None)
-
-
 def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -> list[list[int]]:
     """Rows of small whole numbers with whole means, whose norm comes out.
 
@@ -162,13 +157,13 @@ def drawn_output(
         for j, row in zip(shared, some, strict=True):
             weights[j] = row
         for i, j in own:
-            before = plus(plus([residual[i]], times([inputs[i]], weights)), [bias])[0]
+            before = plus(plus([residual[i]], product([inputs[i]], weights)), [bias])[0]
             own_row = first(partial(_own_row, before, inputs[i][j], settings, rng), ROWS)
             if own_row is None:
                 break
             weights[j] = own_row
         if differ(weights):
-            out = plus(plus(residual, times(inputs, weights)), [bias] * len(residual))
+            out = plus(plus(residual, product(inputs, weights)), [bias] * len(residual))
             if comes_out(out, settings) and accept(_normed_rows(out, settings)):
                 return weights, bias
     return None
@@ -282,16 +277,6 @@ def differ(rows: Grid) -> bool:
     """Whether no two rows and no two columns are equal, and none is 0."""
     both = [tuple(row) for row in rows], list(zip(*rows, strict=True))
     return all(len(set(lines)) == len(lines) and all(map(any, lines)) for lines in both)
-
-
-def times(a: Grid, b: Grid) -> Grid:
-    """The matrix product of grids."""
-    columns = list(zip(*b, strict=True))
-    return [[sum(map(mul, row, column)) for column in columns] for row in a]
-
-
-def plus(a: Grid, b: Grid) -> Grid:
-    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
 
 
 def telling_rows(n: int, d: int, settings: Settings, rng: random.Random) -> Matrix:

@@ -14,7 +14,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import layer_norm, rms_norm
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing_gradients import first
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success
 from symattn.derivation.mechanisms.layer_norm import normalise, normed
 from symattn.exact import Matrix, Size
 from symattn.exact.values import Rational
@@ -40,7 +40,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             means = Fraction(sum(g), len(g)), Fraction(sum(map(mul, g, n)), len(g))
             return gradient if all(mean.denominator == 1 for mean in means) and len(set(g)) > 2 else None
 
-        rows.append(first(drawn, "gradients whose means are whole"))
+        rows.append(first_success(drawn, "gradients whose means are whole", MOST_TRIES))
     return {**given, "dN": Matrix(rows)}
 
 

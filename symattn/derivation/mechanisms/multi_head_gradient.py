@@ -13,11 +13,10 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number, product, tried
+from symattn.derivation.mechanisms.drawing import entries, first_success, number, product, tried
 from symattn.derivation.mechanisms.drawing_gradients import (
     Weights,
     can_be_rounded,
-    first,
     full,
     rounded,
     upstream_of_heads,
@@ -84,7 +83,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         of_heads = {f"A_{head}": Matrix(rows) for head, rows in enumerate(weights, 1)}
         return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
 
-    return first(drawn, "weights and gradients that come out", SHEETS)
+    return first_success(drawn, "weights and gradients that come out", SHEETS)
 
 
 SHEETS, QUERIES = 1000, 100

@@ -13,8 +13,8 @@ from symattn.derivation.mechanisms import rotary_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, ROTARY, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import tried
-from symattn.derivation.mechanisms.drawing_gradients import first, upstream
+from symattn.derivation.mechanisms.drawing import first_success, tried
+from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.exact import Matrix, Size
 
 
@@ -29,7 +29,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         back = upstream(tried(forward, rng), rng)
         return None if back is None else {**given, "dZ": back}
 
-    return first(drawn, "gradients that come out", DRAWS)
+    return first_success(drawn, "gradients that come out", DRAWS)
 
 
 DRAWS = 50

@@ -13,8 +13,8 @@ from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, number, product, tried
-from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, rounded, upstream_of_heads
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, entries, first_success, number, product, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
@@ -37,7 +37,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         gradient = weights and upstream_of_heads([weights], [product(x, w_v)], None, d_v, rng)
         return {**given, "A": Matrix(weights), "dZ": Matrix(gradient)} if weights and gradient else None
 
-    return first(drawn, "weights and gradients that come out")
+    return first_success(drawn, "weights and gradients that come out", MOST_TRIES)
 
 
 MECHANISM = Mechanism(

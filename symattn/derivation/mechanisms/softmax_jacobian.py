@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import number
-from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, first, telling_row, upstream_row
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success, number
+from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, telling_row, upstream_row
 from symattn.derivation.ops import MatMul, SoftmaxJacobian
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick
@@ -31,7 +31,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         weights = telling_row(gradient, (True,) * m, max(m + 1, pick(rng, DENOMINATORS[:3])), rng)
         return {"a": Matrix([weights]), "da": Matrix([gradient])} if weights else None
 
-    return first(drawn, "weights and a gradient that come out")
+    return first_success(drawn, "weights and a gradient that come out", MOST_TRIES)
 
 
 MECHANISM = Mechanism(

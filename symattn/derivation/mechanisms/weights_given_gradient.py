@@ -9,9 +9,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings, attend
-from symattn.derivation.mechanisms.drawing import Rows, dull, entries, number, tried
-from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, first, full, rounded, upstream_of_heads
-from symattn.derivation.mechanisms.layer_norm import first as found_first
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, number, tried
+from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
 
@@ -34,7 +33,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def drawn() -> dict[str, Matrix] | None:
         k, v = entries(m, d_k, rng), entries(m, d_v, rng)
-        found = [found_first(lambda i=i: query(i, k), QUERIES) for i in range(n)]  # type: ignore[misc]
+        found = [first(lambda i=i: query(i, k), QUERIES) for i in range(n)]  # type: ignore[misc]
         q = [row for row in found if row]
         if len(q) < n or dull(q):
             return None
@@ -43,7 +42,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         gradient = weights and upstream_of_heads([weights], [v], None, d_v, rng)
         return {"A": Matrix(weights), **given, "dZ": Matrix(gradient)} if weights and gradient else None
 
-    return first(drawn, "weights and gradients that come out", 1000)
+    return first_success(drawn, "weights and gradients that come out", 1000)
 
 
 MECHANISM = Mechanism(
