@@ -56,7 +56,7 @@ class Tried:
         if separated and separated.wrongs:
             pairs = [(f"{c.one}={c.other}", bool(c.parts)) for c in separated.collisions]
             apart = Apart(
-                len(separated.core),
+                sum(w.misconception.core for w in separated.wrongs),
                 len(separated.wrongs),
                 separated.nearest,
                 tuple(separated.invisible),

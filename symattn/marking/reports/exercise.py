@@ -285,8 +285,8 @@ def _weights(row: Sequence[Value], rng: Random) -> list[Value]:
     if len(seen) <= 4:
         patterns += mixed_patterns(len(seen))
     pattern = pick(rng, patterns or row_patterns(len(seen), 2, 3))
-    drawn = iter(shuffled(rng, pattern.weights))
-    return [_fraction(next(drawn), pattern.D) if k in seen else 0 for k in range(len(row))]
+    drawn = iter(shuffled(rng, pattern))
+    return [_fraction(next(drawn), sum(pattern)) if k in seen else 0 for k in range(len(row))]
 
 
 def _mixed(matrix: Matrix, rows: bool, rng: Random) -> Matrix:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property
 from itertools import combinations
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step
-from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, misconceptions, replayed, whole
+from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, replayed, whole
 from symattn.derivation.witnesses import transposed
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, has_symbols
@@ -65,6 +65,45 @@ SMALLEST = 1e-9
 
 
 @dataclass(frozen=True)
+class Replay:
+    """What one misconception writes, in floats: `value` gives a step, or None after the last one that it reaches.
+
+    `first` is the first step whose value is not the right one, None if the misconception cannot be seen.
+    """
+
+    id: str
+    first: str | None
+    value: Callable[[str], Floats | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Misconceptions beside the right values and one another."""
+
+    right: Mapping[str, Floats | None]
+    replays: Sequence[Replay]
+
+    @property
+    def last(self) -> str:
+        return list(self.right)[-1]
+
+    @cached_property
+    def shown(self) -> list[tuple[Replay, float]]:
+        """Those that can be seen, with how far from the truth they are where they first show."""
+        return [(r, self.from_truth(r, r.first)) for r in self.replays if r.first is not None]
+
+    def from_truth(self, replay: Replay, step: str) -> float:
+        return distance(replay.value(step), self.right[step])
+
+    def pairs(self) -> Iterator[tuple[Replay, Replay, str, float]]:
+        """Those that first show at the same step, with the step at which they part, and by how much; "" nowhere."""
+        for (a, _), (b, _) in combinations(self.shown, 2):
+            if a.first == b.first and a.first is not None:
+                steps = () if a.value is b.value else (a.first, *self.right)
+                yield a, b, *next(((s, d) for s in steps if (d := distance(a.value(s), b.value(s)))), ("", 0.0))
+
+
+@dataclass(frozen=True)
 class Collision:
     """Two misconceptions that write the same at the first step they spoil; `parts` is where they part, "" nowhere."""
 
@@ -76,20 +115,14 @@ class Collision:
 
 @dataclass(frozen=True)
 class Separation:
-    """Misconceptions on one derivation, compared with the right values and with one another.
-
-    `core` are those that a variant must show; `others` works the rest out, which takes twice as long, for who asks.
-    """
+    """Misconceptions on one derivation, compared with the right values and with one another."""
 
     derivation: Derivation
-    core: tuple[WrongDerivation, ...]
-    others: Callable[[], tuple[WrongDerivation, ...]] = tuple
+    wrongs: tuple[WrongDerivation, ...]
 
     @cached_property
-    def wrongs(self) -> tuple[WrongDerivation, ...]:
-        """All of them, in the order of the catalogue."""
-        order = {id: k for k, id in enumerate(misconceptions())}
-        return tuple(sorted((*self.core, *self.others()), key=lambda w: order[w.misconception.id]))
+    def _compared(self) -> Compared:
+        return _compared(self.derivation, self.wrongs)
 
     @cached_property
     def invisible(self) -> tuple[str, ...]:
@@ -99,81 +132,50 @@ class Separation:
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:
         """Pairs of visible ones that write exactly the same at their first step."""
-        found = []
-        for a, b in self._pairs(self.wrongs):
-            assert a.first is not None
-            if a.value(a.first) is not None and self._between(a, b, a.first) == 0:
-                found.append(Collision(a.misconception.id, b.misconception.id, a.first, self._parting(a, b)))
-        return tuple(found)
+        pairs = ((a, b, a.first, parting) for a, b, parting, _ in self._compared.pairs())
+        return tuple(
+            Collision(a.id, b.id, at, parts) for a, b, at, parts in pairs if at and parts != at and a.value(at)
+        )
 
     @cached_property
     def silent(self) -> tuple[str, ...]:
         """Those that show on the way and leave the last line right."""
-        shown = [w for w in self.wrongs if w.first not in (None, self._last)]
-        return tuple(w.misconception.id for w in shown if self._off_at_the_end(w) == 0)
+        compared = self._compared
+        shown = (r for r, _ in compared.shown if r.first != compared.last)
+        return tuple(r.id for r in shown if compared.from_truth(r, compared.last) == 0)
 
     @cached_property
     def merged(self) -> tuple[tuple[str, str], ...]:
         """Pairs that write the same wrong last line, though not the same on the way."""
-        quiet = {*self.invisible, *self.silent}
+        quiet, last = {*self.invisible, *self.silent}, self._compared.last
         together = {(c.one, c.other) for c in self.collisions if not c.parts}
-        ends = [w for w in self.wrongs if w.misconception.id not in quiet and w.value(self._last) is not None]
-        pairs = ((a, b) for a, b in combinations(ends, 2) if self._between(a, b, self._last) == 0)
-        named = ((a.misconception.id, b.misconception.id) for a, b in pairs)
-        return tuple(pair for pair in named if pair not in together)
-
-    @property
-    def _last(self) -> str:
-        return self.derivation.last.name
+        ends = [(r.id, end) for r in self._compared.replays if r.id not in quiet and (end := r.value(last)) is not None]
+        pairs = ((one, other) for (one, a), (other, b) in combinations(ends, 2) if distance(a, b) == 0)
+        return tuple(pair for pair in pairs if pair not in together)
 
     @cached_property
     def nearest(self) -> float:
         """How near a core misconception comes to the truth, or to another one, where it first shows and differs."""
-        shown = [w for w in self.core if w.first is not None]
-        distances = [self._from_truth(w) for w in shown]
-        for a, b in self._pairs(shown):
-            step = a.first
-            assert step is not None
-            apart = self._between(a, b, step)
-            distances.append(apart if apart else self._between(a, b, self._parting(a, b) or step) or math.inf)
-        return min(distances, default=math.inf)
+        core = _compared(self.derivation, [w for w in self.wrongs if w.misconception.core])
+        apart = (distance or math.inf for *_, distance in core.pairs())
+        return min((*(distance for _, distance in core.shown), *apart), default=math.inf)
 
-    # -- distances: the largest difference of two entries
 
-    def _pairs(self, wrongs: Sequence[WrongDerivation]) -> Iterable[tuple[WrongDerivation, WrongDerivation]]:
-        """Pairs that first go wrong at the same step."""
-        return ((a, b) for a, b in combinations(wrongs, 2) if a.first is not None and a.first == b.first)
+def _compared(derivation: Derivation, wrongs: Sequence[WrongDerivation]) -> Compared:
+    def replay(wrong: WrongDerivation) -> Replay:
+        return Replay(wrong.misconception.id, wrong.first, cache(lambda step: floats_of(wrong.value(step))))
 
-    def _from_truth(self, wrong: WrongDerivation) -> float:
-        assert wrong.first is not None
-        return distance(self._floats(wrong, wrong.first), floats_of(self.derivation.value(wrong.first)))
-
-    def _off_at_the_end(self, wrong: WrongDerivation) -> float:
-        return distance(self._floats(wrong, self._last), floats_of(self.derivation.value(self._last)))
-
-    def _between(self, a: WrongDerivation, b: WrongDerivation, step: str) -> float:
-        return distance(self._floats(a, step), self._floats(b, step))
-
-    def _parting(self, a: WrongDerivation, b: WrongDerivation) -> str:
-        """The first step at which two wrong ways differ."""
-        return next((s.name for s in self.derivation if self._between(a, b, s.name)), "")
-
-    def _floats(self, wrong: WrongDerivation, step: str) -> Floats | None:
-        key = (wrong.misconception.id, step)
-        if key not in self._known:
-            self._known[key] = floats_of(wrong.value(step))
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[tuple[str, str], Floats | None]:
-        return {}
+    return Compared({step.name: floats_of(step.result) for step in derivation}, list(map(replay, wrongs)))
 
 
 def separation(derivation: Derivation) -> Separation:
     """Every misconception that problem types draw and that has a place, replayed; none where there are letters."""
-    matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
-    if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
+    if not has_numbers(derivation):
         return Separation(derivation, ())
-    core = [m.id for m in drawn_misconceptions() if m.core]
-    others = [m.id for m in drawn_misconceptions() if not m.core]
-    return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
+    return Separation(whole(derivation), replayed(derivation, [m.id for m in drawn_misconceptions()]))
+
+
+def has_numbers(derivation: Derivation) -> bool:
+    """Whether there are no letters."""
+    matrices = (*derivation.givens.values(), *(step.result for step in derivation))
+    return all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices)

@@ -6,15 +6,24 @@ without a witness they are worked out in floats, too: exactly they would be most
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, combinations
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, following, rewritten_everywhere
-from symattn.exact import Matrix, has_symbols
-from symattn.teaching.fairness.separation import LEAST, Floats, distance, floats_of, has_witness, in_floats
+from symattn.teaching.fairness.separation import (
+    LEAST,
+    Compared,
+    Floats,
+    Replay,
+    distance,
+    floats_of,
+    has_numbers,
+    has_witness,
+    in_floats,
+)
 
 
 def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[str]:
@@ -23,24 +32,27 @@ def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[st
     With ~ for what can be told apart, but by less than `LEAST`; with ≈ for what comes so near `at_the_end`, if that
     counts.  Nothing where there are letters.
     """
-    matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
-    if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
+    if not has_numbers(derivation):
         return frozenset()
-    core = _Core(MatrixwiseDerivation(derivation))
-    return frozenset(chain(core.on_the_way(), core.last_lines() if at_the_end else ()))
+    core = _Core(MatrixwiseDerivation(derivation)).compared
+    return frozenset(chain(_on_the_way(core), _in_last_lines(core) if at_the_end else ()))
 
 
-@dataclass(frozen=True)
-class _Replay:
-    """What one misconception writes, in floats: `value` gives a step, or None after the last one that it reaches.
+def _on_the_way(core: Compared) -> Iterator[str]:
+    """Where misconceptions first show, and where those part that first show in the same step."""
+    yield from (r.id for r in core.replays if r.first is None)
+    yield from (f"{r.id}~" for r, apart in core.shown if apart < LEAST)
+    for a, b, _, apart in core.pairs():
+        if apart < LEAST:
+            yield ("~" if apart else "=").join(sorted((a.id, b.id)))
 
-    It is the same function for what writes the same everywhere.  `first` is the first step whose value is not the right
-    one, None if the misconception cannot be seen.
-    """
 
-    id: str
-    first: str | None
-    value: Callable[[str], Floats | None]
+def _in_last_lines(core: Compared) -> Iterator[str]:
+    yield from (f"{r.id}≈" for r, _ in core.shown if core.from_truth(r, core.last) < LEAST)
+    ends = [(r.id, end) for r, _ in core.shown if (end := r.value(core.last)) is not None]
+    yield from (
+        "≈".join(sorted((one, other))) for (one, a), (other, b) in combinations(ends, 2) if distance(a, b) < LEAST
+    )
 
 
 class _Core:
@@ -48,14 +60,13 @@ class _Core:
 
     def __init__(self, laid: MatrixwiseDerivation) -> None:
         self.rows = laid.rows
-        self.truth = {step.name: floats_of(step.result) for step in self.rows}
-        self.givens = {name: floats_of(m) for name, m in self.rows.givens.items()}
-        self.alike: dict[str, list[_Replay]] = {}
+        self.right = {step.name: floats_of(step.result) for step in self.rows}
+        self.alike: dict[str, list[Replay]] = {}
         core = [m for m in misconceptions().values() if m.core]
         changed = [(m.id, rewritten_everywhere(self.rows, m.change, laid.parts)) for m in core]
-        self.replays = [self._replay(id, rewritten) for id, rewritten in changed if rewritten]
+        self.compared = Compared(self.right, [self._replay(id, rewritten) for id, rewritten in changed if rewritten])
 
-    def _replay(self, id: str, rewritten: Rewritten) -> _Replay:
+    def _replay(self, id: str, rewritten: Rewritten) -> Replay:
         """A misconception; as an earlier one, if it writes the same in the only step that both do otherwise."""
         steps, known = self._followed(rewritten), dict[str, Floats | None]()
 
@@ -64,20 +75,20 @@ class _Core:
                 known[found[0]] = found[1]
             return known.get(name)
 
-        first = next((name for name, right in self.truth.items() if distance(value(name), right)), None)
-        found = _Replay(id, first, value)
+        first = next((name for name, right in self.right.items() if distance(value(name), right)), None)
+        found = Replay(id, first, value)
         if first is None or value(first) is None or len(rewritten) > 1:
             return found
         others = self.alike.setdefault(first, [])
         same = next((other for other in others if not distance(value(first), other.value(first))), None)
         if same:
-            return _Replay(id, first, same.value)
+            return replace(same, id=id)
         others.append(found)
         return found
 
     def _followed(self, rewritten: Rewritten) -> Iterator[tuple[str, Floats | None]]:
         """Every step with what it gives; it ends with one that is not defined."""
-        steps, right = self.rows.steps, {**self.givens, **self.truth}
+        steps, right = self.rows.steps, {name: floats_of(m) for name, m in self.rows.givens.items()} | self.right
         exact = max((k for k, s in enumerate(steps, 1) if not has_witness(rewritten.get(s.name, s))), default=0)
         made = dict(right)
         for step, fails in following(replace(self.rows, steps=steps[:exact]), rewritten):
@@ -91,24 +102,3 @@ class _Core:
             yield step.name, made[step.name]
             if made[step.name] is None:
                 return
-
-    def on_the_way(self) -> Iterator[str]:
-        """Where misconceptions first show, and where those part that first show in the same step."""
-        shown = [(r, r.first) for r in self.replays if r.first is not None]
-        yield from (r.id for r in self.replays if r.first is None)
-        yield from (f"{r.id}~" for r, first in shown if distance(r.value(first), self.truth[first]) < LEAST)
-        for (a, first), (b, other) in combinations(shown, 2):
-            if first != other:
-                continue
-            steps = (first, *self.truth) if a.value is not b.value else ()
-            apart = next((d for s in steps if (d := distance(a.value(s), b.value(s)))), 0)
-            if apart < LEAST:
-                yield ("~" if apart else "=").join(sorted((a.id, b.id)))
-
-    def last_lines(self) -> Iterator[str]:
-        last = list(self.truth)[-1]
-        ends = [(r, r.value(last)) for r in self.replays if r.first is not None]
-        yield from (f"{r.id}≈" for r, end in ends if distance(end, self.truth[last]) < LEAST)
-        for (a, end), (b, its_end) in combinations(ends, 2):
-            if end is not None and its_end is not None and distance(end, its_end) < LEAST:
-                yield "≈".join(sorted((a.id, b.id)))

@@ -203,7 +203,7 @@ def _weighing(w: _Wanted) -> Drill:
     match w.form:
         case "logs" | "masked":
             visible = count - (w.form == "masked")
-            weights = pick(rng, mixed_patterns(visible, 20, terminating=False)).weights
+            weights = pick(rng, mixed_patterns(visible, 20, terminating=False))
             row = [f"ln({x})" if x > 1 else "0" for x in shuffled(rng, weights)]
             if w.form == "masked":
                 row.insert(whole(rng, 0, visible), "-inf")
@@ -217,7 +217,7 @@ def _weighing(w: _Wanted) -> Drill:
             row = [str(least + x) for x in shuffled(rng, offsets)]
         case form:
             base, number, reach = ("2", 2, 3) if form == "base 2" else ("3", 3, 2)
-            weights = pick(rng, row_patterns(count, number, reach, terminating=True)).weights
+            weights = pick(rng, row_patterns(count, number, reach, terminating=True))
             least = whole(rng, -1, 1)
             exponents = {number**k: k for k in range(max(weights))}
             row = [str(least + exponents[x]) for x in shuffled(rng, weights)]
@@ -232,7 +232,7 @@ def _mixing(w: _Wanted) -> Drill:
     rows: list[list[Fraction]] = []
     for _ in range(TRIES):
         pattern = pick(w.rng, patterns)
-        row = [Fraction(x, pattern.D) for x in shuffled(w.rng, pattern.weights)]
+        row = [Fraction(x, sum(pattern)) for x in shuffled(w.rng, pattern)]
         if row not in rows:
             rows.append(row)
         if len(rows) == w.size["n"]:

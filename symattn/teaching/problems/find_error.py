@@ -99,9 +99,7 @@ class PlantFamily(derived.Family):
 def at_step(d: Derivation, step: str) -> Separation:
     """The misconceptions that have their place at this step, on what has been written so far."""
     wrongs = replayed(d, [m.id for m in drawn_misconceptions() if m.at == step])
-    core = tuple(w for w in wrongs if w.misconception.core)
-    others = tuple(w for w in wrongs if not w.misconception.core)
-    return Separation(wrongs[0].right if wrongs else d, core, lambda: others)
+    return Separation(wrongs[0].right if wrongs else d, wrongs)
 
 
 def plantable(separated: Separation) -> dict[str, WrongDerivation]:
