@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -20,7 +20,8 @@ from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHO
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
 from symattn.errors import InputError, UndecidedError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
+from symattn.exact import Matrix, Size
+from symattn.exact.approximate import approximate
 from symattn.foundation.dice import spend, whole
 
 FILLED = 0.7
@@ -142,24 +143,36 @@ def _complaints(
     for name, matrix in givens.items():
         yield from _dull(name, matrix)
     products = _products(givens)
-    for name, product in products.items():
-        if name not in givens:
-            yield from _dull(name, product)
-    yield from _too_large(products, inner)
-    yield from _confusable(products)
+    yield from _of_products(products, givens, inner)
     try:
         d = worked_out()
     except UndefinedError as error:
         yield str(error)
         return
     if settings.activation != "identity":
-        after = {name: m for name in "QKVS" if name in d and isinstance(m := d.value(name), Matrix)}
-        for name, matrix in after.items():
-            yield from _dull(name, matrix)
-        yield from _too_large(after, inner)
-        yield from _confusable(after)
+        after = {name: m for name in products if name in d and isinstance(m := d.value(name), Matrix)}
+        yield from _of_products(after, (), inner)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
+
+
+def _of_products(products: Mapping[str, Matrix], judged: Container[str], inner: int) -> Iterator[str]:
+    """What is wrong with Q, K, V and S besides those that were judged already, as far as there are any."""
+    for name, product in products.items():
+        if name not in judged:
+            yield from _dull(name, product)
+    for name, product in products.items():
+        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
+        if any(isinstance(x, int) and abs(x) > largest for x in product):
+            yield f"{name} has an entry above {largest:.0f}"
+    yield from _symmetric("S", products.get("S"))
+    if "Q" in products and products["Q"] == products.get("K"):
+        yield "Q and K are equal"
+
+
+def _symmetric(name: str, scores: Matrix | None) -> Iterator[str]:
+    if scores is not None and scores.shape[0] == scores.shape[1] > 1 and scores == scores.T:
+        yield f"{name} is symmetric, which hides an exchange of Q and K"
 
 
 def _general_complaints(
@@ -188,8 +201,8 @@ def _general_complaints(
         for x in step.result if step.name not in stated else ():
             if isinstance(x, int | Fraction) and not (fits(x) or (d.taken and _is_short(x))):
                 yield f"{step.name} has {x} in it"
-        if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
-            yield f"{step.name} is symmetric, which hides an exchange of Q and K"
+        if step.stem == "S":
+            yield from _symmetric(step.name, step.result)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
     if complaint := mechanism.complaint(d):
@@ -250,21 +263,6 @@ def _dull(name: str, matrix: Matrix) -> Iterator[str]:
             yield f"{name} has two equal rows or columns"
 
 
-def _too_large(products: Mapping[str, Matrix], inner: int) -> Iterator[str]:
-    for name, product in products.items():
-        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
-        if any(isinstance(x, int) and abs(x) > largest for x in product):
-            yield f"{name} has an entry above {largest:.0f}"
-
-
-def _confusable(products: Mapping[str, Matrix]) -> Iterator[str]:
-    s = products.get("S")
-    if s is not None and s.shape[0] == s.shape[1] > 1 and s == s.T:
-        yield "S is symmetric, which hides an exchange of Q and K"
-    if "Q" in products and products["Q"] == products.get("K"):
-        yield "Q and K are equal"
-
-
 def _bad_mask(d: Derivation) -> Iterator[str]:
     """Hidden scores of every sign and of modest size: only then does every wrong way of masking show."""
     hidden: list[float] = []
@@ -273,7 +271,7 @@ def _bad_mask(d: Derivation) -> Iterator[str]:
             scores = d.value(step.operands[0].name)
             assert isinstance(scores, Matrix)
             pairs = zip(scores.rows, step.op.keep, strict=True)
-            hidden += [_float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
+            hidden += [approximate(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
     if len(hidden) >= 3 and not (min(hidden) < 0 < max(hidden)):
         yield "the hidden scores are not of both signs"
     if any(abs(x) > 3.01 for x in hidden):
@@ -286,7 +284,7 @@ def _bad_weights(d: Derivation) -> Iterator[str]:
             continue
         ties, counts = 0, list[int]()
         for line in step.result.rows:
-            seen = [_float(x) for x in line if not (isinstance(x, int) and x == 0)]
+            seen = [approximate(x) for x in line if not (isinstance(x, int) and x == 0)]
             if len(seen) < 2:
                 continue
             if max(seen) > MOST_WEIGHT:
@@ -297,10 +295,3 @@ def _bad_weights(d: Derivation) -> Iterator[str]:
             counts.append(len(seen))
         if ties > most_ties(counts):
             yield "too many ties among the weights"
-
-
-def _float(x: Value) -> float:
-    """For choosing only: nothing that is printed comes from here."""
-    if x is NEGATIVE_INFINITY:
-        return -math.inf
-    return float(x) if isinstance(x, int | Fraction) or is_symbolic(x) else float(decimal_text(x, 9))

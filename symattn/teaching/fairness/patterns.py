@@ -35,7 +35,7 @@ def _patterns(n: int, powers: tuple[int, ...], terminating: bool) -> tuple[Patte
     return tuple(sorted(kept, key=lambda pattern: (sum(pattern), pattern)))
 
 
-def divides_a_power_of_ten(D: int) -> bool:  # noqa: N803  (the name that the tables give it)
+def divides_a_power_of_ten(D: int) -> bool:
     for prime in (2, 5):
         while D % prime == 0:
             D //= prime
