@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import pytest
 from exams import exam_file, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripts import drawn
 
 import symattn
 from symattn.errors import InputError
@@ -135,11 +135,11 @@ def test_parts_that_are_asked_have_their_marks(made):
 
 @pytest.mark.parametrize("left_out", ["Q", "S", "S'", "A"])
 def test_what_other_parts_want_and_are_worth_stays_without_one(left_out):
-    [sheet] = symattn.worksheet("self_attention", seed=4)
-    names = [part.name for part in sheet.question.parts if part.name != left_out]
+    drawn_whole = drawn("self_attention", seed=4)
+    names = [part.name for part in drawn_whole.parts if part.name != left_out]
     alone, whole = (
         [(part.name, part.title, part.answer, part.marks) for part in question.parts if part.name != left_out]
-        for question in (sheet.question.asking(names), sheet.question)
+        for question in (drawn_whole.asking(names), drawn_whole)
     )
     assert alone == whole
 
@@ -151,7 +151,7 @@ def test_what_other_parts_want_and_are_worth_stays_without_one(left_out):
 @settings(max_examples=5, deadline=None)
 def test_what_is_used_and_not_asked_is_given_by_its_rule_and_worked_out_in_the_key(mechanism, data):
     """On paper and key, every step that an asked one rests on stands on the left of an equation above its boxes."""
-    question = drawn(mechanism)
+    question = drawn(mechanism, seed=4)
     names = [part.name for part in question.parts]
     asked = question.asking(data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
     d, wording = question.problem.derivation, wording_of(question.problem)
@@ -164,19 +164,13 @@ def test_what_is_used_and_not_asked_is_given_by_its_rule_and_worked_out_in_the_k
         assert {wording.name(name) for name in rests_on if name in names} <= in_key
 
 
-@cache
-def drawn(mechanism):
-    [sheet] = symattn.worksheet(mechanism, seed=4)
-    return sheet.question
-
-
 def left_sides(blocks):
     return {formula.parts[0] for formula in formulas_among(blocks) if isinstance(formula, Relation)}
 
 
 def test_all_heads_of_a_step_are_asked_by_its_name():
-    [sheet] = symattn.worksheet("multi_head_attention", seed=4)
-    assert [part.name for part in sheet.question.asking(["Z", "S"]).parts] == ["S_1", "Z_1", "S_2", "Z_2"]
+    asked = drawn("multi_head_attention", seed=4).asking(["Z", "S"])
+    assert [part.name for part in asked.parts] == ["S_1", "Z_1", "S_2", "Z_2"]
 
 
 def test_what_is_handed_in_is_marked_in_boxes_and_read_by_a_person_in_words(made, tmp_path):

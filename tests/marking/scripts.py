@@ -9,9 +9,11 @@ layouts.
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import sympy
 
+from symattn.api import worksheet
 from symattn.derivation.misconceptions import whole
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, decimal_text, is_symbolic, to_sympy
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
@@ -31,6 +33,16 @@ from symattn.teaching.question import (
     StepAnswer,
     WordAnswer,
 )
+
+# ------------------------------------------------------------------------------------------------ questions
+
+
+@cache
+def drawn(mechanism="", seed=1, **chosen):
+    """The question of a worksheet."""
+    [sheet] = worksheet(mechanism, seed=seed, **chosen)
+    return sheet.question
+
 
 # ------------------------------------------------------------------------------------------------ pages
 

@@ -13,7 +13,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import exactly, key_of, key_script, laid, legible, lost, marked, page, pages, script, shown
+from scripts import drawn, exactly, key_of, key_script, laid, legible, lost, marked, page, pages, script, shown
 from trials import tries
 
 import symattn
@@ -38,7 +38,7 @@ SHEETS = (
 @cache
 def key_to(number):
     mechanism, problem, chosen = SHEETS[number]
-    q = symattn.worksheet(mechanism, problem=problem, seed=1, **chosen)[0].question
+    q = drawn(mechanism, problem=problem, **chosen)
     return q, key_script(q)
 
 
@@ -144,7 +144,7 @@ def test_a_line_that_hides_a_mistake_counts_as_blank(number, id, part, texts, po
 
 def mistaken_by(mechanism, id, **chosen):
     """A question, and what somebody writes who has a misconception and goes on from there."""
-    q = symattn.worksheet(mechanism, problem="full", seed=1, **chosen)[0].question
+    q = drawn(mechanism, **chosen)
     [wrong] = replayed(q.problem.derivation, [id])
     return q, script(q, laid(q, pages(wrong.derivation)), legible)
 
@@ -196,7 +196,7 @@ def test_what_is_implied_is_worth_no_more_than_what_is_written(id, policy):
 def test_a_wrong_entry_that_nothing_shows_counts_as_blank(mechanism, chosen):
     """A hidden score, and what ReLU cuts off anyway: whatever stands there, the next line is the key's."""
     part, hidden = ("S'", (0, 2)) if mechanism == "causal_self_attention" else ("H_linear", None)
-    q = symattn.worksheet(mechanism, problem="full", seed=1, **chosen)[0].question
+    q = drawn(mechanism, **chosen)
     right = key_script(q)
     said, rows = right.answers[part], key_of(q)[part]
     i, j = hidden or next((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x < 0)
@@ -279,7 +279,7 @@ def test_zeros_everywhere_earn_next_to_nothing():
 
 def test_weights_follow_from_the_students_own_mask():
     """One cell of the mask is shaded wrongly: that is the mistake, and the weights under it are right."""
-    q = symattn.worksheet("", problem="masks", seed=2)[0].question
+    q = drawn(problem="masks", seed=2)
     d, parts = q.problem.derivation, {part.name: part.answer for part in q.parts}
     shading, weights, matrix = parts["shade"], parts["weights"], parts["mask"]
     columns = range(shading.shape[1])
@@ -301,7 +301,7 @@ def test_weights_follow_from_the_students_own_mask():
 @pytest.mark.parametrize("seed", [2])
 def test_a_decimal_and_the_fraction_that_it_equals_are_worth_the_same(seed):
     """P8: halves after a slip, as 1.5 or as 3/2, before weights and outputs that were rounded on the way."""
-    q = symattn.worksheet("attention", problem="full", seed=seed)[0].question
+    q = drawn("attention", seed=seed)
     d, right = q.problem.derivation, key_of(q)
     scores = [[*row] for row in right["S"]]
     scores[0][2] += 1

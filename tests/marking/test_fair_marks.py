@@ -9,19 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scripts import ids, key_script, lost, marked, mistakes, shown
+from oracles import floats, softmax
+from scripts import drawn, ids, key_script, lost, marked, mistakes, shown
 from scripts import right_answer as right
 
-import symattn
 from symattn.exact import decimal_text
 from symattn.marking.attempt import Attempt, Grid, Grids
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.problems.mask_kinds import keep_of
-
-
-def sheet(problem, seed=1, **stated):
-    [one] = symattn.worksheet(problem=problem, seed=seed, **stated)
-    return one.question
 
 
 def answered(question, **changed):
@@ -65,7 +60,7 @@ def weights(question, wrong):
 @pytest.mark.parametrize(("wrong", "id", "method"), [("ignored", "M1", 0), ("zeros", "M4", 0), ("afterwards", "M5", 1)])
 def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed, wrong, id, method):
     """M1 is for hidden keys with no weight, and accuracy for rows that are right: none of them is."""
-    question = sheet("masks", seed)
+    question = drawn(problem="masks", seed=seed)
     report = marked(question, answered(question, weights=weights(question, wrong)))
     [event] = mistakes(report)
     assert id in ids(event), shown(report)
@@ -75,7 +70,9 @@ def test_a_mask_that_is_not_used_costs_the_marks_for_the_weights(seed, wrong, id
 
 
 def test_one_other_number_for_what_is_hidden_is_one_mistake():
-    question = next(q for q in (sheet("masks", seed) for seed in range(1, 20)) if q.content["style"] == "additive")
+    question = next(
+        q for q in (drawn(problem="masks", seed=seed) for seed in range(1, 20)) if q.content["style"] == "additive"
+    )
     rows = [["0" if seen else "1" for seen in row] for row in keep(question)]
     report = marked(question, answered(question, mask=grid(rows)))
     [event] = mistakes(report)
@@ -98,7 +95,7 @@ def designed(question, form):
 @pytest.mark.parametrize("cut", [False, True])
 def test_logarithms_that_were_evaluated_are_right(seed, places, cut):
     """They may be left as they are, so they need not."""
-    question = sheet("design", seed)
+    question = drawn(problem="design", seed=seed)
     form = (lambda x: f"{math.trunc(x * 10**places) / 10**places:.{places}f}") if cut else (lambda x: f"{x:.{places}f}")
     report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
     assert not mistakes(report), shown(report)
@@ -114,13 +111,13 @@ def test_logarithms_that_were_evaluated_are_right(seed, places, cut):
     lambda x: f"{x:.0f}.0",  # too coarse to show anything
 ])  # fmt: skip
 def test_other_numbers_are_not(seed, form):
-    question = sheet("design", seed)
+    question = drawn(problem="design", seed=seed)
     report = marked(question, answered(question, a=Grids({"S": designed(question, form)})))
     assert [event.part for event in mistakes(report)] == ["a"], shown(report)
 
 
 def test_working_that_may_show_the_method_is_for_a_person_to_read():
-    question = sheet("design")
+    question = drawn(problem="design")
     wrong = answered(question, a=Grids({"S": grid([["0"] * 3] * 2)}))
     assert not marked(question, wrong).pending
     report = marked(question, replace(wrong, worked=frozenset("a")))
@@ -132,8 +129,7 @@ def test_working_that_may_show_the_method_is_for_a_person_to_read():
 
 def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carried_on():
     """Every distance is right, so that scores follow from the wrong lines and equal the key."""
-    [one] = symattn.worksheet("rotary_attention", seed=1)
-    question = one.question
+    question = drawn("rotary_attention")
     d = question.problem.derivation
     wrong = {}
     for role in "QK":
@@ -156,7 +152,7 @@ def test_rotations_counted_from_the_wrong_number_are_one_mistake_that_was_carrie
 
 
 def test_in_a_translation_nothing_is_implied_by_a_later_line():
-    question = sheet("translate")
+    question = drawn(problem="translate")
     scores = next(part for part in question.parts if getattr(part.answer, "step", "") == "S")
     turned = Grid(tuple(zip(*answered(question).answers[scores.name].rows, strict=True)))
     report = marked(question, answered(question, **{scores.name: turned}))
@@ -170,7 +166,7 @@ def test_in_a_translation_nothing_is_implied_by_a_later_line():
 
 def by_numpy(question):
     d = question.problem.derivation
-    return {name: np.array([[float(decimal_text(x, 15)) for x in row] for row in d.value(name).rows]) for name in "SAV"}
+    return {name: floats(d.value(name)) for name in "SAV"}
 
 
 def page(rows):
@@ -179,21 +175,21 @@ def page(rows):
 
 def test_a_slip_with_a_name_costs_no_method():
     """Rows 2 and 3 of three exchanged: M1 stays, and A1 of A3 for the row that is right."""
-    [one] = symattn.worksheet("attention", seed=3, softmax="base 2")
-    found = by_numpy(one.question)
+    question = drawn("attention", seed=3, softmax="base 2")
+    found = by_numpy(question)
     output = (found["A"] @ found["V"])[[0, 2, 1]]
-    report = marked(one.question, answered(one.question, Z=page(output)), "ib")
+    report = marked(question, answered(question, Z=page(output)), "ib")
     assert [ids(event)[0] for event in mistakes(report)] == ["A18"], shown(report)
     assert {mark.code: mark.given for mark in report.marks if mark.parts == ("Z",)} == {"M": 1, "A": 1}, shown(report)
 
 
 def test_weights_that_became_one_hot_are_not_called_uniform():
     for seed in (1, 3):
-        [one] = symattn.worksheet("attention", seed=seed, softmax="base 2")
-        found = by_numpy(one.question)
+        question = drawn("attention", seed=seed, softmax="base 2")
+        found = by_numpy(question)
         largest = (found["S"] == found["S"].max(axis=1, keepdims=True)).astype(float)
         weights = largest / largest.sum(axis=1, keepdims=True)
-        report = marked(one.question, answered(one.question, A=page(weights), Z=page(weights @ found["V"])))
+        report = marked(question, answered(question, A=page(weights), Z=page(weights @ found["V"])))
         said = " ".join(str(notice.says) for notice in report.notices if notice.kind == "veto")
         assert "Easier than intended" in said, shown(report)
         assert "uniform" not in said, shown(report)
@@ -206,7 +202,7 @@ def test_weights_that_became_one_hot_are_not_called_uniform():
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_scores_of_a_drill_divided_by_d_k_are_named(seed):
-    question = sheet("drills", seed)
+    question = drawn(problem="drills", seed=seed)
     part = next((part for part in question.parts if getattr(part.answer, "step", "") == "S'"), None)
     if part is None:
         pytest.skip("No drill of this sheet scales.")
@@ -219,7 +215,7 @@ def test_scores_of_a_drill_divided_by_d_k_are_named(seed):
 
 def test_what_the_key_lists_as_wrong_is_recognised():
     """The numbers before "one head only" and "keys or values, not both" in the key."""
-    question = sheet("counts")
+    question = drawn(problem="counts")
     n, cache = question.content["scores"]["n"], next(part for part in question.parts if part.name == "cache")
     numbers, size = cache.answer.value[0, 0], cache.answer.value[1, 0]
     half = grid([[str(numbers // 2)], [str(size // 2)]])
@@ -233,24 +229,19 @@ def test_what_the_key_lists_as_wrong_is_recognised():
 
 @pytest.mark.parametrize(("id", "part"), [("X16", "probabilities"), ("X17", "loss"), ("X18", "loss")])
 def test_wrong_losses_are_named(id, part):
-    [one] = symattn.worksheet("language_model", seed=1)
-    d = one.question.problem.derivation
+    question = drawn("language_model")
+    d = question.problem.derivation
     logits, wanted = (np.array([[float(x) for x in row] for row in d.value(name).rows]) for name in ("L", "T"))
-    powers = np.exp(logits)
-    shares = powers / powers.sum(axis=0 if id == "X16" else 1, keepdims=True)
+    shares = softmax(logits, axis=0 if id == "X16" else 1)
     losses = -np.log((shares * wanted).sum(axis=1, keepdims=True)) / {"X17": np.log(10), "X18": np.log(2)}.get(id, 1)
     own = {"probabilities": shares, "loss": losses, "mean_loss": losses.mean(keepdims=True)}
-    report = marked(one.question, answered(one.question, **{name: page(rows) for name, rows in own.items()}))
+    report = marked(question, answered(question, **{name: page(rows) for name, rows in own.items()}))
     assert [ids(event) for event in mistakes(report)] == [[id]], shown(report)
     assert set(lost(report)) == {part}, shown(report)
 
 
 def test_weights_of_head_1_in_every_head_are_one_mistake():
-    [one] = symattn.worksheet("multi_head_attention", seed=2)
-    first = one.question.problem.derivation.value("A_1")
-    report = marked(one.question, answered(one.question, A_2=page(by_numpy_of(first))))
+    question = drawn("multi_head_attention", seed=2)
+    first = floats(question.problem.derivation.value("A_1"))
+    report = marked(question, answered(question, A_2=page(first)))
     assert "H9" in ids(mistakes(report)[0]), shown(report)
-
-
-def by_numpy_of(matrix):
-    return np.array([[float(decimal_text(x, 15)) for x in row] for row in matrix.rows])

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import decimals, exactly, key_of, key_script, marked, step_of, with_entry
+from scripts import drawn as drawn_question
 from students import Style, copied
 from test_worked_cases import CASES
 
 import symattn
-from symattn.api import make_recipe
 from symattn.derivation.misconceptions import replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -34,7 +34,6 @@ from symattn.page.document import Math, spans
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import on_one_line
 from symattn.teaching.question import ChoiceAnswer
-from symattn.teaching.sheets import sheets
 
 SOME = (
     "causal_self_attention",
@@ -47,10 +46,8 @@ SOME = (
 SLOW = ("recurrent_network", "language_model")
 
 
-@cache
-def question(mechanism, seed=3):
-    [sheet] = symattn.worksheet(mechanism, seed=seed)
-    return sheet.question
+def question(mechanism):
+    return drawn_question(mechanism, seed=3)
 
 
 def plain(text):
@@ -322,8 +319,7 @@ def test_decimals_stand_with_the_students_own_mark(mark, other):
 
 def test_whole_numbers_with_zeros_behind_are_worked_with_as_whole_numbers():
     """3.0000 in Q times 1.0000 in K is 3·1; rows that sum to 2 sum to 2."""
-    [sheet] = symattn.worksheet("self_attention", seed=2, exact=False)
-    asked = sheet.question
+    asked = drawn_question("self_attention", seed=2, exact=False)
     base, rows = key_script(asked, decimals(4)), key_of(asked)
     said = looked_at(marked(asked, with_entry(base, "S", 1, 2, entry(exactly(rows["S"][1][2] + 1)))))
     assert ".0000" not in said
@@ -335,8 +331,7 @@ def test_whole_numbers_with_zeros_behind_are_worked_with_as_whole_numbers():
 
 def test_rows_and_columns_are_those_of_the_page():
     """Tokens as columns: S = Kᵀ Q there, so that what is told of a slip must be turned, too."""
-    [sheet] = symattn.worksheet("self_attention", seed=2, orientation="columns")
-    asked = sheet.question
+    asked = drawn_question("self_attention", seed=2, orientation="columns")
     d = asked.problem.derivation
     keys, base, tried = key_of(asked), key_script(asked), 0
     for i, j in ((0, 1), (1, 2), (2, 0)):
@@ -361,12 +356,6 @@ def test_rows_and_columns_are_those_of_the_page():
 CHOICES = ("choice", "estimate", "find-error", "masks", "recurrence", "shapes")
 
 
-@cache
-def sheet_of(kind, seed):
-    (sheet,) = sheets(make_recipe(problem=kind, seed=seed), 1)
-    return sheet.question
-
-
 def ticked_wrongly(question):
     for part in question.parts:
         if isinstance(part.answer, ChoiceAnswer):
@@ -375,7 +364,7 @@ def ticked_wrongly(question):
 
 @pytest.mark.parametrize("kind", CHOICES)
 def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind):
-    question = sheet_of(kind, 1)
+    question = drawn_question(problem=kind)
     for part, answer, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
         told = ReportText(report, "student")
@@ -389,14 +378,14 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
 
 
 def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it():
-    question = sheet_of("find-error", 1)
+    question = drawn_question(problem="find-error")
     for part, _, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
         assert [(event.kind, event.candidates) for event in report.events] == [("answer", ())]
 
 
 def test_of_right_options_that_were_not_ticked_only_their_number_is_told():
-    question = sheet_of("heatmap", 1)
+    question = drawn_question(problem="heatmap")
     for part in question.parts:
         answer = part.answer
         if not isinstance(answer, ChoiceAnswer) or not answer.several:
@@ -455,7 +444,7 @@ def wrong_by(q, id):
 
 def gradients():
     """Attention and its gradients, worked to four places."""
-    asked = symattn.worksheet("attention_gradient", seed=3)[0].question
+    asked = question("attention_gradient")
     return asked, {
         name: [[f"{approximate(x):.4f}" for x in row] for row in rows] for name, rows in key_of(asked).items()
     }
@@ -479,7 +468,7 @@ def test_a_term_with_powers_is_told_as_a_decimal():
 
 def test_a_matrix_with_a_missing_column_is_not_everything_right():
     """Its entries are implied by the next line, and earn their marks."""
-    asked = symattn.worksheet("attention", seed=3)[0].question
+    asked = question("attention")
     answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
     assert "Everything is right." in feedback_on(asked, answers)
     answers["S"] = [row[:-1] for row in answers["S"]]
@@ -489,7 +478,7 @@ def test_a_matrix_with_a_missing_column_is_not_everything_right():
 
 
 def test_what_was_noticed_in_reading_is_placed_by_the_signs_of_the_sheet():
-    asked = symattn.worksheet("layer_norm", seed=3)[0].question
+    asked = question("layer_norm")
     answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
     answers["N_var"][1][0] += "?"
     answers["N_hat"][0][1] += "?"

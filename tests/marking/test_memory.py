@@ -1,12 +1,10 @@
 """What is kept from one script to the next, and what is asked of shapes alone, changes nothing."""
 
-from functools import cache
 from random import Random
 
 import pytest
-from scripts import key_script, laid, legible, pages, script
+from scripts import drawn, key_script, laid, legible, pages, script
 
-import symattn
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritten_everywhere
 from symattn.errors import InputError, UndecidedError
@@ -14,11 +12,6 @@ from symattn.exact import Matrix
 from symattn.marking.attempt import Attempt, Grid
 from symattn.marking.marker import derivations, mark
 from symattn.marking.submissions.entries import grid
-
-
-@cache
-def question(mechanism):
-    return symattn.worksheet(mechanism, problem="full", seed=1)[0].question
 
 
 def scripts(q, rng):
@@ -40,7 +33,7 @@ def told(report):
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", ["attention", "layer_norm"])
 def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
-    q, rng = question(mechanism), Random(mechanism)
+    q, rng = drawn(mechanism), Random(mechanism)
     attempts = scripts(q, rng)
     alone = []
     for attempt in attempts:
@@ -55,12 +48,12 @@ def test_no_more_is_kept_than_that(monkeypatch):
     monkeypatch.setattr(derivations, "KEYS", {})
     monkeypatch.setattr(derivations, "MOST_KEYS", 2)
     for mechanism in ("attention", "rms_norm", "feed_forward", "attention"):
-        mark(question(mechanism), key_script(question(mechanism)))
+        mark(drawn(mechanism), key_script(drawn(mechanism)))
         assert len(derivations.KEYS) <= 2
     kept = [memory for _, _, memory in derivations.KEYS.values()]
     monkeypatch.setattr(derivations, "MOST_KNOWN", 0)
-    mark(question("attention"), key_script(question("attention")))
-    assert derivations.KEYS[id(question("attention").problem.derivation)][2] not in kept
+    mark(drawn("attention"), key_script(drawn("attention")))
+    assert derivations.KEYS[id(drawn("attention").problem.derivation)][2] not in kept
 
 
 SHAPED = ("attention", "layer_norm", "feed_forward_gradient", "multi_head_attention", "kv_cache", "recurrent_network")
@@ -70,7 +63,7 @@ SHAPED = ("attention", "layer_norm", "feed_forward_gradient", "multi_head_attent
 @pytest.mark.parametrize("mechanism", SHAPED)
 def test_what_somebody_does_otherwise_depends_on_shapes_alone(mechanism):
     """The same steps, by the same operations on the same operands, whatever numbers are given."""
-    problem = question(mechanism).problem
+    problem = drawn(mechanism).problem
     d, places = problem.derivation, []
     givens = {name: m.map(lambda x: x + 1) for name, m in d.givens.items() if isinstance(m, Matrix) and name != "E"}
     for one in (d, d.replay(givens=givens)):

@@ -6,15 +6,13 @@ read them, from their words alone.
 
 import re
 from dataclasses import replace
-from functools import cache
 from math import ceil
 from random import Random
 
 import pytest
-from scripts import exactly, key_script, legible
+from scripts import drawn, exactly, key_script, legible
 from sentences import refused_saying
 
-import symattn
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.exact import Matrix
@@ -45,10 +43,8 @@ WRONG = "7319/11"
 """A number that no answer is, nor any mistake that has a name."""
 
 
-@cache
 def question(problem, mechanism="", **settings):
-    [sheet] = symattn.worksheet(mechanism, problem=problem, seed=7, **settings)
-    return sheet.question
+    return drawn(mechanism, seed=7, problem=problem, **settings)
 
 
 def key(q):
@@ -263,8 +259,7 @@ def law_of_notes(own, points, rng, parts=1000):
 
 def test_one_mark_is_not_said_to_be_shared():
     """A faded line with a single mark: twice that is shared, and the note says so."""
-    [sheet] = symattn.worksheet(problem="faded", seed=4)
-    own, rng = sheet.question, Random(0)
+    own, rng = drawn(problem="faded", seed=4), Random(0)
     single = [mark for part in own.parts for mark in part.marks if mark.number == 1]
     assert single
     assert not any("shared" in str(mark.what) for mark in single)
@@ -297,8 +292,7 @@ def test_answers_of_several_kinds_are_joined():
 
 def test_a_step_that_is_asked_for_twice_is_marked_twice():
     """Where the wrong line is the output, both the correct line and the correct output are that."""
-    [sheet] = symattn.worksheet("cross_attention", problem="find-error", seed=2)
-    q = sheet.question
+    q = drawn("cross_attention", seed=2, problem="find-error")
     names = [part.name for part in q.parts if getattr(part.answer, "step", "") == "Z"]
     assert len(names) == 2
     right = key(q)

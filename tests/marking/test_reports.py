@@ -12,11 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 from pypdf import PdfReader
-from scripts import key_of, key_script, marked, other_answer, other_results, script, spoilt, with_entry, without
+from scripts import drawn, key_of, key_script, marked, other_answer, other_results, script, spoilt, with_entry, without
 from test_worked_cases import CASES
 
 import symattn
-from symattn.api import make_recipe
 from symattn.exact import decide
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
@@ -43,7 +42,6 @@ from symattn.teaching.question import (
     Part,
     ShapeAnswer,
 )
-from symattn.teaching.sheets import sheets
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
 NAMES = list(CASES)
@@ -67,15 +65,13 @@ def squeezed(words):
 # ------------------------------------------------------------------------------------------------ scripts with mistakes
 
 
-@cache
-def drawn(problem, seed):
-    [sheet] = symattn.worksheet("causal_self_attention" if problem == "full" else "", problem=problem, seed=seed)
-    return sheet.question
+def question_of(problem, seed):
+    return drawn("causal_self_attention" if problem == "full" else "", seed=seed, problem=problem)
 
 
 @cache
 def spoilt_report(problem, seed):
-    question = drawn(problem, seed % 3)
+    question = question_of(problem, seed % 3)
     return marked(question, spoilt(question, Random(seed)))
 
 
@@ -197,7 +193,7 @@ def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are
 
 
 def test_what_a_person_or_a_policy_leaves_open_is_told():
-    question = drawn("prove", 1)
+    question = question_of("prove", 1)
     report = marked(question, key_script(question))
     waiting = replace(report.attempt, answers={**report.attempt.answers, "a": Text("Because e^c cancels.")})
     found = plain(feedback_document(marked(question, waiting)))
@@ -211,7 +207,7 @@ def test_what_a_person_or_a_policy_leaves_open_is_told():
 
 @pytest.mark.parametrize("reader", DOCUMENTS)
 def test_a_question_left_empty_takes_one_line(reader):
-    question = drawn("prove", 1)
+    question = question_of("prove", 1)
     written, blank = marked(question, key_script(question)), marked(question, Attempt({}))
     *_, heading, last = DOCUMENTS[reader]([written, blank]).blocks
     assert (heading.marks, last) == (f"0/{question.marks}", Paragraph((Words(words.LEFT_EMPTY),)))
@@ -251,8 +247,7 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
 )
 def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_out, first_column_of_z, empty):
     """A line that is written in part is not empty; one of which a later line shows only a part is."""
-    [sheet] = symattn.worksheet("self_attention", seed=1)
-    question = sheet.question
+    question = drawn("self_attention")
     attempt = without(key_script(question), *left_out)
     if first_column_of_z:
         for i in range(3):
@@ -339,7 +334,7 @@ def test_a_student_is_told_the_same_whatever_the_key_is(problem):
 @pytest.mark.parametrize("typed", [*HOSTILE, "x" * 500, "7" * 59 + " apples"])
 def test_what_was_typed_comes_out_as_it_was_typed(typed):
     """As an entry, as a name, as a heading that belongs to nothing: cut, and otherwise verbatim."""
-    question = drawn("full", 1)
+    question = question_of("full", 1)
     right = key_script(question)
     answers = {**right.answers, "Q": right.answers["Q"].put(0, 0, Entry(typed, complaint="It cannot be read."))}
     report = marked(question, replace(right, answers=answers, remarks=(Remark(typed, "It belongs to no part."),)))
@@ -393,7 +388,7 @@ def test_numbers_in_json_read_back_exactly(problem, seed):
 def test_options_are_called_by_their_letters_and_those_left_out_are_not_told():
     options = tuple(Option((Words(x),), right) for x, right in (("a", True), ("b", False), ("c", True), ("d", False)))
     part = Part("a", (Words("Part a"),), (), (), ChoiceAnswer(options, True), (Mark("A", 2),))
-    question = replace(drawn("choice", 1), parts=(part,))
+    question = replace(question_of("choice", 1), parts=(part,))
     report = marked(question, Attempt({"a": Ticked(frozenset({0, 1}))}))
     [student, teacher] = (plain(make(report)) for make in DOCUMENTS.values())
     assert "optionB" in student
@@ -438,7 +433,7 @@ SAID_ABOUT = ("causal_self_attention", "layer_norm", "online_softmax")
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 @pytest.mark.parametrize("problem", [*SAID_ABOUT, "choice", "design", "find-error", "masks"])
 def test_no_sentence_stands_twice_in_what_is_said_of_one_thing(problem, language):
-    question = drawn(problem, 1) if problem in problem_types() else symattn.worksheet(problem, seed=1)[0].question
+    question = question_of(problem, 1) if problem in problem_types() else drawn(problem)
     answers = typed(spoilt(question, Random(0))) or typed(spoilt(question, Random(1)))
     if not answers:
         return
@@ -487,8 +482,8 @@ def test_what_is_equal_to_many_digits_and_not_proved_is_for_a_person(monkeypatch
 )
 def test_what_is_not_defined_is_said_in_the_language_of_the_page(language, said):
     """Whatever the language that it was written in."""
-    [one] = sheets(make_recipe(problem="shapes", seed=7), 1)
-    written = {part.name: "not defined" for part in one.question.parts if isinstance(part.answer, ShapeAnswer)}
+    one = drawn(problem="shapes", seed=7)
+    written = {part.name: "not defined" for part in one.parts if isinstance(part.answer, ShapeAnswer)}
     reports = symattn.check(one, written).reports
     for page in (feedback_document(reports), marking_document(reports)):
         shown = plain(presented(replace(page, look=make_look(language=language))))

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import floats
-from scripts import decimals, page
+from scripts import decimals, drawn, page
 from trials import tries
 
 import symattn
-from symattn.api import make_recipe
 from symattn.exact import Matrix
 from symattn.exact.carry import is_short
 from symattn.marking.marker import mark
@@ -22,23 +21,16 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Trace
 from symattn.marking.submissions.entries import grid
-from symattn.teaching.sheets import sheets
 from tests.marking.students import Slip, Style, random_style, right_script, script
 
 SUBJECTS = ("self_attention", "causal_self_attention", "multi_head_attention", "layer_norm", "attention_gradient")
 GIVEN = {"Q": [[1, 0, 2], [0, 1, 1]], "K": [[2, 1, 0], [0, 1, 1]], "V": [[1, 0], [2, 3]]}
 
 
-@cache
-def question(name, seed=1):
-    (sheet,) = sheets(make_recipe(name, seed=seed), 1)
-    return sheet.question
-
-
 @tries(8)
 @given(st.sampled_from(SUBJECTS), st.integers(0, 10**6))
 def test_no_right_script_is_accused(name, seed):
-    asked = question(name)
+    asked = drawn(name)
     style = random_style(Random(seed), [part.name for part in asked.parts])
     report = mark(asked, right_script(asked, style))
     assert not [event for event in report.events if event.kind != "rounding"], style
@@ -48,7 +40,7 @@ def test_no_right_script_is_accused(name, seed):
 @tries(8)
 @given(st.integers(0, 10**6), st.sampled_from([Decimal("-1"), Decimal(1), Decimal("0.1")]))
 def test_a_slip_does_not_pass_as_rounding(seed, off):
-    asked = question("self_attention")
+    asked = drawn("self_attention")
     rng = Random(seed)
     style = Style(places=rng.randint(2, 6), powers=rng.choice([None, 2, 3]), roots=rng.choice([None, 2, 3]))
     step = rng.choice(["Q", "S", "S'", "A", "Z"])

@@ -1,8 +1,8 @@
 """Right answers of random derivations, written as students write them, with mpmath beside every text.
 
 An entry of the weights or of the output is Σ v_j·b^s_j / Σ b^s_j.  The scores s_j = q_j/√r and the values v_j are
-worked out here from the givens, in fractions; the forms are written from these, operation by operation, and mpmath
-follows each operation, at the precision that is set.  Nothing of symattn is used but the problems that it draws.
+whole numbers or fractions in the key; the forms are written from these, operation by operation, and mpmath follows
+each operation, at the precision that is set.  Nothing of symattn is used but problems and their products.
 """
 
 from __future__ import annotations
@@ -265,10 +265,8 @@ def entries(kind, seed):
 def _entries(kind, seed):
     [sheet] = worksheet(seed=seed, **PROBLEMS[kind])
     problem = sheet.problem
-    X, W_Q, W_K, W_V = ([list(map(F, row)) for row in problem.givens[name].rows] for name in ("X", "W_Q", "W_K", "W_V"))
-    Q, K, V = (_product(X, W) for W in (W_Q, W_K, W_V))
-    S = _product(Q, [list(column) for column in zip(*K, strict=True)])
-    d_k = len(W_Q[0])
+    S, V = ([list(map(F, row)) for row in problem[name].result.rows] for name in "SV")
+    d_k = problem["K"].result.shape[1]
     root = isqrt(d_k)
     divisor, r = (root, 1) if root * root == d_k else (1, d_k)
     base = int(kind[-1]) if kind.startswith("base") else None
@@ -279,7 +277,3 @@ def _entries(kind, seed):
             yield Entry(base, r, q, tuple(F(k == j) for k in range(seen)), problem["A"].result[i, j])
         for j in range(len(V[0])):
             yield Entry(base, r, q, tuple(v[j] for v in V[:seen]), problem["Z"].result[i, j])
-
-
-def _product(a, b):
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
