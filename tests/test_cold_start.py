@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from commands import python
 from waiting import GUARD
 
 from symattn.cli import lists, main
@@ -40,10 +41,7 @@ ANSWERS = "Q = [[1, 0], [0, 2]]\n"
 def loaded(folder, code, *arguments, **environment):
     """What is heavy of what some code loads."""
     code = f"import sys\n{code}\nprint('loaded:', *sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=GUARD,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, check=False,
-    )  # fmt: skip
+    done = python("-c", code, *arguments, folder=folder, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return set(done.stdout.rpartition("loaded:")[2].split()) & set(HEAVY)
 
@@ -143,10 +141,7 @@ def test_lists_and_names_have_what_lies_in_folders_of_the_users_as_well(tmp_path
     own = '"""Cards."""\nSUFFIX = ".cards"\nLOST = ""\n\n\ndef write(bank):\n    return b""\n'
     (tmp_path / "exporters" / "cards.py").write_text(own, "utf-8")
     monkeypatch.setenv("SYMATTN_PATH", str(tmp_path))
-    done = subprocess.run(
-        [sys.executable, "-m", "symattn", "list", "formats"], cwd=tmp_path, capture_output=True, text=True,
-        timeout=GUARD, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
-    )  # fmt: skip
+    done = python("-m", "symattn", "list", "formats", folder=tmp_path)
     assert ["cards", "Cards."] in map(str.split, done.stdout.splitlines())
 
 

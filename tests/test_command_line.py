@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click import Context
 from click.shell_completion import BashComplete
-from commands import run
+from commands import contents, python, run
 from tables import tables_beside
 from waiting import GUARD
 from wrong_values import without_caret
@@ -39,19 +39,11 @@ def folder(tmp_path, monkeypatch):
 
 def process(*arguments, cwd, **environment):
     """A real process, as a person starts it."""
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    return subprocess.run(
-        [sys.executable, "-m", "symattn", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=GUARD, check=False,
-    )  # fmt: skip
+    return python("-m", "symattn", *arguments, folder=cwd, **environment)
 
 
 def files(folder):
     return sorted(contents(folder))
-
-
-def contents(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 # ------------------------------------------------------------------------------------------------ what works

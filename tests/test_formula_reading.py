@@ -3,13 +3,11 @@
 import contextlib
 import os
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import oracles
 import pytest
 import sympy
+from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables_beside
@@ -223,12 +221,7 @@ try:
 except ReadError:
     print("refused")
 """
-    root = str(Path(__file__).parent.parent)
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": root},
-    )  # fmt: skip
-    assert done.stdout == "refused\n"
+    assert python("-c", code).stdout == "refused\n"
 
 
 ALPHABET = [

@@ -3,13 +3,12 @@
 import csv
 import json
 import re
-import subprocess
 import sys
 from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
-from commands import run
+from commands import python, run
 from practice_pages import cells_of, drawn, filled, lines_of
 from sentences import refused_saying
 
@@ -132,7 +131,7 @@ def test_what_a_practice_page_has_of_symattn_is_enough_to_draw_and_to_mark(tmp_p
     """It could not start: what it left out was imported."""
     with ZipFile(BytesIO(engine.sources(("symattn",)))) as archive:
         archive.extractall(tmp_path)
-    done = subprocess.run([sys.executable, "-c", PAGE, tmp_path], capture_output=True, text=True)
+    done = python("-c", PAGE, tmp_path)
     assert done.stdout.split() == [str(tmp_path / "symattn" / "__init__.py"), "13"], done.stderr
 
 

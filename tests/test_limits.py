@@ -1,13 +1,12 @@
 """Processes that work on what strangers typed: they end at limits of processor time and memory, never at the clock."""
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from commands import refusal, run
+from commands import python, refusal, run
 from sentences import refused_saying
 from wrong_values import without_caret
 
@@ -112,12 +111,8 @@ def test_a_pipe_is_no_answer(folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_full_disk_is_a_sentence(folder):
-    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run(
-            [sys.executable, "-m", "symattn", "derive", "problem.toml"], stdout=full, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": path}, check=False,
-        )  # fmt: skip
+        done = python("-m", "symattn", "derive", "problem.toml", output=full)
     assert (done.returncode, done.stderr) == (2, "Error: The output cannot be written: No space left on device.\n")
 
 

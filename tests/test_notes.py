@@ -17,7 +17,7 @@ import pytest
 import sympy
 from oracles import plain
 from sentences import refused_saying
-from sympy import Matrix, exp
+from sympy import Matrix
 
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation.derivation import StepName
@@ -339,20 +339,6 @@ def test_leading_words_stand_on_the_line_of_their_formula(form, corrected):
         else:
             (line,) = (line for line in page.splitlines() if line.startswith(f"<p>Input {t}: "))
             assert line.endswith("</p>")
-
-
-def test_note_002_unscaled_and_exact():
-    solution = derive("note-002", scale="none", by="matrix")
-    e2 = exp(2)
-    first = Matrix([[(1 + 4 * e2) / (1 + 2 * e2), (2 + 14 * e2) / (1 + 2 * e2), (3 + 3 * e2) / (1 + 2 * e2)]])
-    found = solution["Z"].result
-    assert (found.sympy().row(0) - first).applyfunc(sympy.simplify) == sympy.zeros(1, 3)
-    assert found.decimals(4) == (
-        ("1.9366", "6.6831", "1.5951"), ("2.0000", "7.9640", "0.0540"), ("1.9997", "7.7599", "0.3584"),
-    )  # fmt: skip
-    weights = oracles.floats(solution["A"].result)
-    right = [[0.0634, 0.4683, 0.4683], [0.000006, 0.9820, 0.0180], [0.0003, 0.8805, 0.1192]]
-    np.testing.assert_allclose(weights, right, atol=5e-5)
 
 
 def test_note_002_is_largest_remainder_rounding_and_goes_on_with_the_rounded_weights():

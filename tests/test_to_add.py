@@ -5,8 +5,6 @@ tokens as rows and as columns.  A whole operation is in test_new_operation.py.
 """
 
 import importlib
-import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import get_args
 
 import numpy
 import pytest
+from commands import python
 from commands import run as command
 from tables import tables_beside
 
@@ -469,9 +468,7 @@ def test_a_language(tmp_path, layout):
 
 
 def run(path, script):
-    outcome = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "SYMATTN_PATH": str(path)}, capture_output=True, text=True
-    )
+    outcome = python("-c", script, SYMATTN_PATH=str(path))
     return outcome.stdout + outcome.stderr
 
 

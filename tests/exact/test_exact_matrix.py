@@ -1,7 +1,6 @@
 """Matrices as users of NumPy expect them: indices, floats, and matrices of other libraries; NumPy is the witness."""
 
 import math
-import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ import mpmath
 import numpy
 import pytest
 import sympy
+from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -254,12 +254,10 @@ def test_what_is_no_matrix_is_said_in_a_sentence(given, says):
 
 @pytest.mark.slow
 def test_nothing_of_ours_imports_numpy():
-    import subprocess
-
     program = (
         "import sys; sys.modules['numpy'] = None; import symattn\n"
         "d = symattn.derive('attention', Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])\n"
         "print(d['A'].result.floats(), d['A'].result[0, 0:1])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = python("-c", program)
     assert done.returncode == 0, done.stderr

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from commands import python
 from exact_witness import everything, exponents, in_sympy, members, ours, positive_sums, sums, towers
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -325,7 +324,8 @@ def test_sympy_is_not_imported_before_it_is_needed():
         "assert rounding.decimal_text(v, 3) == '0.881' and reading.read('1/2 + e').value != v\n"
         "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr
 
 
 def test_equal_towers_of_roots_are_compared_once_and_not_as_often_as_they_can_be_reached(monkeypatch):

@@ -7,8 +7,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from collections import Counter
 from functools import reduce
 from operator import getitem
@@ -16,7 +14,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from commands import contents
+from commands import contents, started
 from exams import exam_file
 from sentences import refused_saying
 from waiting import until
@@ -282,12 +280,8 @@ def test_what_only_drawing_shows_is_said_before_anything_is_written(tmp_path):
 
 
 def start(folder, out):
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    return subprocess.Popen(
-        [sys.executable, "-m", "symattn", "worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text",
-         "--out", out, "--quiet"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    words = ("worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text", "--out", out, "--quiet")
+    return started("-m", "symattn", *words, folder=folder)
 
 
 @pytest.mark.slow

@@ -6,13 +6,11 @@ What the answers are is worked out here by SymPy from the givens; what a mistake
 import csv
 import io
 import json
-import os
 import re
 import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import zipfile
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import sympy
-from commands import contents, here, run
+from commands import contents, here, run, started
 from exams import frozen
 from filling import fill
 from sentences import refused_saying
@@ -404,10 +402,8 @@ def test_another_policy_keeps_a_record_of_what_changed(exam, few, tmp_path):
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_and_leaves_the_same_bytes(graded, exam, submissions, tmp_path):
     out = tmp_path / "marked"
-    command = [sys.executable, "-m", "symattn", "grade", str(exam), str(submissions), "--out", str(out), "--jobs", "1",
-               "--format", "text,markdown", "--for", "both"]  # fmt: skip
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL)
+    words = ("grade", exam, submissions, "--out", out, "--jobs", 1, "--format", "text,markdown", "--for", "both")
+    process = started("-m", "symattn", *words, stdout=subprocess.DEVNULL)
     until(lambda: list(out.glob(".marks/*.json")) or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
@@ -417,7 +413,7 @@ def test_a_run_that_was_killed_goes_on_and_leaves_the_same_bytes(graded, exam, s
     (out / ".marks/unfinished-x").mkdir()
     (out / ".marks/unfinished-x/feedback-x").write_bytes(b"half")
     (out / ".marks/001-s001.json").write_bytes(b'{"half')  # as if the disk had lost its end
-    assert run(*command[3:]).exit_code == 0
+    assert run(*words).exit_code == 0
     assert contents(out) == contents(graded[0])
 
 

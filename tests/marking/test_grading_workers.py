@@ -11,8 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from commands import python
 from sentences import refused_saying
-from waiting import GUARD, until
+from waiting import until
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.crew import Crew, crew, processors
@@ -228,14 +229,6 @@ print("run", flush=True)
 with c.crew(2) as those:
     print(sorted(answer["answer"] for _, answer in those.as_done("odd_jobs:told", "go", enumerate(["a", "b"]))))
 """
-
-
-def python(*arguments, folder=None):
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": path},
-        capture_output=True, text=True, check=False, timeout=GUARD,
-    )  # fmt: skip
 
 
 def test_a_script_needs_no_guard_and_nothing_of_its_folder_is_run(tmp_path):

@@ -1,12 +1,12 @@
 """Somebody's own attention beside a derivation: wrong ones are named, right ones in any style are never accused."""
 
 import math
-import subprocess
 import sys
 from functools import cache
 
 import numpy as np
 import pytest
+from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
@@ -405,8 +405,7 @@ def test_bad_input_gets_one_sentence(call, says):
 @pytest.mark.slow
 def test_a_wrong_program_fails_also_where_python_drops_asserts():
     wrong = "from symattn.testing import assert_attention\nassert_attention(lambda q, k, v: q @ k.T @ v)"
-    done = subprocess.run([sys.executable, "-O", "-c", wrong], capture_output=True, text=True, check=False)
-    assert "AssertionError: With 3 tokens" in done.stderr
+    assert "AssertionError: With 3 tokens" in python("-O", "-c", wrong).stderr
 
 
 def test_a_tracer_that_was_there_is_put_back():

@@ -4,9 +4,6 @@ Wrong scripts are made below the marker: `misconceptions` says what somebody wit
 what follows from a line that somebody wrote.  What the marks should be is worked out here, from the scheme of 3.10.
 """
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -19,6 +16,7 @@ import numpy as np
 import oracles
 import pytest
 import strategies
+from commands import python
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scripts import (
@@ -633,14 +631,7 @@ def test_p7_the_order_of_the_answers_is_nothing(seed, rng):
 @pytest.mark.slow
 def test_p7_the_same_under_every_hash_seed():
     says = "from test_marking_properties import carried_out\nprint(carried_out())"
-    done = subprocess.run(
-        [sys.executable, "-c", says],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"{carried_out()}\n"
+    assert python("-c", says, PYTHONHASHSEED="1").stdout == f"{carried_out()}\n"
 
 
 def carried_out():

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from commands import started
 from waiting import until
 
 from symattn.errors import InputError
@@ -155,23 +156,15 @@ print(COMPILER._process.pid, flush=True)
 """
 
 
-def python(program):
-    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look at processes")
 @pytest.mark.parametrize("killed", [False, True])
 def test_the_process_ends_with_whoever_started_it(killed):
     program = PRINTS_ITS_CHILD + ("import signal; signal.pause()" if killed else "")
-    with python(program) as started:
-        assert started.stdout
-        child = int(started.stdout.readline())
+    with started("-c", program, stdout=subprocess.PIPE, text=True) as process:
+        child = int(process.stdout.readline())
         if killed:
-            started.kill()
-        until(lambda: started.poll() is not None)
+            process.kill()
+        until(lambda: process.poll() is not None)
     until(lambda: not runs(child))
 
 
