@@ -18,7 +18,7 @@ from itertools import combinations, product
 from symattn.derivation.derivation import Step
 from symattn.exact import values_of
 from symattn.foundation.languages import message
-from symattn.marking.attempt import BLANK, Entry
+from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.report import OF_PLACES, Event, Given, Notice, Verdict
@@ -61,8 +61,7 @@ def awarded(script: Script, award: Award) -> Awarded:
     wrong = _wrong_steps(written.trace)
 
     def award_again(other: Script) -> Awarding:
-        as_blank = (name for name in wrong if other.written.get(name) != written.trace.script.written.get(name))
-        return replace(award(other), wrong=frozenset(as_blank))
+        return replace(award(other), wrong=wrong & other.as_blank)
 
     ways = _with_blanks(written, award_again)
     others = [*ways[1:], *_with_one_correct_line_removed(written, award_again)]
@@ -197,8 +196,7 @@ def _with_one_correct_line_removed(written: Awarding, award: Award) -> Iterator[
         if name not in script.printed and trace.accepts_all_of(name) and (more := lost_after(name) - own) > 0:
             lost[name, between] = more
     for name, between in sorted(lost, key=lost.__getitem__, reverse=True)[:MOST_WAYS]:
-        kept = {other: grid for other, grid in script.written.items() if other not in {name, *between}}
-        yield award(replace(script, written=kept))
+        yield award(script.with_blank(dict.fromkeys({name, *between})))
 
 
 def _doubtful(trace: Trace) -> dict[str, list[Verdict]]:
@@ -224,13 +222,14 @@ def _doubtful(trace: Trace) -> dict[str, list[Verdict]]:
 
 def _without(trace: Trace, doubtful: Mapping[str, Sequence[Verdict]], whole: bool) -> Script:
     """The script with these entries left blank, or with the whole lines left out."""
-    script, written = trace.script, dict(trace.script.written)
+    left = dict[str, Grid | None]()
     for name, verdicts in doubtful.items():
-        for verdict in () if whole or name in trace.misshapen else verdicts:
-            written[name] = written[name].put(verdict.i, verdict.j, BLANK)
-        if whole or name in trace.misshapen or written[name].empty:
-            del written[name]
-    return replace(script, written=written, in_doubt=script.in_doubt - doubtful.keys())
+        grid = trace.script.written[name]
+        for verdict in verdicts:
+            grid = grid.put(verdict.i, verdict.j, BLANK) if name not in trace.misshapen else grid
+        left[name] = None if whole or name in trace.misshapen or grid.empty else grid
+    script = trace.script.with_blank(left)
+    return replace(script, in_doubt=script.in_doubt - doubtful.keys())
 
 
 class _Rough(Trace):

@@ -818,8 +818,8 @@ class Diagnosis(Trace):
 
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found, tried = self._worlds(step)[0], list[Fit](), 0
-        name = lines.beliefs.named(step)
-        if not self.script.left_out(step) or name is None:
+        name, left_out = lines.beliefs.named(step), {other.name for other in self.script.left_out(step)}
+        if name is None or left_out <= self.script.as_blank:  # what was done in a line that was written stands there
             return []
         parts = {id: lines.beliefs.part(id, self._up_to(step)) for id in self._with_a_part(step)}
         listed = [(misconception(id), *part) for id, part in parts.items() if part is not None]
