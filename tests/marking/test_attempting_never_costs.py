@@ -227,8 +227,10 @@ def mixed_up(seed):
 @pytest.mark.parametrize(
     "seed",
     [
+        pytest.param(10, id="one line is left out whole, and of another what is wrong"),
         pytest.param(14, id="what is implied without the line says nothing against leaving it out"),
         pytest.param(15, id="a right line before it was not gone on with either"),
+        pytest.param(318, id="a line is left out before one that is wrong by a misconception"),
         pytest.param(317, id="all blanks of a matrix that is printed in part are left out"),
         pytest.param(398, id="it alone is left out of several doubtful lines"),
     ],
