@@ -12,7 +12,6 @@ from importlib import resources
 from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.errors import SelfCheckError
 from symattn.exact import AnyMatrix, Matrix, Value
 from symattn.formula import (
     Annotated,
@@ -67,7 +66,6 @@ from symattn.teaching.question import (
     MatrixAnswer,
     Option,
     Part,
-    Question,
 )
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
@@ -345,17 +343,6 @@ def number_part(
 
 
 # ------------------------------------------------------------------------------------------------ parts together
-
-
-def counted_again(question: Question, **again: Sequence[object]) -> None:
-    """`SelfCheckError` where the numbers of a part are not those that another way of counting gives."""
-    answers = {part.name: part.answer for part in question.parts}
-    for name, numbers in again.items():
-        answer = answers[name]
-        assert isinstance(answer, MatrixAnswer | FormulaAnswer)
-        said = list(answer.value) if isinstance(answer, MatrixAnswer) else [answer.value]
-        if said != list(numbers):
-            raise SelfCheckError(f"The key of {name} says {said}; counted again it is {list(numbers)}.")
 
 
 def lettered(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -37,7 +37,7 @@ from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import WAYS, Way, carried_out
-from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part
+from symattn.teaching.question import Mark, OneLess
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -296,7 +296,7 @@ def made(draw: Draw) -> ProvedQuestion:
         prompt, offers = ASKED[item.kind](item, separated, wording, problem)
         title = step_title(separated.derivation[item.step], wording)
         part = choice_part(title, [prompt], offers, marks, key=[prompt], several=several)
-        parts.append(Item(part, partial(_ticked_wrong, item, separated)))
+        parts.append(Item(part, again=partial(_right, item, separated)))
     return derived.question(draw, problem, parts, _SEVERAL if several else _ONE)
 
 
@@ -387,12 +387,10 @@ ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptA
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def _ticked_wrong(item: ChoiceItem, separated: Separation, part: Part) -> str:
-    """Exactly the ways that give the result are right, or the option that is no mistake."""
-    assert isinstance(part.answer, ChoiceAnswer)
+def _right(item: ChoiceItem, separated: Separation) -> set[int]:
+    """The ways that give the result, or the option that is no mistake."""
     d = _as_rows(separated.derivation)
-    right = {i for i, id in enumerate(item.options) if (_gives(WAYS[id], d) if item.kind == "ways" else not id)}
-    return "" if part.answer.right == right else f"the options {right} are right"
+    return {i for i, id in enumerate(item.options) if (_gives(WAYS[id], d) if item.kind == "ways" else not id)}
 
 
 def _gives(way: Way, d: Derivation) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm, product
 from symattn.derivation.misconceptions import COUNTING
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError
 from symattn.exact.reading import read
 from symattn.formula import equal, number, read_formula
 from symattn.foundation.dice import pick, sample
@@ -34,7 +34,6 @@ from symattn.teaching.problems.asking import (
     TableRow,
     bank,
     choice_part,
-    counted_again,
     fill_in,
     in_digits,
     make_part,
@@ -43,9 +42,9 @@ from symattn.teaching.problems.asking import (
     table_part,
 )
 from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.shapes import output_weights
-from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part, Question
+from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part
 
 # ------------------------------------------------------------------------------------------------ what is counted
 
@@ -269,9 +268,9 @@ def ask(draw: Draw) -> ProvedQuestion:
     draw.together(lambda rng: draw_variant(rng, draw.spec.level, draw.turn, draw.spec.sizes))
     record: Record = {name: draw[name] for name in draw.record}
     layer, model, scores = layer_of(record["toy"]), record["parameters"]["model"], record["scores"]
-    parts = [
+    parts: list[Part | Item] = [
         _parameters(record["parameters"], scores["n"] if model else layer.n, layer, say),
-        *(_polynomial(name, k, say) for k, name in enumerate(record["polynomials"], 1)),
+        *(_polynomial(name, k, layer, say) for k, name in enumerate(record["polynomials"], 1)),
         _operations(layer, say),
         _scores(scores["n"], scores["h"], say),
     ]
@@ -298,7 +297,6 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(len(parts)), "size": float(layer.operations)},
         positions={"parameters": str(record["parameters"]["at"])},
-        proof=lambda question: prove(question, record),
     )
 
 
@@ -343,8 +341,16 @@ def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) ->
     return put_in(offers, at, key)
 
 
-def _polynomial(name: str, k: int, say: Prose) -> Part:
+def _polynomial(name: str, k: int, layer: Attention, say: Prose) -> Item:
     item, value = ITEMS[name], polynomial(name)
+
+    def check(part: Part) -> str:
+        """Counted for sizes in numbers."""
+        assert isinstance(part.answer, FormulaAnswer)
+        sizes = (5, layer.n, 1 if item.grouped else layer.h, layer.d, layer.h, layer.n + 2, 11)
+        put_in = cast(Any, part.answer.value).subs(dict(zip(LETTERS, sizes, strict=True)))
+        return "" if put_in == count_of(name, *sizes) else f"the polynomial for {name} gives {put_in}"
+
     wrong: list[Inlines] = [
         (
             *as_text(f"{diagnosis} – " if diagnosis else ""),
@@ -354,7 +360,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     ]
     errors = (KnownError(read(t, symbols=True).value, id, _typed(means)) for id, t, means in item.wrong)
     shown = number(value, {letter: read_formula(letter) for letter in LETTERS})
-    return make_part(
+    part = make_part(
         "In letters",
         [say(item.ask), fill_in(message("Count:"), 60)],
         [Display((equal(read_formula(item.how), shown),)), ItemList(tuple(wrong))],
@@ -362,6 +368,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
         Mark("B", 1),
         name=f"letters {k}",
     )
+    return Item(part, check)
 
 
 def _typed(text: str) -> str:
@@ -388,7 +395,13 @@ def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
     ]
 
 
-def _operations(layer: Attention, say: Prose) -> Part:
+def _operations(layer: Attention, say: Prose) -> Item:
+    n, d, h, width = layer.n, layer.d, layer.h, layer.width
+
+    def again() -> list[int]:
+        counts = [3 * _looped(n, d, d), h * _looped(n, width, n), h * _looped(n, n, width), _looped(n, d, d)]
+        return [*counts, sum(counts)]
+
     projected, lines = product(layer.n, layer.d, layer.d), operation_lines(layer)
     slips = (
         say("N2 – scores {count}: every head was given the full width.", count=in_digits(layer.h * layer.scoring)),
@@ -406,14 +419,14 @@ def _operations(layer: Attention, say: Prose) -> Part:
         KnownError(4 * projected, "N5", row=4),
         KnownError(layer.operations - projected, "N3", row=4),
     )
-    return table_part(
+    part = table_part(
         "operations",
         "Operations of one layer",
         say(
             "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
-            tokens=layer.n,
-            width=layer.d,
-            heads=layer.h,
+            tokens=n,
+            width=d,
+            heads=h,
         ),
         ("Product", message("Multiply-adds")),
         _lines([(say(what), how, count) for what, how, count in lines]),
@@ -423,6 +436,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
         errors=errors,
         slips=slips,
     )
+    return Item(part, again=again)
 
 
 def _scores(n: int, h: int, say: Prose) -> Part:
@@ -453,13 +467,21 @@ def _scores(n: int, h: int, say: Prose) -> Part:
     )
 
 
-def _crossover(drawn: Record, say: Prose) -> Part:
+def _crossover(drawn: Record, say: Prose) -> Item:
     pair, d = CROSSOVERS[drawn["pair"]], drawn["d"]
+
+    def again() -> int:
+        """Searched, and not divided."""
+        from sympy import lambdify
+
+        more, less = (lambdify(("n", "d", "L"), read(text, symbols=True).value) for text in (pair.more, pair.less))
+        return next(n for n in range(1, SEARCHED) if more(n, d, 1) > less(n, d, 1))
+
     n = pair.first(d)
     bound = f"{_factor(pair.b)} d = {pair.b * d}"
     if pair.a > 1:
         bound = f"frac({_factor(pair.b)} d, {pair.a}) = {Fraction(pair.b * d, pair.a)}"
-    return _short(
+    part = _short(
         "crossover",
         "When one cost overtakes another",
         say(pair.ask, width=d),
@@ -479,6 +501,7 @@ def _crossover(drawn: Record, say: Prose) -> Part:
         Mark("M", 1, "both counts"),
         Mark("A", 1),
     )
+    return Item(part, again=again)
 
 
 def _factor(number: int) -> str:
@@ -528,7 +551,7 @@ def _cache(drawn: Record, say: Prose) -> Part:
     return replace(part, key=(Paragraph(worked), ItemList(tuple(slips))))
 
 
-def _whole_model(sizes: Record, say: Prose) -> Part:
+def _whole_model(sizes: Record, say: Prose) -> Item:
     words, positions, d, layers = (int(sizes[name]) for name in WHOLE)
     model = language_model(words, positions, d, layers)
     attention, forward = (part.parameters for part in model.block.parts)
@@ -557,7 +580,7 @@ def _whole_model(sizes: Record, say: Prose) -> Part:
         KnownError(halved, "N7", row=7),
         KnownError(twice, "N6", row=7),
     )
-    return table_part(
+    part = table_part(
         "whole",
         "A whole language model",
         say(
@@ -580,9 +603,10 @@ def _whole_model(sizes: Record, say: Prose) -> Part:
         errors=errors,
         slips=slips,
     )
+    return Item(part, again=lambda: _one_by_one(**sizes))
 
 
-_MORE: Mapping[str, Callable[[Record, Prose], Part]] = {
+_MORE: Mapping[str, Callable[[Record, Prose], Part | Item]] = {
     "crossover": _crossover,
     "cache": _cache,
     "whole": _whole_model,
@@ -597,31 +621,7 @@ def _short(
     return number_part(name, title, asked, message("Answer:"), value, key, *marks, room=14, width=60, errors=errors)
 
 
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question, record: Record) -> None:
-    """Counts once more by counting: loops instead of formulas, a search instead of a division."""
-    from sympy import Expr, lambdify
-
-    answers = {part.name: part.answer for part in question.parts}
-    layer = layer_of(record["toy"])
-    n, d, h, width = layer.n, layer.d, layer.h, layer.width
-    again = [3 * _looped(n, d, d), h * _looped(n, width, n), h * _looped(n, n, width), _looped(n, d, d)]
-    counted_again(question, operations=[*again, sum(again)])
-    for k, name in enumerate(record["polynomials"], 1):
-        formula = answers[f"letters {k}"]
-        assert isinstance(formula, FormulaAnswer) and isinstance(formula.value, Expr)
-        sizes = (5, n, 1 if ITEMS[name].grouped else h, d, h, n + 2, 11)
-        value = formula.value.subs(dict(zip(LETTERS, sizes, strict=True)))
-        if value != count_of(name, *sizes):
-            raise SelfCheckError(f"The polynomial for {name} gives {value} where counting gives something else.")
-    if "whole" in record:
-        counted_again(question, whole=_one_by_one(**record["whole"]))
-    if "crossover" in record:
-        pair, d = CROSSOVERS[record["crossover"]["pair"]], record["crossover"]["d"]
-        more, less = (lambdify(("n", "d", "L"), read(text, symbols=True).value) for text in (pair.more, pair.less))
-        counted_again(question, crossover=[next(n for n in range(1, SEARCHED) if more(n, d, 1) > less(n, d, 1))])
+# ------------------------------------------------------------------------------------------------ by another route
 
 
 def _one_by_one(words: int, positions: int, d: int, layers: int) -> list[int]:

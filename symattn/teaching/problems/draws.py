@@ -18,13 +18,24 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
 from symattn.foundation import dice
 from symattn.foundation.typed import plain
 from symattn.page.document import TextLike, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.problems.asking import BlockLike, Prose, blocks, lettered, right_letter
 from symattn.teaching.problems.base import ATTENTION, ProblemType, Record, Spec
-from symattn.teaching.question import Content, Part, Question
+from symattn.teaching.question import (
+    Answer,
+    CellsAnswer,
+    ChoiceAnswer,
+    Content,
+    FormulaAnswer,
+    MatrixAnswer,
+    Part,
+    Question,
+    ShapeAnswer,
+)
 
 T = TypeVar("T")
 
@@ -147,8 +158,9 @@ class ProvedQuestion:
 class Item:
     """One item of a question: its part, perhaps with `more` parts after it, and how much work it is (`load`).
 
-    `check` works the answer of a part out by another route, and says what is wrong with it, "" if nothing is.  The keys
-    of items of one `kind` are balanced together.
+    `again` is the answer by another route: a matrix, or all its entries, a number, a shape, cells, or the places of
+    right options.  `check` says what else is wrong with a part, "" if nothing is.  The keys of items of one `kind` are
+    balanced together.
     """
 
     part: Part
@@ -156,6 +168,24 @@ class Item:
     load: float = 0
     kind: str = "key"
     more: tuple[Part, ...] = ()
+    again: Callable[[], object] | None = None
+
+    def error(self, part: Part) -> str:
+        """What is wrong with its part, "" if nothing is."""
+        if self.again and not _agrees(part.answer, again := self.again()):
+            return f"the key says {part.answer}; by another route it is {again}"
+        return self.check(part)
+
+
+def _agrees(answer: Answer, again: object) -> bool:
+    match answer:
+        case MatrixAnswer(matrix):
+            return matrix == again if isinstance(again, Matrix) else list(matrix) == again
+        case ChoiceAnswer():
+            return answer.right == again
+        case CellsAnswer(_, right) | ShapeAnswer(right) | FormulaAnswer(right):
+            return bool(right == again)
+    raise TypeError(f"{type(answer).__name__} is not worked out again.")
 
 
 def question(
@@ -172,11 +202,11 @@ def question(
     `proof` is that of the whole question, besides those of its items; `more` are further fields of `Question`, or take
     the place of the title of the type, the load of all items and the letters of right options.
     """
-    all_items = [item if isinstance(item, Item) else Item(item) for item in items]
-    each = [(part, item) for item in all_items for part in (item.part, *item.more)]
+    first = [item if isinstance(item, Item) else Item(item) for item in items]
+    all_items = [one for item in first for one in (item, *map(Item, item.more))]
     keys: dict[str, str] = {}
-    for part, item in each:
-        if letter := right_letter(part):
+    for item in all_items:
+        if letter := right_letter(item.part):
             keys[item.kind] = keys.get(item.kind, "") + letter
     usual = {
         "title": draw.type.title,
@@ -187,15 +217,15 @@ def question(
         type=draw.type.name,
         introduction=blocks([introduction]),
         given=blocks(given),
-        parts=lettered(part for part, _ in each),
+        parts=lettered(item.part for item in all_items),
         content=draw.record,
         conventions=tuple(map(as_text, conventions)),
         **{**usual, **more},
     )
 
     def proved(question: Question) -> None:
-        for part, (_, item) in zip(question.parts, each, strict=True):
-            if error := item.check(part):
+        for part, item in zip(question.parts, all_items, strict=True):
+            if error := item.error(part):
                 raise SelfCheckError(f"Part {part.name} of {question.type}, {draw.record}: {error}.")
         proof(question)
 

@@ -31,7 +31,6 @@ from symattn.teaching.problems.asking import (
     labelled,
     make_part,
     put_in,
-    right_letter,
 )
 from symattn.teaching.problems.base import Record
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
@@ -305,10 +304,10 @@ def change(draw: Draw, say: Prose, place: int) -> Item:
     key, other = (say.formula(f"k_{place + 1}") for place in (watched, changed))
     offers = [Offer(text, WAY, outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
 
-    def check(part: Part) -> str:
+    def again() -> set[int]:
         before, after = weights_of(row), weights_of(effect.after(row, changed))
         outcome = {1: "grows", -1: "falls", 0: "stays"}[compare(after[watched], before[watched])]
-        return "" if right_letter(part) == LETTERS[list(OUTCOMES).index(outcome)] else f"the weight {outcome}"
+        return {list(OUTCOMES).index(outcome)}
 
     asked = say(
         "A query has the scores $row$. {change} What happens to the weight of $key$?",
@@ -319,7 +318,7 @@ def change(draw: Draw, say: Prose, place: int) -> Item:
     ticked, _ = choices_key(offers)
     explained = [ticked, say(effect.reason)]
     part = make_part(message("A change"), [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
-    return Item(part, check, 2, "effect")
+    return Item(part, load=2, kind="effect", again=again)
 
 
 def _effects(rng: random.Random, number: int, count: int) -> list[str]:

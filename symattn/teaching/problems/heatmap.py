@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 from symattn.derivation.ops import Mask, Softmax
@@ -119,7 +119,7 @@ def clear_scores(rng: random.Random, keep: Keep) -> Rows:
     return tuple(rows)
 
 
-def misprinted(A: Matrix, part: Part, say: Prose) -> str:
+def misprinted(A: Matrix, say: Prose, part: Part) -> str:
     """What is wrong with the levels printed, compared with the ends of their ranges."""
     *_, shown = (block for block in part.ask if isinstance(block, HeatMap))  # after the scale, if that stands there
     ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
@@ -177,14 +177,14 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
         diagnosis, why = wrong.get(name) or ("", "every entry lies in the range of its cell.")
         offers.append(Offer(text, why, name == "right", diagnosis))
 
-    def check(part: Part) -> str:
-        same = [name for name in names if levels(shown[name]) == levels(shown["right"])]
-        sums = all(total(row) == 1 for row in shown["right"].rows)
-        found = "" if same == ["right"] and sums else f"{same} look alike"
-        return misprinted(shown["right"], part, say) or found
+    def again() -> set[int]:
+        """Of what looks like the picture, and whose rows sum to 1."""
+        alike = (levels(shown[name]) == levels(shown["right"]) for name in names)
+        return {k for k, looks in enumerate(alike) if looks and all(total(row) == 1 for row in shown["right"].rows)}
 
     asked = "Which of these matrices (rounded to two places) is shown?", picture(shown["right"], say)
-    return Item(choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked), check, 6, "matrix")
+    part = choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked)
+    return Item(part, partial(misprinted, shown["right"], say), 6, "matrix", again=again)
 
 
 def _matrices(scores: Rows) -> dict[str, Matrix]:
@@ -219,13 +219,13 @@ def which_mask(draw: Draw, say: Prose, place: int) -> Item:
         for name, (title, other) in MASKS.items()
     ]
 
-    def check(part: Part) -> str:
-        white = tuple(tuple(weight != 0 for weight in row) for row in A.rows)
-        fitting = [name for name in MASKS if keep_of(name) == white]
-        return misprinted(A, part, say) or ("" if fitting == [mask] else f"the masks {fitting} fit")
+    def again() -> set[int]:
+        seen = tuple(tuple(weight != 0 for weight in row) for row in A.rows)
+        return {k for k, name in enumerate(MASKS) if keep_of(name) == seen}
 
     asked = "Which mask was used?", picture(A, say)
-    return Item(choice_part("Which mask", asked, offers, key=asked), check, 4, "mask")
+    part = choice_part("Which mask", asked, offers, key=asked)
+    return Item(part, partial(misprinted, A, say), 4, "mask", again=again)
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
@@ -268,13 +268,13 @@ def which_head(draw: Draw, say: Prose, place: int) -> Item:
         for name, words in PATTERNS.items()
     ]
 
-    def check(part: Part) -> str:
+    def again() -> set[int]:
         """The pattern recognised from the weights by what it says."""
-        fitting = [name for name in PATTERNS if _is_head(A, name)]
-        return misprinted(A, part, say) or ("" if fitting == [pattern] else f"the patterns {fitting} fit")
+        return {k for k, name in enumerate(PATTERNS) if _is_head(A, name)}
 
     asked = "This picture shows one head. Which pattern does it have?", picture(A, say)
-    return Item(choice_part("Which head", asked, offers, key=asked), check, 4, "head")
+    part = choice_part("Which head", asked, offers, key=asked)
+    return Item(part, partial(misprinted, A, say), 4, "head", again=again)
 
 
 def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
@@ -368,14 +368,13 @@ def which_statements(draw: Draw, say: Prose, place: int) -> Item:
         text, why, _ = _stated(statement, A, say)
         offers.append(Offer(text, why, statement["true"]))
 
-    def check(part: Part) -> str:
-        wrong = [statement for statement in statements if _stated(statement, A, say)[-1] != statement["true"]]
-        return misprinted(A, part, say) or (f"the statement {wrong[0]} is not so" if wrong else "")
+    def again() -> set[int]:
+        return {k for k, statement in enumerate(statements) if _stated(statement, A, say)[-1]}
 
     asked, shown = "No mask was used here. Tick every statement that is true.", picture(A, say)
     marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
     part = choice_part("True statements", (asked, scale(), shown), offers, marks, key=(asked, shown), several=True)
-    return Item(part, check, 7, "statements")
+    return Item(part, partial(misprinted, A, say), 7, "statements", again=again)
 
 
 def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:

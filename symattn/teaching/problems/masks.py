@@ -10,8 +10,9 @@ from itertools import groupby
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.ops import Mask, Softmax, turning
 from symattn.derivation.ops.attention import Keep, MaskStyle
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.exact.sums import total
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
@@ -34,7 +35,7 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, series
 from symattn.teaching.problems.base import Record, one_of
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -50,7 +51,7 @@ from symattn.teaching.problems.mask_kinds import (
     rule,
     telling_scores,
 )
-from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
+from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part
 
 TOKENS = {"starter": 3, "standard": 4, "long": 5}
 ASKED = {"starter": 1, "standard": 2, "long": 2}
@@ -177,15 +178,24 @@ def ask(draw: Draw) -> ProvedQuestion:
     rows, columns = len(c["scores"]), len(c["tokens"])
     keep, turned = keep_of(c["kind"], c["parameters"], rows, columns), notation.settings.get("orientation") == "columns"
     problem = _problem(c, Mask(keep, c["style"], c["kind"]), Problem("Masks", "", Derivation({}), notation, ("A",)))
-    wording, mask = Wording(problem.derivation, notation), problem["M"].op
-    assert isinstance(mask, Mask)
+    wording, mask, weights = Wording(problem.derivation, notation), problem["M"].op, problem["A"].result
+    assert isinstance(mask, Mask) and isinstance(weights, Matrix)
     belongs, taken = _LYING[turned]
+
+    def unweighted() -> set[tuple[int, int]]:
+        rows, columns = weights.shape
+        return {(i, j) for i in range(rows) for j in range(columns) if weights[i, j] == 0}
+
+    def wrong_sums(part: Part) -> str:
+        sums = [total(row) for row in (weights.T if turned else weights).rows]
+        return "" if all(x == 1 for x in sums) else f"the weights sum to {sums}"
+
     return question(
         draw,
         [
-            _shading(mask, turned),
-            _matrix(mask),
-            _weights(c["asked"], problem, wording),
+            Item(_shading(mask, turned), again=unweighted),
+            Item(_matrix(mask), again=lambda: weights.map(lambda w: SIGNS[mask.style][w == 0])),
+            Item(_weights(c["asked"], problem, wording), wrong_sums),
             _read(c["read"], columns, turned),
             _picture(c["drawn"], turned),
         ],
@@ -206,7 +216,6 @@ def ask(draw: Draw) -> ProvedQuestion:
             "reading": str(c["read"]["at"]),
             "picture": str(c["drawn"]["at"]),
         },
-        proof=lambda question: prove(question, SIGNS[c["style"]][1]),
     )
 
 
@@ -405,25 +414,6 @@ def _pictured(name: str, right: str) -> Offer:
     if sees(i, j):
         why = "Then token {query} would see token {key}; the picture says otherwise."
     return Offer(says, message(why, query=i + 1, key=j + 1), False, diagnosis if right == "causal" else "")
-
-
-def prove(question: Question, hidden_sign: object) -> None:
-    """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, all of them 1."""
-    problem = question.problem
-    assert problem is not None
-    weights = problem["A"].result
-    shade, matrix = question.parts[0].answer, question.parts[1].answer
-    assert isinstance(weights, Matrix)
-    assert isinstance(shade, CellsAnswer) and isinstance(matrix, MatrixAnswer)
-    for i in range(weights.shape[0]):
-        for j in range(weights.shape[1]):
-            hidden = (i, j) in shade.cells
-            if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_sign):
-                raise SelfCheckError(f"In a mask, cell ({i + 1}, {j + 1}) is shaded, written and weighted differently.")
-    queries = weights.T if shade.turned else weights
-    for i, (first, *others) in enumerate(queries.rows, 1):
-        if (total := sum(others, first)) != 1:
-            raise SelfCheckError(f"The weights of query {i} under a mask sum to {total}.")
 
 
 TYPE = named_draws(

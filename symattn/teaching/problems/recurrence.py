@@ -17,7 +17,6 @@ from typing import Literal
 from symattn.derivation.counting import chain, depth, independent, multiply_adds
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.errors import SelfCheckError
 from symattn.exact import Outline
 from symattn.formula import read_formula
 from symattn.foundation.dice import pick, sample, shuffled, whole
@@ -40,15 +39,14 @@ from symattn.teaching.problems.asking import (
     TableRow,
     bank,
     choice_part,
-    counted_again,
     in_digits,
     make_part,
     number_part,
     table_part,
 )
 from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
-from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, Question, RubricAnswer
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
 
@@ -224,7 +222,7 @@ def ask(draw: Draw) -> ProvedQuestion:
     sizes = Sizes(*(draw[name] for name in ("n", "d", "k", "from", "to", "wide")))
     claims = [STATEMENTS[name] for name in draw["statements"]]
     parallel = draw["parallel"] if draw.has("parallel") else ()
-    parts = [_cost(sizes), _steps(sizes)]
+    parts: list[Part | Item] = [_cost(sizes), _steps(sizes)]
     if parallel:
         parts += [_chains(sizes), _parallel([WORK[name] for name in parallel])]
     parts += [_paths(sizes), _overtaking(sizes)]
@@ -256,7 +254,6 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(8 + len(claims)), "true": float(sum(claim.true for claim in claims))},
         positions={"true": "".join("FT"[claim.true] for claim in claims)},
-        proof=lambda question: prove(question, sizes, bool(parallel)),
     )
 
 
@@ -268,10 +265,22 @@ def _product(what: TextLike, factors: str, value: int) -> TableRow:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
-def _cost(sizes: Sizes) -> Part:
+def _cost(sizes: Sizes) -> Item:
     n, d, k = sizes.n, sizes.d, sizes.k
     pairs = "Self-attention: scores and weighted values"
-    return table_part(
+
+    def again() -> list[int]:
+        """Position by position; in derivations of the layers it comes to the same."""
+        counts = [
+            sum(d * d for _ in range(n) for _ in "QKV"),
+            sum(2 * d for _ in range(n) for _ in range(n)),
+            sum(d * d for _ in range(n) for _ in "WU"),
+            sum(d * d for _ in range(n) for _ in range(k)),
+        ]
+        layers = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
+        return counts if layers == [counts[0] + counts[1], counts[2]] else layers
+
+    part = table_part(
         "cost",
         "Operations",
         "How many multiply-adds does each layer take for the whole sequence?",
@@ -285,6 +294,7 @@ def _cost(sizes: Sizes) -> Part:
         Mark("M", 1),
         Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
     )
+    return Item(part, again=again)
 
 
 def _steps(sizes: Sizes) -> Part:
@@ -302,7 +312,7 @@ def _steps(sizes: Sizes) -> Part:
     )
 
 
-def _chains(sizes: Sizes) -> Part:
+def _chains(sizes: Sizes) -> Item:
     lines = []
     for tokens in (sizes.n, 2 * sizes.n):
         layer = attention_layer(tokens, sizes.d)
@@ -319,12 +329,13 @@ def _chains(sizes: Sizes) -> Part:
         "of steps can run at once. How many steps are there in the longest chain in which each step waits for the "
         "one before it? (Self-attention scales its scores; $h_0$ is given.)"
     )
-    return table_part(
-        "chains", "Longest chain", asked, ("Layer", "Steps in a chain"), lines, Mark("M", 1), Mark("A", 1, "all four")
-    )
+    marks = Mark("M", 1), Mark("A", 1, "all four")
+    part = table_part("chains", "Longest chain", asked, ("Layer", "Steps in a chain"), lines, *marks)
+    again = [_projected(), _projected(), _unrolled(sizes.n), _unrolled(2 * sizes.n)]
+    return Item(part, again=lambda: again)
 
 
-def _paths(sizes: Sizes) -> Part:
+def _paths(sizes: Sizes) -> Item:
     k, distance = sizes.k, sizes.distance
     dilated = dilated_layers(distance, k)
     asked = say(
@@ -363,7 +374,9 @@ def _paths(sizes: Sizes) -> Part:
         ),
     ]
     marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
-    return table_part("paths", "Distance", asked, ("What is passed", "How many"), lines, *marks)
+    part = table_part("paths", "Distance", asked, ("What is passed", "How many"), lines, *marks)
+    states = len(range(sizes.first, sizes.last))
+    return Item(part, again=lambda: [1, states, *(_walk(distance, k, dilated=dilated) for dilated in (False, True))])
 
 
 def _gradients(steps: int, large: Fraction) -> Part:
@@ -393,7 +406,7 @@ def _base(w: Fraction) -> str:
     return f"({w})" if w.denominator > 1 else str(w)
 
 
-def _overtaking(sizes: Sizes) -> Part:
+def _overtaking(sizes: Sizes) -> Item:
     d, k = sizes.wide, sizes.k
     n = k * d // 2 + 1  # the first whole number above k·d/2
     asked = say(
@@ -410,7 +423,8 @@ def _overtaking(sizes: Sizes) -> Part:
     )
     marks = Mark("M", 1), Mark("A", 1)
     title, label = "When the scores cost more", say("$n$ =")
-    return number_part("overtaking", title, asked, label, n, [why], *marks, room=24, width=30)
+    part = number_part("overtaking", title, asked, label, n, [why], *marks, room=24, width=30)
+    return Item(part, again=lambda: next(n for n in count(1) if 2 * n * n * d > k * n * d * d))
 
 
 def _ticked(name: str, title: str, asked: str, offers: Sequence[Offer], labels: Sequence[str]) -> Part:
@@ -471,32 +485,7 @@ def _verdict(letter: str, claim: Claim) -> str:
     return message("{letter}: false. ", letter=letter)
 
 
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question, sizes: Sizes, chains: bool) -> None:
-    """Counts by loops over positions, and distances by walking through the layers."""
-    n, d, k, wide, distance = sizes.n, sizes.d, sizes.k, sizes.wide, sizes.distance
-    walked = [
-        1,
-        sum(1 for _ in range(sizes.first, sizes.last)),
-        _walk(distance, k, dilated=False),
-        _walk(distance, k, dilated=True),
-    ]
-    per_token = d * d
-    counted = [
-        sum(per_token for _ in range(n) for _ in "QKV"),
-        sum(2 * d for _ in range(n) for _ in range(n)),
-        sum(per_token for _ in range(n) for _ in "WU"),
-        sum(per_token for _ in range(n) for _ in range(k)),
-    ]
-    first = next(n for n in count(1) if 2 * n * n * wide > k * n * wide * wide)
-    products = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
-    if products != [counted[0] + counted[1], counted[2]]:
-        raise SelfCheckError(f"The layers take {products} multiply-adds; counted position by position: {counted}.")
-    counted_again(question, overtaking=[first], cost=counted, paths=walked)
-    if chains:
-        counted_again(question, chains=[_projected(), _projected(), _unrolled(n), _unrolled(2 * n)])
+# ------------------------------------------------------------------------------------------------ by another route
 
 
 def _projected() -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 
 from symattn.derivation.derivation import Op
 from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
-from symattn.errors import SelfCheckError, ShapeError
+from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import (
     Annotated,
@@ -46,8 +46,8 @@ from symattn.page.document import (
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, fill_in, for_columns, make_part, put_in
 from symattn.teaching.problems.base import ATTENTION, Record
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws, question
-from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, ShapeAnswer
 
 Size = tuple[int, int]
 
@@ -314,22 +314,17 @@ def ask(draw: Draw) -> ProvedQuestion:
     as_rows = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in {**GIVEN, **heads}.items()}
     shapes = {name: shape[::-1] if say.columns else shape for name, shape in as_rows.items()}
 
-    def proof(question: Question) -> None:
-        """Every shape by the ops themselves, and the faulty derivation line by line; both for tokens as rows."""
-        for text, part in zip(expressions, question.parts, strict=False):
-            assert isinstance(part.answer, ShapeAnswer)
-            again = by_ops(read_formula(text), as_rows)
-            again = again[::-1] if again and say.columns else again
-            if again != part.answer.shape:
-                raise SelfCheckError(f"The key says {part.answer.shape} for {text}; the operations give {again}.")
-        _proved(FAULTS[draw["fault"]], draw["fault sizes"])
+    def again(text: str) -> Size | None:
+        """The shape by the ops themselves, for tokens as rows."""
+        shape = by_ops(read_formula(text), as_rows)
+        return shape[::-1] if shape and say.columns else shape
 
     return question(
         draw,
         [
-            *(_expression(text, shapes, say) for text in expressions),
+            *(Item(_expression(text, shapes, say), again=partial(again, text)) for text in expressions),
             _table(draw["table"], draw["table sizes"], say),
-            _fault(draw, at, say),
+            Item(_fault(draw, at, say), lambda part: _broken(FAULTS[draw["fault"]], draw["fault sizes"])),
         ],
         introduction="Give the shape of each expression, such as 3×4, or write “not defined”.",
         given=(_given(shapes, say),),
@@ -342,7 +337,6 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         features={"load": float(sum(_steps(read_formula(text)) for text in expressions))},
         positions={"fault": str(at)},
-        proof=proof,
     )
 
 
@@ -351,16 +345,18 @@ def _lines(fault: Fault) -> list[str]:
     return [fault.formula if k == fault.line else line for k, line in enumerate(LINES, 1)]
 
 
-def _proved(fault: Fault, sizes: Mapping[str, int]) -> None:
+def _broken(fault: Fault, sizes: Mapping[str, int]) -> str:
+    """What is wrong with the faulty derivation, line by line, for tokens as rows; "" if nothing is."""
     known = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in GIVEN.items() if name[0] in "XW"}
     for k, line in enumerate(_lines(fault), 1):
         name, _, formula = line.partition(" = ")
         shape = by_ops(read_formula(formula), known)
         if (shape is None) != (k == fault.breaks):
-            raise SelfCheckError(f"Line {k} of {fault.formula!r} breaks where the key says line {fault.breaks}.")
+            return f"line {k} of {fault.formula!r} breaks where the key says line {fault.breaks}"
         if shape is None:
-            return
+            break
         known[name] = shape
+    return ""
 
 
 def _steps(formula: Formula) -> int:
