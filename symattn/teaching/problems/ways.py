@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.misconceptions import misconception
 from symattn.derivation.misconceptions.base import step_of_kind
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
@@ -111,6 +112,11 @@ def carried_out(way: Way, d: Derivation) -> Matrix | None:
 
     `MissingError` where the way has no place.
     """
+    if way.id not in WORK:
+        if (wrong := misconception(way.diagnosis).on(d)) is None:
+            raise MissingError(way.step)
+        value = wrong.value(way.step)
+        return value if isinstance(value, Matrix) else None
     try:
         return WORK[way.id](Numbers(d))
     except (ShapeError, UndefinedError, ZeroDivisionError):
@@ -183,21 +189,12 @@ WORK: Mapping[str, Work] = {
     "S' both": _fourth_roots,
     "S' weights": lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
     "S' twice": lambda n: dot(over(n.Q, n.divisor), over(n.K, n.divisor).T),
-    "S' times": lambda n: n.S.map(lambda x: x * n.divisor),
     "S' tokens": lambda n: over(n.S, square_root(n.S.shape[1])),
-    "S' values": lambda n: over(n.S, square_root(n.V.shape[1])),
-    "S' first row": lambda n: Matrix.of((over(n.S.row(0), n.divisor).rows[0], *n.S.rows[1:])),
     "A row maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
     "A global maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
     "A turned": lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
     "A normalised": lambda n: normalised(n.powers(n.scores)),
     "A masked after": lambda n: normalised(_hidden_as(n, n.softmax(n.unmasked), 0)),
-    "A M5": lambda n: _hidden_as(n, n.softmax(n.unmasked), 0),
-    "A M4": lambda n: n.softmax(_hidden_as(n, n.unmasked, 0)),
-    "A X1": lambda n: normalised(n.powers(n.scores).T).T,
-    "A X2": lambda n: over(n.powers(n.scores), total(list(n.powers(n.scores)))),
-    "A X5": lambda n: normalised(n.scores),
-    "A X9": lambda n: n.softmax(n.scores.map(lambda x: -x)),
     "A column maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
     "A doubled": lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
     "Z product": lambda n: dot(n.A, n.V),
@@ -207,12 +204,8 @@ WORK: Mapping[str, Work] = {
         lambda a, b: Add().apply(a, b),
         [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])],
     ),
-    "Z O1": lambda n: dot(n.A.T, n.V),
-    "Z O2": lambda n: dot(n.V, n.A),
-    "Z O3": lambda n: dot(n.A, n.K),
     "Z O7": _own_weights,
-    "Z O8": lambda n: over(dot(n.A, n.V), n.A.shape[1]),
 }
-"""How each way is carried out; the rest of it stands in `ways.toml`."""
+"""How ways are carried out; those that are not here are what the misconception does that is their diagnosis."""
 
 WAYS: Mapping[str, Way] = {id: replace(way, id=id) for id, way in bank(dict[str, Way], "ways").items()}
