@@ -173,7 +173,8 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     assert abs(change).max() == pytest.approx(0.317, abs=5e-4)
     assert int(abs(change).argmax()) == 1
     handout = {"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]}
-    exact = INSTANCES["rounding"](Draw(TYPE, handout), Prose(load_notation("standard"), True)).direct()[1]
+    _, _, second = INSTANCES["rounding"](Draw(TYPE, handout), Prose(load_notation("standard"), True))
+    exact = second.again()
     assert np.allclose(floats(exact), change)
 
 

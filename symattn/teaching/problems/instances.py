@@ -1,8 +1,7 @@
 """Instances of theorems: random numbers that a theorem is checked with, and the two tasks about them.
 
-The two answers of an instance follow from the theorem; `direct` gets them without it, by the definitions alone, and
-both must agree.  Instances have whole scores with base 2, so that weights are fractions, unless the theorem is about
-something else.
+The two answers of an instance follow from the theorem; again they are worked out without it, by the definitions alone.
+Instances have whole scores with base 2, so that weights are fractions, unless the theorem is about something else.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any, TypeAlias
 
 from symattn.derivation.ops import Mask, Softmax
@@ -25,7 +23,7 @@ from symattn.foundation.languages import message
 from symattn.page.document import Block, Display, TextLike, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, fill_in, make_part
-from symattn.teaching.problems.draws import Draw
+from symattn.teaching.problems.draws import Draw, Item
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
@@ -33,17 +31,8 @@ NEW = message("new")
 """The index of what a theorem's change makes of a matrix."""
 WORKED_OUT = (Mark("M", 1), Mark("A", 1))
 
-Direct: TypeAlias = "Matrix | Value | frozenset[int]"
-
-
-@dataclass(frozen=True)
-class Instance:
-    """What is printed above, the two tasks, and their answers: a matrix, a number, or the places of right options."""
-
-    given: Sequence[BlockLike]
-    first: Part
-    second: Part
-    direct: Callable[[], tuple[Direct, Direct]]
+Instance: TypeAlias = tuple[Sequence[BlockLike], Item, Item]
+"""What is printed above, and the two tasks."""
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -84,15 +73,16 @@ def by_parts(rows: Rows) -> Matrix:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike) -> Part:
+def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike, again: Callable[[], Matrix]) -> Item:
     """A matrix to be worked out, said for tokens as rows."""
     room = say.boxes(name, value.shape, cell_kind(value, exact=True))
-    return _task(say, ask, room, MatrixAnswer(say.turned(value)), name, say.values(value), key)
+    part = _task(say, ask, room, MatrixAnswer(say.turned(value)), name, say.values(value), key)
+    return Item(part, load=len([*value]), again=lambda: say.turned(again()))
 
 
-def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike) -> Part:
+def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike, again: Callable[[], Value]) -> Item:
     room = fill_in((*as_text(say.formula(name)), *as_text(" =")), 30)
-    return _task(say, ask, room, FormulaAnswer(value), name, say.number(value), key)
+    return Item(_task(say, ask, room, FormulaAnswer(value), name, say.number(value), key), load=2, again=again)
 
 
 def _task(
@@ -102,8 +92,9 @@ def _task(
     return make_part("", [ask, room], [*key, solved], answer, *WORKED_OUT)
 
 
-def options(ask: BlockLike, offers: Sequence[Offer], several: bool = False) -> Part:
-    return choice_part("", [ask], offers, *(WORKED_OUT if several else [Mark("B", 2)]), several=several)
+def options(ask: BlockLike, offers: Sequence[Offer], again: Callable[[], set[int]], several: bool = False) -> Item:
+    marks = WORKED_OUT if several else [Mark("B", 2)]
+    return Item(choice_part("", [ask], offers, *marks, several=several), load=2, again=again)
 
 
 def placed(draw: Draw, offers: Sequence[Offer]) -> list[Offer]:
@@ -111,9 +102,9 @@ def placed(draw: Draw, offers: Sequence[Offer]) -> list[Offer]:
     return [offers[i] for i in draw["order"]]
 
 
-def places(draw: Draw, right: Sequence[bool]) -> frozenset[int]:
+def places(draw: Draw, right: Sequence[bool]) -> set[int]:
     """Where the right options stand in that order."""
-    return frozenset(place for place, option in enumerate(draw["order"]) if right[option])
+    return {place for place, option in enumerate(draw["order"]) if right[option]}
 
 
 # ------------------------------------------------------------------------------------------------ of outputs
@@ -129,11 +120,10 @@ def permutation(draw: Draw, say: Prose) -> Instance:
     V = Matrix(draw("V", lambda rng: distinct_values(rng, 3)))
     A = weights(times(Q, K.T))
 
-    def direct() -> tuple[Matrix, Matrix]:
-        q, k, v = (ordered(m, new) for m in (Q, K, V))
-        return weights(times(q, k.T)), times(weights(times(q, k.T)), v)
+    def new_weights() -> Matrix:
+        return weights(times(ordered(Q, new), ordered(K, new).T))
 
-    return Instance(
+    return (
         [
             say.equations(A=A, V=V, Z=times(A, V)),
             say(
@@ -148,6 +138,7 @@ def permutation(draw: Draw, say: Prose) -> Instance:
             f'index(A, "{NEW}")',
             ordered(ordered(A, new).T, new).T,
             say("Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)),
+            again=new_weights,
         ),
         boxes(
             say,
@@ -155,8 +146,8 @@ def permutation(draw: Draw, say: Prose) -> Instance:
             f'index(Z, "{NEW}")',
             ordered(times(A, V), new),
             say("The same rows, in the new order.", "The same columns, in the new order."),
+            again=lambda: times(new_weights(), ordered(V, new)),
         ),
-        direct,
     )
 
 
@@ -185,21 +176,21 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
         why = "only the numbers $numbers$ in place of weights give it, and one of them is negative."
         offers.append(Offer(say.values(times(Matrix([outside]), Matrix(V))), say(why, numbers=say.row(outside))))
 
-    def direct() -> tuple[frozenset[int], Matrix]:
-        """Barycentric coordinates by areas (Cramer): an output has positive ones."""
+    def coordinates(numbers: Matrix) -> list[Fraction]:
+        """Barycentric ones, by areas (Cramer): those of an output are positive."""
+        point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
+        return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
 
-        def coordinates(numbers: Matrix) -> list[Fraction]:
-            point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
-            return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
+    def inside() -> list[bool]:
+        points = normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE)
+        return [min(coordinates(point)) > 0 for point in points]
 
-        points = [coordinates(m) for m in (normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE))]
-        return places(draw, [min(c) > 0 for c in points]), Matrix([points[0]])
-
-    return Instance(
+    return (
         [say.equations(V=Matrix(V))],
         options(
             "Exactly one of these vectors can be the output of a token that sees all three values. Which one?",
             placed(draw, offers),
+            lambda: places(draw, inside()),
         ),
         boxes(
             say,
@@ -207,8 +198,8 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
             "a",
             normalised(parts),
             say("They solve $a V = z$ with a sum of 1: $z = point$.", point=say.values(point)),
+            again=lambda: Matrix([coordinates(normalised(parts))]),
         ),
-        direct,
     )
 
 
@@ -216,12 +207,10 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
     V = draw("V", lambda rng: distinct_values(rng, 4))
     hidden, score = draw.pick("hidden", [0, 1, 2, 3]), draw.whole("score", -3, 5)
 
-    def direct() -> tuple[Matrix, Matrix]:
-        seen: Keep = (tuple(j != hidden for j in range(4)),)
-        A, a = (Mask(keep).apply(Matrix([[score] * 4] * len(keep))) for keep in (causal(4, 4), seen))
-        return times(Softmax().apply(A), Matrix(V)), times(Softmax().apply(a), Matrix(V))
+    def outputs(keep: Keep) -> Matrix:
+        return times(Softmax().apply(Mask(keep).apply(Matrix([[score] * 4] * len(keep)))), Matrix(V))
 
-    return Instance(
+    return (
         [say("Every score is $c$.", c=say.number(score)), say.equations(V=Matrix(V))],
         boxes(
             say,
@@ -229,6 +218,7 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
             "Z",
             Matrix.of([mean(V[: i + 1]) for i in range(4)]),
             say("Row $i$ is the mean of the first $i$ values.", "Column $i$ is the mean of the first $i$ values."),
+            again=lambda: outputs(causal(4, 4)),
         ),
         boxes(
             say,
@@ -236,8 +226,8 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
             "z",
             Matrix.of([mean([v for j, v in enumerate(V) if j != hidden])]),
             "It is the mean of the three visible values.",
+            again=lambda: outputs((tuple(j != hidden for j in range(4)),)),
         ),
-        direct,
     )
 
 
@@ -247,10 +237,9 @@ def copies(draw: Draw, say: Prose) -> Instance:
     times_written = draw.whole("copies", 2, 3)
     a, V = normalised(parts), Matrix(values)
 
-    def direct() -> tuple[Matrix, Matrix]:
+    def copied() -> Matrix:
         """From scores ln a, as often as there are copies."""
-        copied = Softmax().apply(Matrix([log_scores(parts) * times_written]))
-        return copied, times(copied, Matrix(values * times_written))
+        return Softmax().apply(Matrix([log_scores(parts) * times_written]))
 
     texts = {
         2: "These are the weights of one query and the values. Now the whole list of keys and values is written twice, "
@@ -258,7 +247,7 @@ def copies(draw: Draw, say: Prose) -> Instance:
         3: "These are the weights of one query and the values. Now the whole list of keys and values is written three "
         "times, one copy after the other. Find the weights of all {number} keys.",
     }
-    return Instance(
+    return (
         [Display((say.equation("a", a), say.equation("V", V)))],
         boxes(
             say,
@@ -266,6 +255,7 @@ def copies(draw: Draw, say: Prose) -> Instance:
             f'index(a, "{NEW}")',
             Matrix.of([[divide(w, times_written) for w in a] * times_written]),
             say("Every weight is divided by {copies}.", copies=times_written),
+            again=copied,
         ),
         boxes(
             say,
@@ -273,8 +263,8 @@ def copies(draw: Draw, say: Prose) -> Instance:
             "z",
             times(a, V),
             say("It is the same as with three keys: $a V$."),
+            again=lambda: times(copied(), Matrix(values * times_written)),
         ),
-        direct,
     )
 
 
@@ -298,10 +288,7 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
         why = "it sees the changed token." if i >= t else "the changed token comes later and is hidden from it."
         offers.append(Offer(say.formula(f"z_{i}"), say(why), right=i >= t))
 
-    def direct() -> tuple[Matrix, frozenset[int]]:
-        return times(after, new_V), frozenset(i for i, row in enumerate(causal(n, n)) if row[t - 1])
-
-    return Instance(
+    return (
         [
             say.equations(A=before, V=V, Z=times(before, V)),
             say("These are weights with a causal mask, values and outputs. Then $x_3$ is changed: now"),
@@ -316,6 +303,7 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
                 "The first two rows stay; the third is $a_3 V$ with the new row and value.",
                 "The first two columns stay; the third is $a_3 V$ with the new column and value.",
             ),
+            again=lambda: times(after, new_V),
         ),
         options(
             say(
@@ -325,9 +313,9 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
                 token=t,
             ),
             offers,
+            lambda: {i for i, row in enumerate(causal(n, n)) if row[t - 1]},
             several=True,
         ),
-        direct,
     )
 
 
@@ -342,14 +330,13 @@ def order_of_products(draw: Draw, say: Prose) -> Instance:
     parts, inputs, weights_of_values = draw.several("parts X W_V", candidate, is_suitable)
     A, X, W = by_parts(parts), Matrix(inputs), Matrix(weights_of_values)
 
-    def direct() -> tuple[Matrix, Matrix]:
+    def entries() -> Matrix:
         columns = list(zip(*inputs, strict=True))
-        entries = [[sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in columns] for row in A.rows]
-        return Matrix.of(entries), times(A, times(X, W))
+        return Matrix.of([sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in columns] for row in A.rows)
 
-    return Instance(
+    return (
         [say.equations(A=A, X=X, W_V=W), "These are the weights of two queries over three tokens."],
-        boxes(say, say("First mix the inputs: work out $A X$."), "A X", times(A, X)),
+        boxes(say, say("First mix the inputs: work out $A X$."), "A X", times(A, X), again=entries),
         boxes(
             say,
             say("From this work out the outputs, without the values $V$."),
@@ -359,8 +346,8 @@ def order_of_products(draw: Draw, say: Prose) -> Instance:
                 "$Z = (A X) W_V$, two products with rows of two instead of three.",
                 "$Z = (A X) W_V$, two products with columns of two instead of three.",
             ),
+            again=lambda: times(A, times(X, W)),
         ),
-        direct,
     )
 
 
@@ -379,11 +366,14 @@ def rounded(draw: Draw, say: Prose) -> Instance:
     differences = [m - v for m, v in zip(middle, V[0], strict=True)]
     small = divide(1, 1 + 2 * exponential(scores[1] - scores[0]))
 
-    def direct() -> tuple[Matrix, Matrix]:
-        by_halves, true = times(Matrix([_HALVES]), Matrix(V)), times(Softmax().apply(Matrix([scores])), Matrix(V))
-        return by_halves, Matrix.of([[r - t for r, t in zip(by_halves, true, strict=True)]])
+    def by_halves() -> Matrix:
+        return times(Matrix([_HALVES]), Matrix(V))
 
-    return Instance(
+    def too_much() -> Matrix:
+        true = times(Softmax().apply(Matrix([scores])), Matrix(V))
+        return Matrix.of([[r - t for r, t in zip(by_halves(), true, strict=True)]])
+
+    return (
         [
             Display((equal(say.formula("s"), say.row(scores)), say.equation("V", Matrix(V)))),
             say("The weights of these scores are rounded to $rounded$.", rounded=say.row(_HALVES)),
@@ -394,6 +384,7 @@ def rounded(draw: Draw, say: Prose) -> Instance:
             'index(z, "rounded")',
             Matrix.of([middle]),
             say("It is the mean of $v_2$ and $v_3$."),
+            again=by_halves,
         ),
         boxes(
             say,
@@ -405,8 +396,8 @@ def rounded(draw: Draw, say: Prose) -> Instance:
                 small=say.number(small),
                 means=say.row(differences),
             ),
+            again=too_much,
         ),
-        direct,
     )
 
 
@@ -444,17 +435,19 @@ def shift(draw: Draw, say: Prose) -> Instance:
     )
     offers = [Offer(_listed(say, row), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)]
 
-    def direct() -> tuple[Matrix, frozenset[int]]:
+    def by_powers() -> Matrix:
+        return _divided([exponential(c) * a for a in parts])
+
+    def alike() -> list[bool]:
         rows = (
             [exponential(other) * a for a in parts],
             [exponential(2 * c) * a**2 for a in parts],
             [exponential(c) * Fraction(1, a) for a in parts],
             [exponential(other if j == 0 else c) * a for j, a in enumerate(parts)],
         )
-        right = _divided([exponential(c) * a for a in parts])
-        return right, places(draw, [_divided(row) == right for row in rows])
+        return [_divided(row) == by_powers() for row in rows]
 
-    return Instance(
+    return (
         [Display((equal(say.formula("s"), _listed(say, _logs(c, parts))),))],
         boxes(
             say,
@@ -467,6 +460,7 @@ def shift(draw: Draw, say: Prose) -> Instance:
                 parts=say.row(parts),
                 total=say.number(sum(parts)),
             ),
+            again=by_powers,
         ),
         options(
             say(
@@ -474,8 +468,8 @@ def shift(draw: Draw, say: Prose) -> Instance:
                 "Which of these columns of scores has the same weights?",
             ),
             placed(draw, offers),
+            lambda: places(draw, alike()),
         ),
-        direct,
     )
 
 
@@ -490,14 +484,15 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
     q, b, K = map(Matrix, draw.several("q b K", candidate, is_suitable))
     plain, more = times(q, K.T), times(q, b.T)[0, 0]
 
-    def direct() -> tuple[Matrix, Value]:
-        biased = [[a + c for a, c in zip(k, b.rows[0], strict=True)] for k in K.rows]
-        scores = [times(q, m.T) for m in (K, Matrix(biased))]
-        factors = [divide(exponential(t), exponential(s)) for s, t in zip(*(m.rows[0] for m in scores), strict=True)]
-        assert all(f == factors[0] for f in factors)
-        return scores[1], factors[0]
+    def biased() -> Matrix:
+        return times(q, Matrix([[a + c for a, c in zip(k, b.rows[0], strict=True)] for k in K.rows]).T)
 
-    return Instance(
+    def factor() -> Value:
+        factors = [divide(exponential(t), exponential(s)) for s, t in zip(times(q, K.T), biased(), strict=True)]
+        assert all(f == factors[0] for f in factors)
+        return factors[0]
+
+    return (
         [Display((say.equation("q", q), say.equation("K", K), say.equation("b", b)))],
         boxes(
             say,
@@ -508,6 +503,7 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
             "s",
             plain.map(lambda s: s + more),
             say("$q b^T = more$ is added to every score.", more=say.number(more)),
+            again=biased,
         ),
         line(
             say,
@@ -515,8 +511,8 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
             '"factor"',
             exponential(more),
             say("The factor is $e^{q b^T}$, the same for every key, so it cancels."),
+            again=factor,
         ),
-        direct,
     )
 
 
@@ -530,19 +526,16 @@ def masked(draw: Draw, say: Prose) -> Instance:
     kept = [0 if j in hidden else part for j, part in enumerate(parts)]
     part = divide(sum(kept), sum(parts))
 
-    def direct() -> tuple[Matrix, Value]:
+    def weighed(hidden: Sequence[int]) -> Matrix:
         """From scores ln a, with −∞ where they are hidden."""
-        scores = log_scores(parts)
-        seen = ["-inf" if j in hidden else s for j, s in enumerate(scores)]
-        full, masked = (Softmax().apply(Matrix([row])) for row in (scores, seen))
-        first = next(j for j in range(4) if j not in hidden)
-        return masked, divide(masked[0, first], full[0, first])
+        return Softmax().apply(Matrix([["-inf" if j in hidden else s for j, s in enumerate(log_scores(parts))]]))
 
+    first = next(j for j in range(4) if j not in hidden)
     texts = {
         1: "These are the weights of one query without a mask. Find its weights when {keys} is hidden.",
         2: "These are the weights of one query without a mask. Find its weights when {keys} are hidden.",
     }
-    return Instance(
+    return (
         [say.equations(a=normalised(parts))],
         boxes(
             say,
@@ -550,6 +543,7 @@ def masked(draw: Draw, say: Prose) -> Instance:
             'index(a, "masked")',
             normalised(kept),
             say("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
+            again=lambda: weighed(hidden),
         ),
         line(
             say,
@@ -557,8 +551,8 @@ def masked(draw: Draw, say: Prose) -> Instance:
             '"factor"',
             divide(1, part),
             "One over the sum of the visible weights.",
+            again=lambda: divide(weighed(hidden)[0, first], weighed([])[0, first]),
         ),
-        direct,
     )
 
 
@@ -566,7 +560,7 @@ def variance(draw: Draw, say: Prose) -> Instance:
     q, k = draw.several("q k", lambda rng: sample(rng, range(1, 10), 2))
     d = draw.pick("d_k", [4, 8, 9, 16, 24, 25, 32, 36, 48, 64])
 
-    def direct() -> tuple[Value, Value]:
+    def by_signs() -> Value:
         """For entries ±√a and ±√b, each sign as likely: the distribution of a sum of d_k signs, counted out."""
         counts = {0: 1}
         for _ in range(d):
@@ -576,10 +570,9 @@ def variance(draw: Draw, say: Prose) -> Instance:
                     longer[signs + sign] = longer.get(signs + sign, 0) + ways
             counts = longer
         mean_square = Fraction(sum(ways * signs**2 for signs, ways in counts.items()), sum(counts.values()))
-        variance = divide(mean_square * q * k, 1)
-        return variance, square_root(variance)
+        return divide(mean_square * q * k, 1)
 
-    return Instance(
+    return (
         [
             say(
                 "Let $d_k = d$. The entries of $q$ and $k$ are independent with mean 0, those of $q$ with variance "
@@ -595,6 +588,7 @@ def variance(draw: Draw, say: Prose) -> Instance:
             "Var(q k^T)",
             d * q * k,
             Display((say.formula(f"Var(q k^T) = {d} · {q} · {k}"),)),
+            again=by_signs,
         ),
         line(
             say,
@@ -602,8 +596,8 @@ def variance(draw: Draw, say: Prose) -> Instance:
             '"divisor"',
             square_root(d * q * k),
             say("By the root of the variance: dividing by $c$ divides the variance by $c^2$."),
+            again=lambda: square_root(by_signs()),
         ),
-        direct,
     )
 
 
@@ -620,15 +614,13 @@ def temperature(draw: Draw, say: Prose) -> Instance:
     raised = [part**factor for part in parts]
     once = parts[i].bit_length() - parts[j].bit_length()
 
-    def direct() -> tuple[Matrix, Value]:
-        scores = [part.bit_length() - 1 for part in parts]
-        for T in (Fraction(above, below) for above in range(1, 4) for below in range(1, 7)):
-            at = Matrix([[s / T for s in scores]])
-            if power(2, at[0, i] - at[0, j]) == 2**wanted:
-                return weights(Matrix([[s * factor for s in scores]])), divide(T, 1)
-        raise AssertionError("no temperature among those tried")
+    scores = [part.bit_length() - 1 for part in parts]
 
-    return Instance(
+    def tried() -> Value:
+        temperatures = (Fraction(above, below) for above in range(1, 4) for below in range(1, 7))
+        return divide(next(T for T in temperatures if power(2, (scores[i] - scores[j]) / T) == 2**wanted), 1)
+
+    return (
         [say.equations(a=normalised(parts))],
         boxes(
             say,
@@ -643,6 +635,7 @@ def temperature(draw: Draw, say: Prose) -> Instance:
                 factor=factor,
                 raised=say.row(raised),
             ),
+            again=lambda: weights(Matrix([[s * factor for s in scores]])),
         ),
         line(
             say,
@@ -658,8 +651,8 @@ def temperature(draw: Draw, say: Prose) -> Instance:
                 "At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
                 now=say.number(2**once),
             ),
+            again=tried,
         ),
-        direct,
     )
 
 
@@ -676,13 +669,15 @@ def doubling(draw: Draw, say: Prose) -> Instance:
     squared = [part**2 for part in parts]
     ratio = Fraction(max(parts), min(parts))
 
-    def direct() -> tuple[Matrix, Value]:
+    def multiplied(factor: int) -> Matrix:
         """From scores ln a: doubled, 2 ln a, and e^(2 ln a) worked out by the exact numbers."""
-        twice, often = (Softmax().apply(Matrix([[f"{c} * {log}" for log in log_scores(parts)]])) for c in (2, 4))
-        ranked = sorted(often.rows[0], key=cmp_to_key(compare))
-        return twice, divide(ranked[-1], ranked[0])
+        return Softmax().apply(Matrix([[f"{factor} * {log}" for log in log_scores(parts)]]))
 
-    return Instance(
+    def largest_to_smallest() -> Value:
+        ranked = sorted(multiplied(4), key=cmp_to_key(compare))
+        return divide(ranked[-1], ranked[0])
+
+    return (
         [say.equations(a=normalised(parts))],
         boxes(
             say,
@@ -690,6 +685,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
             f'index(a, "{NEW}")',
             normalised(squared),
             say("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
+            again=lambda: multiplied(2),
         ),
         line(
             say,
@@ -697,8 +693,8 @@ def doubling(draw: Draw, say: Prose) -> Instance:
             '"ratio"',
             divide(ratio**4, 1),
             say("It was $ratio$ and is squared twice.", ratio=say.number(divide(ratio, 1))),
+            again=largest_to_smallest,
         ),
-        direct,
     )
 
 
@@ -738,17 +734,20 @@ def product_alone(draw: Draw, say: Prose) -> Instance:
         why = say("its product is $p$.", p=say.values(times(a, b.T)))
         offers.append(Offer(text, why, right=number == 0))
 
-    def direct() -> tuple[Matrix, frozenset[int]]:
-        """Scores of the unit vectors, which are the entries of the product."""
+    def by_unit_vectors(a: Matrix, b: Matrix) -> Matrix:
+        """Their scores, which are the entries of the product."""
         unit = Matrix([[1, 0], [0, 1]])
-        own, *others = [times(times(unit, a), times(unit, b).T) for a, b in [(W_Q, W_K), *_pairs(W_Q, W_K, C)]]
-        return own, places(draw, [scores == own for scores in others])
+        return times(times(unit, a), times(unit, b).T)
 
-    return Instance(
+    own = partial(by_unit_vectors, W_Q, W_K)
+    return (
         [say.equations(W_Q=W_Q, W_K=W_K)],
-        boxes(say, say("Work out $W_Q W_K^T$."), "W_Q W_K^T", times(W_Q, W_K.T)),
-        options("Which of these pairs of weights gives the same scores for every input?", placed(draw, offers)),
-        direct,
+        boxes(say, say("Work out $W_Q W_K^T$."), "W_Q W_K^T", times(W_Q, W_K.T), again=own),
+        options(
+            "Which of these pairs of weights gives the same scores for every input?",
+            placed(draw, offers),
+            lambda: places(draw, [by_unit_vectors(*pair) == own() for pair in _pairs(W_Q, W_K, C)]),
+        ),
     )
 
 

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from symattn.exact import Matrix
 from symattn.foundation.dice import shuffled
 from symattn.page.document import Box, ItemList, Paragraph, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Prose, bank, fill_in, labelled, make_part, put_in
+from symattn.teaching.problems.asking import Prose, bank, blocks, fill_in, labelled, make_part, put_in
 from symattn.teaching.problems.base import one_of
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
-from symattn.teaching.problems.instances import INSTANCES, Direct
+from symattn.teaching.problems.instances import INSTANCES
 from symattn.teaching.question import (
     LETTERS,
     Mark,
-    MatrixAnswer,
     OneLess,
     OrderAnswer,
     Part,
@@ -70,16 +68,9 @@ def ask(draw: Draw) -> ProvedQuestion:
     name = draw("theorem", lambda rng: draw.option("theorem") or list(THEOREMS)[(draw.number - 1) % len(THEOREMS)])
     theorem, inside = THEOREMS[name].lying(say.columns), draw.inside("instance")
     inside("order", order)
-    instance = INSTANCES[name](inside, say)
+    given, first, second = INSTANCES[name](inside, say)
     lines = draw("lines", mixed)
-    first = replace(instance.first, title=as_text("An instance"))
-    first = replace(first, ask=(*make_part("", instance.given, [], first.answer).ask, *first.ask))
-    second = replace(instance.second, title=as_text("The same instance"))
-
-    def again(place: int) -> Direct:
-        value = instance.direct()[place]
-        return say.turned(value) if isinstance(value, Matrix) else value
-
+    first_part = replace(first.part, title=as_text("An instance"), ask=(*blocks(given), *first.part.ask))
     along = say(
         "Tokens are rows; softmax is taken along each row, with base $e$.",
         "Tokens are columns; softmax is taken along each column, with base $e$.",
@@ -89,8 +80,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         draw,
         [
             Item(_in_order(theorem, lines, say) if lines else _proof(theorem, say), load=len(theorem.points)),
-            Item(first, load=_size(first), again=lambda: again(0)),
-            Item(second, load=_size(second), again=lambda: again(1)),
+            replace(first, part=first_part),
+            replace(second, part=replace(second.part, title=as_text("The same instance"))),
         ],
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
@@ -100,10 +91,6 @@ def ask(draw: Draw) -> ProvedQuestion:
         ),
         conventions=(along, divided) if name == "temperature" else (along,),
     )
-
-
-def _size(task: Part) -> int:
-    return sum(1 for _ in task.answer.value) if isinstance(task.answer, MatrixAnswer) else 2
 
 
 def _proof(theorem: Theorem, say: Prose) -> Part:
