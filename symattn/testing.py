@@ -19,8 +19,7 @@ from typing import Any, Literal, get_args
 
 from symattn.api import Solution, derive
 from symattn.errors import InputError, offered
-from symattn.marking.implementations.arguments import Library
-from symattn.marking.implementations.arrays import Array, array, checked, dtype_of
+from symattn.marking.implementations.arrays import Array, Library, array, checked, dtype_of
 from symattn.marking.implementations.comparison import judged
 from symattn.marking.implementations.report import Comparison
 from symattn.marking.implementations.running import Call, Outcome, Runner, running

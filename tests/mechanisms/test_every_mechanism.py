@@ -40,10 +40,9 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text,
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
-from symattn.marking.marker.by_hand import Rounded
-from symattn.marking.marker.by_hand import worked as by_hand
 from symattn.marking.marker.trace import rests_on
-from symattn.marking.marker.windows import cell, meet, window
+from symattn.marking.marker.windows import Rounded, cell, meet, window
+from symattn.marking.marker.windows import worked as by_hand
 from symattn.teaching.fairness.selfcheck import self_check
 
 ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}

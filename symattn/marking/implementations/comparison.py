@@ -16,7 +16,6 @@ from symattn.derivation.windows import HIDDEN, Box, Window
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
 from symattn.exact.approximate import near
-from symattn.marking.implementations.arguments import numbers
 from symattn.marking.implementations.arrays import (
     PRECISIONS,
     PYTHON,
@@ -26,6 +25,7 @@ from symattn.marking.implementations.arrays import (
     checked,
     coarser,
     dtype_of,
+    numbers,
     side_by_side,
     turned,
 )

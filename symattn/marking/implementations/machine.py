@@ -21,7 +21,7 @@ from symattn.exact import Matrix, Value
 from symattn.exact.intervals import ZERO
 from symattn.exact.rounding import Format, nearest_float
 from symattn.marking.implementations.arrays import PRECISIONS
-from symattn.marking.marker.by_hand import operands_of
+from symattn.marking.marker.windows import operands_of
 
 SLACK = 2
 """Units in the last place for half a one: programs work in another order, and their e^x is not the nearest."""

@@ -10,13 +10,12 @@ from types import MappingProxyType
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Unreadable, cannot_be_read
 from symattn.marking.marker.answers import mark_answer, rows_text
-from symattn.marking.marker.derivations import DerivationAnswers, is_by_misconceptions, where
+from symattn.marking.marker.derivations import DerivationAnswers, is_by_misconceptions, where, with_words_read
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.readings import misplaced
 from symattn.marking.marker.report import OF_PLACES, Given, Notice, Report, Why
 from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
 from symattn.marking.marker.script import precision_of
-from symattn.marking.marker.vocabulary import with_words_read
 from symattn.teaching.question import EntriesAnswer, Question
 
 TO_BE_READ = Why("to be read")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,18 +11,18 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, values_of
+from symattn.exact.reading import read
 from symattn.foundation.languages import Message, message, sentences
-from symattn.marking.attempt import Attempt, Grid, Said, Unreadable
+from symattn.marking.attempt import Attempt, Entry, Grid, Said, Unreadable
 from symattn.marking.marker.answers import plain_number, unread
 from symattn.marking.marker.award import Awarding, part_of
 from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
-from symattn.marking.marker.memory import KeyMemory, Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.readings import ScriptReading, likeliest, readings, under_own_masks
 from symattn.marking.marker.report import Candidate, Cell, Event, Given, Notice, Report, Verdict
 from symattn.marking.marker.scheme import SchemeLine
-from symattn.marking.marker.script import Script, in_percent, precision_of, with_precision
+from symattn.marking.marker.script import KeyMemory, Memory, Script, in_percent, precision_of, with_precision
 from symattn.marking.marker.trace import Trace, continued
 from symattn.teaching.question import Part, Question, asked_step
 
@@ -341,3 +342,71 @@ def _by_role(d: Derivation) -> Derivation:
             return d
         there.add(step.name)
     return replace(d, steps=tuple(ordered))
+
+
+# ------------------------------------------------------------------------------------------------ answers in words
+
+_BOTH = re.compile(r"(?P<number>\d+)[\s.:=,(]+(?P<word>.+?)\)?|(?P<first>.+?)[\s:=,(]+(?P<second>\d+)\)?")
+"""4 their, 4 = their, their (4)."""
+
+_LONGEST = 80
+"""Characters of a word with its number; no longer text is searched for them."""
+
+_UPRIGHT = re.compile(r"\\(?:text|textbf|textit|mathrm|operatorname|mbox)\{([^{}]*)\}")
+_ROUND_IT = " \t\"'“”‘’„«»*_`$.,;:!"
+"""Quotation marks, punctuation, and what editors make words bold with."""
+
+
+def with_words_read(question: Question, attempt: Attempt) -> Attempt:
+    """The attempt with the number of the word for each word in the boxes of steps that have words.
+
+    A word and its number together count as the number; a word that there is not, or one with another number, stays as
+    it was read.
+    """
+    answers, remarks = dict(attempt.answers), attempt.remarks
+    for part, words in _parts_with_words(question):
+        said = answers.get(part)
+        if not isinstance(said, Grid):
+            continue
+        numbered = Grid(tuple(tuple(_numbered(entry, words) for entry in row) for row in said.rows))
+        if numbered == said:
+            continue
+        read_now = {old.complaint for (_, _, old), (_, _, new) in zip(said.cells(), numbered.cells(), strict=True)
+                    if old.complaint and not new.complaint}  # fmt: skip
+        remarks = tuple(r for r in remarks if r.says not in read_now or r.where.partition("[")[0] != part)
+        answers[part] = numbered
+    return replace(attempt, answers=answers, remarks=remarks)
+
+
+def _parts_with_words(question: Question) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """Parts that ask for such a step, each with the numbers of its words."""
+    for part in question.parts:
+        if (asked := asked_step(question, part)) is not None:
+            d, name = asked
+            step = next((step for step in d if step.name == name), None)
+            if step is not None and step.op.words:
+                yield part.name, _numbers(step.op.words)
+
+
+def _numbers(words: Sequence[str]) -> dict[str, int]:
+    """Each word by its plain form; two that differ only in capitals keep them."""
+    plain = [word.casefold() for word in words]
+    return {word if plain.count(word.casefold()) > 1 else word.casefold(): n for n, word in enumerate(words, 1)}
+
+
+def _numbered(entry: Entry, numbers: Mapping[str, int]) -> Entry:
+    text = entry.text.strip(_ROUND_IT)
+    if upright := _UPRIGHT.fullmatch(text):
+        text = upright[1].strip(_ROUND_IT)
+    number, word = _number_of(text, numbers), text
+    if number is None and len(text) <= _LONGEST and (both := _BOTH.fullmatch(text)):
+        stated = int(both["number"] or both["second"])
+        word = both["word"] or both["first"]
+        number = stated if _number_of(word, numbers) == stated else None
+    if number is None:
+        return entry
+    return Entry(entry.text, read(str(number)), number, word=word)
+
+
+def _number_of(text: str, numbers: Mapping[str, int]) -> int | None:
+    return numbers.get(text, numbers.get(text.casefold()))

@@ -40,10 +40,9 @@ from symattn.exact.approximate import near
 from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
-from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Kind, Place, State, Verdict
-from symattn.marking.marker.script import Script, per_token
+from symattn.marking.marker.script import Memory, Script, per_token
 from symattn.marking.marker.trace import HIDING, Trace, continued, worked_out
 
 ROUNDING = ("R2", "R3", "R4", "R6")

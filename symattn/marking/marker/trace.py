@@ -34,12 +34,21 @@ from symattn.exact.values import (
 from symattn.formula import Formula, Name
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
-from symattn.marking.marker.by_hand import LinesByHand, operands_of
-from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Cell, Event, Flag, Place, State, Verdict, Way
-from symattn.marking.marker.script import Script, per_token
-from symattn.marking.marker.windows import cell, claimed, holds, loose_cell, meet, to_unit, width, window
+from symattn.marking.marker.script import Memory, Script, per_token
+from symattn.marking.marker.windows import (
+    LinesByHand,
+    cell,
+    claimed,
+    holds,
+    loose_cell,
+    meet,
+    operands_of,
+    to_unit,
+    width,
+    window,
+)
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score

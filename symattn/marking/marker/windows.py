@@ -2,22 +2,36 @@
 
 A decimal stands for an interval of numbers, so a matrix of decimals stands for a box.  The range of each entry of what
 follows is the operation's (`Op.range`): a window is never too narrow (rules.md 3.8).
+
+Who works by hand rounds e^x, the sum of a row, √3 and quotients to two or more places, without writing it down, and
+goes on with that.  Every number that goes into a further operation is taken for any that it may have been rounded or
+cut off to, at so many places or at more; the operation's rule, read so, encloses everything that somebody who is right
+can come to.  A sum has no more places than its terms, and a product no more than its factors together.  So an output of
+three places shows that three places of what was added up were used, whatever was rounded before.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
+from functools import partial, reduce
+from typing import Literal, NamedTuple, TypeVar
 
-from symattn.derivation.derivation import Op
-from symattn.derivation.ops import MatMul
-from symattn.derivation.windows import HIDDEN, RING, Box, Window
-from symattn.errors import UndecidedError, UndefinedError
-from symattn.exact import Value, compare, decide, has_symbols
+from symattn.derivation.algebra import Algebra, Base, Indices, Known
+from symattn.derivation.derivation import Op, RuleOp, Step
+from symattn.derivation.ops import Add, MatMul, Scale, Softmax
+from symattn.derivation.ops.linear import SumOver
+from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Box, Window
+from symattn.errors import ShapeError, UndecidedError, UndefinedError
+from symattn.exact import AnyMatrix, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.intervals import MOST_DIGITS, ZERO
-from symattn.exact.values import NegativeInfinity
+from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.foundation.languages import message
+from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Rounding
+from symattn.marking.marker.script import Script
 
 LESS = 1 - Fraction(1, 10**9)
 """Truncation loses strictly less than one unit: this share of it at most."""
@@ -138,3 +152,345 @@ def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
 
 def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
+
+
+# ------------------------------------------------------------------------------------------------ by hand
+
+LEAST_PLACES = 2
+"""Fewest decimals that a correct solver rounds intermediate results to."""
+
+MORE_PLACES = 6
+"""Rounding up is tried at up to this many more places; beyond, it is less than anything that is compared."""
+
+NOISE = Decimal("1e-20")
+"""What the enclosure of a number may be off by."""
+
+MOST_PLACES = 6
+"""Most decimals of intermediate results that are tried where fewer say nothing."""
+
+LARGEST = 400
+"""Digits of a number that is not rounded any more."""
+
+WHOLE = Context(prec=2 * LARGEST)
+
+ENDING = (MatMul, Add, SumOver, Scale)
+"""Operations that end in a sum of products, or in a product with 1/√d: places of the result are places of its terms."""
+
+
+T = TypeVar("T")
+
+
+class Rounded(NamedTuple):
+    """A number on the way: all that it may be, and whether its places are so few that nobody rounds it.
+
+    What is `written` is used as it stands, or as it was before; only what comes of it is rounded further.
+    """
+
+    span: Window
+    short: bool
+    written: bool = False
+
+
+Lines = tuple[tuple[Rounded, ...], ...]
+"""A matrix of numbers on the way."""
+
+
+class ByHand(Algebra[Rounded]):
+    """Numbers that are rounded before they go into a further operation."""
+
+    def __init__(self, places: int, terms: int = 0) -> None:
+        """Numbers are rounded to `places` places or more, those that are added up to `terms` at least."""
+        self.places, self.terms = places, max(places, terms)
+
+    def carried_forward(self, x: Rounded, places: int = 0) -> Window:
+        """All that it may be where it is gone on with."""
+        if x.short or x.written or x.span == HIDDEN or not x.span.bounded:
+            return x.span
+        (low, high), places = x.span, places or self.places
+        return Window(
+            min(low, -_raised(-low, places) if low < 0 else _cut(low, places)),
+            max(high, _raised(high, places) if high > 0 else -_cut(-high, places)),
+        )
+
+    def of(self, span: Window) -> Rounded:
+        """A number that was worked out: one that ends by itself is not rounded."""
+        short = span.low == span.high and (span == HIDDEN or _places(span.low) <= self.places)
+        return Rounded(span, short)
+
+    def number(self, value: Value) -> Rounded:
+        return Rounded(HIDDEN, True) if value is NEGATIVE_INFINITY else self.of(WINDOWS.number(value))
+
+    def size(self, indices: Indices, less: int = 0) -> Rounded:
+        return Rounded(WINDOWS.size(indices, less), True)
+
+    def sum(self, *terms: Rounded) -> Rounded:
+        return Rounded(WINDOWS.sum(*(self.carried_forward(x, self.terms) for x in terms)), all(x.short for x in terms))
+
+    def negative(self, x: Rounded) -> Rounded:
+        return Rounded(WINDOWS.negative(x.span), x.short)
+
+    def product(self, *factors: Rounded) -> Rounded:
+        short = all(x.short for x in factors) and sum(not _is_whole(x.span) for x in factors) <= 1
+        return Rounded(WINDOWS.product(*map(self.carried_forward, factors)), short)
+
+    def quotient(self, x: Rounded, y: Rounded) -> Rounded:
+        """x/y, or x times 1/y, which may be rounded before."""
+        divided, inverse = (
+            WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)),
+            self.of(WINDOWS.quotient(UNIT, y.span)),
+        )
+        if inverse.short:
+            return self.of(divided)
+        places = max(self.places, self.terms - _places(x.span.low)) if _is_fixed(x) else self.places
+        return self.of(_hull(divided, WINDOWS.product(self.carried_forward(x), self.carried_forward(inverse, places))))
+
+    def square(self, x: Rounded) -> Rounded:
+        return Rounded(WINDOWS.square(self.carried_forward(x)), x.short and _is_whole(x.span))
+
+    def exponential(self, x: Rounded, base: Base = "e") -> Rounded:
+        if x.span == HIDDEN:
+            return Rounded(NOTHING, True)
+        if x.span == NOTHING:
+            return Rounded(UNIT, True)
+        return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.carried_forward(x))), False)
+
+    def logarithm(self, base: Base) -> Window:
+        """ln b, where 2.72 may stand for e."""
+        return RING.ln(self.carried_forward(Rounded(RING.exp(UNIT), False)) if base == "e" else WINDOWS.number(base))
+
+    def root(self, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.root(self.carried_forward(x)))
+
+    def apply(self, function: str, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.apply(function, self.carried_forward(x)))
+
+    def known(self, function: Known, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.known(function, self.carried_forward(x)))
+
+    def maximum(self, *terms: Rounded) -> Rounded:
+        return Rounded(WINDOWS.maximum(*(x.span for x in terms)), all(x.short for x in terms))
+
+    def hidden(self, x: Rounded) -> bool:
+        return x.span == HIDDEN
+
+    def softmax(self, scores: Sequence[Rounded], op: Softmax) -> list[Rounded]:
+        """Powers, their sum and the quotients; the largest score may have been subtracted before."""
+        seen = [k for k, x in enumerate(scores) if not self.hidden(x)]
+        if not seen and op.empty == "undefined":
+            raise UndefinedError("The softmax of nothing but −∞ is undefined.")
+        found = [Rounded(NOTHING, True)] * len(scores)
+        largest = max((scores[k].span.high for k in seen), default=ZERO)
+        shifted = [Rounded(RING.add(scores[k].span, Window(-largest, -largest)), scores[k].short) for k in seen]
+        ways = [
+            self._shares([self.exponential(x, op.base) for x in way]) for way in ([scores[k] for k in seen], shifted)
+        ]
+        for k, *shares in zip(seen, *ways, strict=True):
+            found[k] = self.of(_hull(*shares))
+        return found
+
+    def _shares(self, powers: Sequence[Rounded]) -> list[Window]:
+        """p_i/Σ p_j, which grows with p_i and falls with every other p_j.
+
+        The sum may be a unit smaller, cut off, or half a unit larger than what it is the sum of.
+        """
+        used = list(map(self.carried_forward, powers))
+        unit = ZERO if all(p.short for p in powers) else Decimal(1).scaleb(-self.places)
+
+        def share(own: Decimal, others: Iterable[Decimal], off: Decimal) -> Window:
+            whole = reduce(RING.add, (Window(x, x) for x in (*others, off)), Window(own, own))
+            if whole.low <= 0:
+                raise UndefinedError("The sum of the powers may be 0.")
+            return RING.divide(Window(own, own), whole)
+
+        found = []
+        for i, p in enumerate(used):
+            others = [q for k, q in enumerate(used) if k != i]
+            low = share(p.low, (q.high for q in others), unit / 2)
+            found.append(Window(low.low, share(p.high, (q.low for q in others), -unit).high))
+        return found
+
+
+World = Literal["written", "before"]
+WORLDS: tuple[World, ...] = ("written", "before")
+"""How somebody goes on: with what was written, or with what it was before it was rounded for the page."""
+
+
+class LinesByHand:
+    """What comes of every line of a script for somebody who rounds on the way.
+
+    `carried` are the values that lines are gone on with, as far as they have been walked through, and `misshapen` those
+    of another shape.
+    """
+
+    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
+        self.script, self.carried, self.misshapen = script, carried, misshapen
+        self._results: dict[tuple[str, int, World, int], Lines | None] = {}
+        self._steps = {step.name: step for step in script.d}
+
+    def reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int) -> bool:
+        """Whether somebody comes to a number in `own` who rounds on the way, and has results of `shown` places.
+
+        What is wider than `widest` is no evidence: then roundings to more places are tried.
+        """
+        return any(self._reaches(step, i, j, own, widest, shown, world) for world in WORLDS)
+
+    def _reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int, world: World) -> bool:
+        for places in range(LEAST_PLACES, MOST_PLACES + 1):
+            lines = self.result(step, places, world, shown)
+            if lines is None or i >= len(lines) or j >= len(lines[0]):
+                continue
+            span = lines[i][j].span
+            if span.bounded and width(span) <= widest:
+                return meet(own, span)
+        return False
+
+    def result(self, step: Step, places: int, world: World, shown: int = 0) -> Lines | None:
+        """What a step gives from the lines before it, where the result has `shown` places."""
+        shown = shown if shown > places and isinstance(step.op, ENDING) else 0
+        key = step.name, places, world, shown
+        if key not in self._results:
+            before = {o.name: self._gone_on_with(o.name, places, world) for o in step.operands}
+            self._results[key] = self.script.memory.memoize(
+                ("by_hand", places, shown), (step, *before.values()), lambda: _worked_out(step, before, places, shown)
+            )
+        return self._results[key]
+
+    def _gone_on_with(self, name: str, places: int, world: World) -> Lines | None:
+        """A given matrix or a line; what was not written is what came of the lines before it."""
+        value, step = self.carried.get(name), self._steps.get(name)
+        if not isinstance(value, Matrix):
+            return None
+        grid, result = self.script.written.get(name), None
+        if name in self.misshapen:
+            grid = None
+        elif step is not None and (world == "before" or grid is None or not _all_readable(grid)):
+            result = self.result(step, places, world)
+        if result is not None and (len(result), len(result[0])) != value.shape:
+            result = None
+        memory = self.script.memory
+        return memory.memoize(
+            ("carried", places, world),
+            (value, grid, result),
+            lambda: memory.intern(_carried(value, grid, result, places, world)),
+        )
+
+
+def _all_readable(grid: Grid) -> bool:
+    return all(entry.readable for _, _, entry in grid.cells())
+
+
+def _carried(value: Matrix, grid: Grid | None, result: Lines | None, places: int, world: World) -> Lines | None:
+    hand = ByHand(places)
+    rows: list[tuple[Rounded, ...]] = []
+    for i, row in enumerate(value.rows):
+        if any(map(has_symbols, row)):
+            return None
+        entries = [None if grid is None or not grid[i, j].readable else grid[i, j] for j in range(len(row))]
+        before = [None if result is None else number for number in (result[i] if result else row)]
+        rows.append(tuple(map(partial(_number, hand, world), row, entries, before)))
+    return tuple(rows)
+
+
+def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, before: Rounded | None) -> Rounded:
+    """An entry as it is gone on with: as it was written or as it came `before`."""
+    if entry is None:
+        return before or hand.number(value)
+    if entry.unit is None or value is NEGATIVE_INFINITY:
+        return hand.number(value)
+    short = entry.unit >= Fraction(1, 10**hand.places)
+    if world == "written":
+        return Rounded(RING.enclose(value), short, written=True)
+    cell = loose_cell(value, entry.unit)
+    if before is not None and meet(cell, before.span):
+        cell = Window(max(cell.low, before.span.low), min(cell.high, before.span.high))
+    return Rounded(cell, short=False)
+
+
+def _worked_out(step: Step, before: Mapping[str, Lines | None], places: int, shown: int) -> Lines | None:
+    operands = operands_of(step, before.__getitem__)
+    return None if operands is None else worked(step.op, operands, places, shown)
+
+
+def operands_of(
+    step: Step, lines: Callable[[str], tuple[tuple[T, ...], ...] | None]
+) -> list[tuple[tuple[T, ...], ...]] | None:
+    """The operands of a step, of lines by name; None where one is missing or does not fit."""
+    found = []
+    for operand in step.operands:
+        rows = list(lines(operand.name) or ())
+        if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
+            return None
+        if operand.row is not None:
+            rows = [rows[operand.row]]
+        if operand.column is not None:
+            rows = [(row[operand.column],) for row in rows]
+        found.append(tuple(zip(*rows, strict=True)) if operand.transposed else tuple(rows))
+    try:
+        step.op.shape(*((len(rows), len(rows[0])) for rows in found))
+    except ShapeError:
+        return None
+    return found
+
+
+def worked(op: Op, operands: Sequence[Lines], places: int, shown: int = 0) -> Lines | None:
+    """What an operation gives, rounded on the way to `places` places or more; None where that is not known.
+
+    `shown`: places that the result of one of `ENDING` has, which it has from its terms.
+    """
+    hand = ByHand(places if isinstance(op, Scale) else max(places, shown - _fixed_places(operands, shown)), shown)
+    try:
+        if isinstance(op, Softmax):
+            (scores,) = operands
+            if op.along == "columns":
+                return tuple(zip(*(hand.softmax(column, op) for column in zip(*scores, strict=True)), strict=True))
+            return tuple(tuple(hand.softmax(row, op)) for row in scores)
+        if isinstance(op, RuleOp) and not op.weighs:
+            with suppress(TypeError):  # of a function without a rule for intervals, the operation has a range
+                return op.read(hand, *operands)
+        box = window(op, *(tuple(tuple(map(hand.carried_forward, row)) for row in lines) for lines in operands))
+        return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
+    except (UndefinedError, InvalidOperation, TypeError):  # undefined for some of what it may be, or without a range
+        return None
+
+
+def _cut(x: Decimal, places: int) -> Decimal:
+    """A number of 0 or more with its digits cut off."""
+    if x.adjusted() > LARGEST:
+        return x
+    with localcontext(WHOLE):
+        return (x + NOISE).quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+
+
+def _raised(x: Decimal, places: int) -> Decimal:
+    """The most that a number above 0 is rounded to, at so many places or more."""
+    if x.adjusted() > LARGEST:
+        return x
+    with localcontext(WHOLE):
+        units = (Decimal(1).scaleb(-p) for p in range(places, places + MORE_PLACES))
+        return max(x, *((x + NOISE).quantize(unit, ROUND_HALF_UP) for unit in units))
+
+
+def _places(x: Decimal) -> int:
+    """Places that a number has, without zeros at its end."""
+    exponent = x.normalize(WHOLE).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _fixed_places(operands: Sequence[Lines], shown: int) -> int:
+    """Places that a product may have from factors that are used as they stand; half of them where there are none."""
+    fixed = [_places(x.span.low) for lines in operands for row in lines for x in row if _is_fixed(x)]
+    return max(fixed, default=shown // 2)
+
+
+def _is_fixed(x: Rounded) -> bool:
+    """Whether a number is used as it stands."""
+    return (x.short or x.written) and x.span.bounded and x.span.low == x.span.high
+
+
+def _hull(*windows: Window) -> Window:
+    """The least window that holds all of these."""
+    return Window(min(w.low for w in windows), max(w.high for w in windows))
+
+
+def _is_whole(span: Window) -> bool:
+    return span.low == span.high and _places(span.low) == 0
