@@ -160,25 +160,6 @@ def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | N
     return found.pop() if len(found) == 1 else None
 
 
-def chosen_first(text: str, texts: Sequence[str], several: bool) -> str:
-    """As much of a line as says what was chosen, before the reason that is given; "" if that is not clear.
-
-    >>> four = ("QK", "KQ", "AV", "VA")
-    >>> [chosen_first(said, four, False) for said in ("B, since it is", "B or C", "B, no, C", "A wrong, B right")]
-    ['B', '', '', '']
-    """
-    if len(text) > _LONGEST:
-        return ""
-    if chosen(text, texts, several) is not None:
-        return text
-    for found in reversed([*islice(_REASON.finditer(text), _MOST_REASONS)]):
-        first, reason = text[: found.start()], text[found.start() :]
-        options = chosen(first, texts, several)
-        if options is not None and (several or len(options) == 1) and not _speaks_of_options(reason, len(texts)):
-            return first
-    return ""
-
-
 _CHANGED = re.compile(r"^(?:\(?[A-Za-z]\)?\s*(?:[-=]+>|[→⇒⟶])\s*)+(?=\(?[A-Za-z]\)?\W*$)")
 """What an answer was before it was changed."""
 _LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
@@ -306,17 +287,23 @@ def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool)
 # ------------------------------------------------------------------------------------ answers that are no numbers
 
 
+def reader_of(part: Part) -> Callable[[str], Said] | None:
+    """What reads a text as an answer to a part that asks for a shape, for options, or for an order."""
+    match part.answer:
+        case ShapeAnswer():
+            return shape
+        case ChoiceAnswer(several=several) as choice:
+            return partial(ticked, options=option_texts(choice), several=several)
+        case OrderAnswer(groups):
+            return partial(ordered, labels=sorted(label for group in groups for label in group))
+    return None
+
+
 def answer_in(part: Part, text: str) -> str:
     """As much of a line as answers a part that asks for no matrix: all of it, or what stands before the reason given
-    for it; "" if nothing does.
+    for it; "" if nothing does, or if that is not clear: "B, no, C".
     """
     match part.answer:
-        case ChoiceAnswer(several=several) as choice:
-            return chosen_first(text, option_texts(choice), several)
-        case OrderAnswer(groups):
-            read: Callable[[str], Said] = partial(ordered, labels=sorted(label for group in groups for label in group))
-        case ShapeAnswer():
-            read = shape
         case CellsAnswer(shape=size):
             pairs = [found[0] for found in _PAIR.finditer(text)]
             return text if pairs and not isinstance(shaded(RawText(text), size), Unreadable) else ""
@@ -324,26 +311,35 @@ def answer_in(part: Part, text: str) -> str:
             return text if noticed(text, AUTO, symbols=True).entry.readable else ""
         case RubricAnswer() | WordAnswer():
             return text
-        case _:
-            return ""
-    reasons = reversed([*islice(_BEHIND.finditer(text), _MOST_BEHINDS)])
+    read = reader_of(part)
+    if read is None or len(text) > _LONGEST:
+        return ""
+    ends = _REASON if isinstance(part.answer, ChoiceAnswer) else _FURTHER_WORD
+    reasons = reversed([*islice(ends.finditer(text), _MOST_REASONS)])
     for answer in (text, *(text[: found.start()] for found in reasons)):
         said = read(answer) if answer.strip() else Unreadable("", "")
-        if not isinstance(said, Unreadable) and not _goes_on(said, text[len(answer) :], part):
+        rest = text[len(answer) :]
+        if not isinstance(said, Unreadable) and not (rest and _goes_on(said, rest, part)):
             return answer
     return ""
 
 
 def _goes_on(said: Said, rest: str, part: Part) -> bool:
-    """Whether what stands behind an answer belongs to it: further labels of an order, another shape."""
-    if isinstance(said, Ordered) and isinstance(part.answer, OrderAnswer):
-        return bool(rest) and sum(map(len, said.groups)) < sum(map(len, part.answer.groups))
-    return isinstance(said, Shaped) and said.shape is not None and _SHAPE_WITHIN.search(rest) is not None
+    """Whether what stands behind an answer belongs to it: further options, further labels of an order, another
+    shape.
+    """
+    match said, part.answer:
+        case Ordered(groups), OrderAnswer(asked):
+            return sum(map(len, groups)) < sum(map(len, asked))
+        case Ticked(letters), ChoiceAnswer(options, several=several):
+            return (len(letters) > 1 and not several) or _speaks_of_options(rest, len(options))
+        case Shaped(shape), _:
+            return shape is not None and _SHAPE_WITHIN.search(rest) is not None
+    return False
 
 
 _SHAPE_WITHIN = re.compile(r"\d\s*[x×*⨯,]\s*\d")
-_MOST_BEHINDS = 40  # words behind an answer where it may end: in long texts, trying all takes the square of their time
-_BEHIND = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
+_FURTHER_WORD = re.compile(r"\s*[,;:.(–—-]?\s+(?:\(|\w{2,})")
 
 
 def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | Unreadable:

@@ -39,11 +39,9 @@ from symattn.marking.submissions.answers import (
     Several,
     grids_of,
     one_text,
-    option_texts,
-    ordered,
+    reader_of,
     shaded,
     shape_of,
-    ticked,
 )
 from symattn.marking.submissions.entries import (
     AUTO,
@@ -58,21 +56,18 @@ from symattn.marking.submissions.entries import (
     without_idle_braces,
 )
 from symattn.marking.submissions.names import Names, normal, place_in
-from symattn.marking.submissions.shapes import Shape, shape
+from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import LARGEST, read_matrix
 from symattn.page.writers import text as plain
 from symattn.teaching.question import (
     CellsAnswer,
-    ChoiceAnswer,
     EntriesAnswer,
     FormulaAnswer,
     MatrixAnswer,
-    OrderAnswer,
     Part,
     PropertyAnswer,
     Question,
     RubricAnswer,
-    ShapeAnswer,
     StepAnswer,
     WordAnswer,
 )
@@ -377,19 +372,15 @@ class _Reader:
                 text = one_text(raw)
                 found = self.entry(part.name, _in_case(text), symbols=True)
                 return None if found.blank else replace(found, text=text.strip())
-            case ShapeAnswer():
-                return self.checked(part, shape(one_text(raw)))
-            case ChoiceAnswer() as answer:
-                return self.checked(part, ticked(one_text(raw), option_texts(answer), answer.several))
             case CellsAnswer(shape=size):
                 return self.checked(part, shaded(raw, size))
-            case OrderAnswer(groups):
-                return self.checked(part, ordered(one_text(raw), sorted(label for group in groups for label in group)))
             case WordAnswer():
                 said = visible(undecorated(one_text(raw)))
                 return Text(self.written.names.step_in_words(said) or said)
             case RubricAnswer():
                 return Text(one_text(raw).strip(), self.written.points.get(part.name))
+        read = reader_of(part)
+        return self.checked(part, read(one_text(raw))) if read else None
 
     def checked(self, part: Part, said: Said) -> Said:
         if isinstance(said, Unreadable):
