@@ -14,7 +14,6 @@ from symattn.errors import InputError, offered
 from symattn.foundation.files import read_text
 from symattn.foundation.identity import digest, identity, is_identity
 from symattn.foundation.languages import ENGLISH, catalogue
-from symattn.marking.grading.recipes import read_recipe
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
 from symattn.teaching.examples import examples, load_example
@@ -223,6 +222,8 @@ def _paper(exam: Exam, number: int) -> Paper:
 
 def _worksheet(path: Path) -> Papers:
     """A worksheet or key of which the recipe is at hand: made again, and the same as the one that was printed."""
+    from symattn.marking.grading.recipes import read_recipe  # only worksheets have one
+
     command, named = _noted_in_notebook(path) if path.suffix.lower() == ".ipynb" else _noted_in_markdown(path)
     if not command:
         raise InputError(

@@ -35,7 +35,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
-    (r"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]", r"(\1)"),
+    (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)"),
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
     (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),

@@ -173,10 +173,11 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     if all(map(in_round, lines)):
         lines = [line[1:-1].strip() for line in lines]
     if len(lines) == 1 and ";" in lines[0]:
-        pieces = [piece.strip() for piece in split(lines[0], ";")]
+        pieces, across = ([piece.strip() for piece in split(lines[0], sign)] for sign in ";|")
         if shape == (1, len(pieces)):
             return (tuple(pieces),)  # 0,5; 0,25: one row with `;` between the entries
-        lines = [piece for piece in pieces if piece]
+        parted = across if 1 != len(across) == shape[0] != len(pieces) else pieces  # 1; 2 | 3; 4
+        lines = [piece for piece in parted if piece]
     if len(lines) == 1 < shape[0] and shape[1] == 1 and len(row := _cells(lines, shape[0])[0]) == shape[0]:
         return tuple((entry,) for entry in row)  # a column is written in a line
     return _cells(lines, shape[1])
@@ -238,17 +239,21 @@ _TWO = re.compile(
 
 def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     """What a line has between its gaps, of which none stands in brackets."""
-    if not _IN_BRACKETS.search(line):
-        return tuple(map(str.strip, gap.split(line)))
-    cells, depth, start, at = [], 0, 0, 0
-    while at < len(line):
-        if depth == 0 and (found := gap.match(line, at)):
-            cells.append(line[start:at])
-            start = at = found.end()
-            continue
-        depth = max(0, depth + (line[at] in "([{") - (line[at] in ")]}"))
-        at += 1
+    cells, start = [], 0
+    for found in gap.finditer(_masked(line) if _IN_BRACKETS.search(line) else line):
+        cells.append(line[start : found.start()])
+        start = found.end()
     return tuple(cell.strip() for cell in (*cells, line[start:]))
+
+
+@lru_cache(maxsize=2**8)  # a line is split at every gap
+def _masked(line: str) -> str:
+    """A line with letters for what stands in its brackets."""
+    depth, signs = 0, []
+    for character in line:
+        depth = max(0, depth + (character in "([{") - (character in ")]}"))
+        signs.append("x" if depth else character)
+    return "".join(signs)
 
 
 _IN_BRACKETS = re.compile(r"[][(){}]")
@@ -503,6 +508,8 @@ DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
 
 def are_bulleted(lines: Sequence[str]) -> bool:
     """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3."""
+    if not any(map(BULLET.match, lines)):
+        return False
     rows = [line for line in lines if count_numbers(BULLET.sub("", line), 0)]
     return len(rows) > 1 and all(map(BULLET.match, rows))
 
