@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 
 from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Text, children
 from symattn.formula.width import width
-from symattn.page.document import Diagram, Inlines, Place
+from symattn.page.document import Diagram, DiagramFrame, Inlines, Place
 from symattn.page.writers.common import Page, has_tall_fraction, inlines_width
 
 _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
@@ -32,6 +32,14 @@ class Box:
     width: float
     height: float
     shaded: bool
+
+    @property
+    def top(self) -> float:
+        return self.y - self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,55 +283,145 @@ _BENT = 2.5  # lines with their ends nearer than this are straight
 
 def drawn(diagram: Diagram) -> Drawing:
     """The diagram as shapes."""
-    net = network(diagram)
-    sizes: dict[Node, tuple[float, float]] = {
-        node: (_LANE, 0.0) if is_waypoint(node) else _size(diagram.layers[node[0]].boxes[node[1]])
-        for row in net.rows
-        for node in row
-    }
-    framed = _framed(diagram, net)
-    labels = [inlines_width(frame.label) * _WORDS for frame in diagram.frames]
-
-    def apart(a: Node, b: Node) -> float:
-        lines = sum(map(is_waypoint, (a, b)))
-        edges = sum(2 * _PAD for ours in framed if (a in ours) != (b in ours))
-        return (_GAP, 3.0, 1.5)[lines] + edges
-
-    def room(a: Node, b: Node) -> float:
-        """A frame ends with its words, where they are longer than its boxes together."""
-        short = (
-            max(0.0, label - sum(sizes[node][0] + _GAP for node in row if node in ours))
-            for row in net.rows
-            if a in row
-            for label, ours in zip(labels, framed, strict=True)
-            if a in ours and b not in ours
-        )
-        return apart(a, b) + max(short, default=0.0)
-
-    x = arranged(net, {node: wide for node, (wide, _) in sizes.items()}, room)
-    whole = max((x[node] + wide / 2 for node, (wide, _) in sizes.items()), default=0.0)
-    bands = _bands(net, x, sizes, framed)
-    reached = {target for _, target in diagram.edges}
-    boxes = {
-        (i, j): Box(box, x[i, j], sum(bands[i]) / 2, *sizes[i, j], shaded=(i, j) not in reached)
-        for i, layer in enumerate(diagram.layers)
-        for j, box in enumerate(layer.boxes)
-    }
-    lines = [*_lines(net, x, _clear(bands, framed), boxes), *_sideways(diagram, boxes)]
-    frames = [_frame(frame.label, ours, boxes, x) for frame, ours in zip(diagram.frames, framed, strict=True)]
-    remarks = [
-        Remark(layer.remark, whole + 5, sum(band) / 2, inlines_width(layer.remark) * _EM)
-        for layer, band in zip(diagram.layers, bands, strict=True)
-        if layer.remark
-    ]
-    right = max([whole, *(r.x + r.width for r in remarks), *(f.x + f.width for f in frames)])
-    left = min([0.0, *(f.x for f in frames)])
-    top = min([0.0, *(f.y for f in frames)])
-    bottom = max([0.0, *(band[1] for band in bands), *(f.y + f.height for f in frames)])
-    shapes: tuple[Shape, ...] = (*frames, *lines, *boxes.values(), *remarks)
+    layout = _Layout(diagram)
+    shapes: tuple[Shape, ...] = (*layout.frames, *layout.lines(), *layout.boxes.values(), *layout.remarks)
+    beside: tuple[Remark | Frame, ...] = (*layout.remarks, *layout.frames)
+    right = max([layout.whole, *(shape.x + shape.width for shape in beside)])
+    left = min([0.0, *(frame.x for frame in layout.frames)])
+    top = min([0.0, *(frame.y for frame in layout.frames)])
+    bottom = max([0.0, *(low for _, low in layout.bands), *(frame.y + frame.height for frame in layout.frames)])
     if left or top:
         shapes = tuple(_moved(shape, -left, -top) for shape in shapes)
     return Drawing(shapes, right - left, bottom - top, diagram.description)
+
+
+Band = tuple[float, float]
+"""The upper and the lower end of a layer."""
+
+
+class _Layout:
+    """Where everything in a diagram stands; nodes are placed from left to right, then layers from top to bottom."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+        self.net = network(diagram)
+        self.nodes = [node for row in self.net.rows for node in row]
+        self.sizes = {
+            node: (_LANE, 0.0) if is_waypoint(node) else _size(diagram.layers[node[0]].boxes[node[1]])
+            for node in self.nodes
+        }
+        self.framed = list(map(self._inside, diagram.frames))
+        self.layers = [set(map(layer_of, inside)) for inside in self.framed]  # of every frame
+        self.x = arranged(self.net, {node: wide for node, (wide, _) in self.sizes.items()}, self._apart)
+        self.whole = max((self.x[node] + wide / 2 for node, (wide, _) in self.sizes.items()), default=0.0)
+
+    def _inside(self, frame: DiagramFrame) -> frozenset[Node]:
+        """The nodes in a frame: its boxes, and lines that lead from one of them to others of them only."""
+        inside = frozenset(frame.boxes)
+        leaving = {source for source, target in self.diagram.edges if target not in inside}
+        lines = filter(is_waypoint, self.nodes)
+        return inside | {line for line in lines if line[:2] in inside and line[:2] not in leaving}
+
+    def _apart(self, a: Node, b: Node) -> float:
+        """The gap between two neighbours; a frame ends with its words, where they are longer than its boxes."""
+        gap = (_GAP, 3.0, 1.5)[is_waypoint(a) + is_waypoint(b)]
+        row = next(row for row in self.net.rows if a in row)
+        short = [0.0]
+        for frame, inside in zip(self.diagram.frames, self.framed, strict=True):
+            gap += 2 * _PAD * ((a in inside) != (b in inside))
+            if a in inside and b not in inside:
+                boxes = sum(self.sizes[node][0] + _GAP for node in row if node in inside)
+                short.append(inlines_width(frame.label) * _WORDS - boxes)
+        return gap + max(short)
+
+    @cached_property
+    def bands(self) -> list[Band]:
+        """Layers are farther apart where lines between them run far to the side."""
+        bands: list[Band] = []
+        y = 0.0
+        for i, row in enumerate(self.net.rows):
+            if i:
+                far = max((abs(self.x[a] - self.x[b]) for a, b in self.net.edges if layer_of(a) == i), default=0.0)
+                y += min(26.0, max(8.0, 6 + far * 0.16))
+                y += self._above_frames(i) + self._below_frames(i - 1)
+            high = max([_LABEL, *(self.sizes[node][1] for node in row)])
+            bands.append((y, y + high))
+            y += high
+        return bands
+
+    def _above_frames(self, layer: int) -> float:
+        """What frames take above the layer with which they begin."""
+        return (_PAD + _LABEL) * any(layer == min(layers) for layers in self.layers)
+
+    def _below_frames(self, layer: int) -> float:
+        return _PAD * any(layer == max(layers) for layers in self.layers)
+
+    def _clear(self, layer: int) -> Band:
+        """A layer with the edges of frames: lines go straight through them, past the words in their upper edges."""
+        top, bottom = self.bands[layer]
+        return top - self._above_frames(layer), bottom + self._below_frames(layer)
+
+    @cached_property
+    def boxes(self) -> dict[Place, Box]:
+        reached = {target for _, target in self.diagram.edges}
+        return {
+            (i, j): Box(box, self.x[i, j], sum(band) / 2, *self.sizes[i, j], shaded=(i, j) not in reached)
+            for i, (layer, band) in enumerate(zip(self.diagram.layers, self.bands, strict=True))
+            for j, box in enumerate(layer.boxes)
+        }
+
+    def _box(self, node: Node) -> Box | None:
+        """A node that is a box."""
+        return None if is_waypoint(node) else self.boxes[node[0], node[1]]
+
+    @cached_property
+    def remarks(self) -> list[Remark]:
+        return [
+            Remark(layer.remark, self.whole + 5, sum(band) / 2, inlines_width(layer.remark) * _EM)
+            for layer, band in zip(self.diagram.layers, self.bands, strict=True)
+            if layer.remark
+        ]
+
+    @cached_property
+    def frames(self) -> list[Frame]:
+        return [
+            self._frame(frame.label, inside) for frame, inside in zip(self.diagram.frames, self.framed, strict=True)
+        ]
+
+    def _frame(self, label: Inlines, inside: frozenset[Node]) -> Frame:
+        boxes = [box for node in inside if (box := self._box(node))]
+        passing = [self.x[node] for node in inside if is_waypoint(node)]
+        left = min([*(box.x - box.width / 2 for box in boxes), *passing]) - _PAD
+        right = max([*(box.x + box.width / 2 for box in boxes), *passing]) + _PAD
+        right = max(right, left + inlines_width(label) * _WORDS + 2 * _PAD)
+        top = min(box.top for box in boxes) - _PAD - (_LABEL if label else 0)
+        bottom = max(box.bottom for box in boxes) + _PAD
+        return Frame(label, round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1))
+
+    def lines(self) -> Iterator[Line]:
+        """From the top of what is below to the bottom of what is above; then arrows between neighbours in a layer."""
+        for above in self.nodes:
+            sources = sorted(self.net.below.get(above, ()), key=self.x.__getitem__)
+            for k, below in enumerate(sources):
+                yield self._line(below, above, k - (len(sources) - 1) / 2, len(sources))
+        for source, target in self.diagram.edges:
+            if source[0] == target[0]:
+                a, b = self.boxes[source], self.boxes[target]
+                side = 1 if b.x > a.x else -1
+                yield Line(((a.x + side * a.width / 2, a.y), (b.x - side * b.width / 2, b.y)), True)
+
+    def _line(self, below: Node, above: Node, place: float, of: int) -> Line:
+        """One line of so many to the same node, which end side by side there, with the middle one in `place` 0."""
+        lower, upper = self._clear(layer_of(below)), self._clear(layer_of(above))
+        source, target = self._box(below), self._box(above)
+        x = self.x[below]
+        to_x = self.x[above] + (place * min(_TIP, 0.8 * target.width / of) if target else 0.0)
+        if abs(x - to_x) < _BENT and (source or target):  # no room for a bend: boxes are met beside their middle
+            x, to_x = (to_x, to_x) if source else (x, x)
+        leaves, enters = source.top if source else lower[0], target.bottom if target else upper[0]
+        points = ((x, leaves), (x, lower[0]), (to_x, upper[1]), (to_x, enters))
+        rounded = dict.fromkeys((round(a, 1), round(b, 1)) for a, b in points)
+        return Line(tuple(rounded), target is not None)
 
 
 def _size(formula: Formula) -> tuple[float, float]:
@@ -345,109 +443,6 @@ def _lines_in(formula: Formula) -> float:
             return 1
         case _:
             return max([1.7 if has_tall_fraction(formula) else 1, *map(_lines_in, children(formula))])
-
-
-def _framed(diagram: Diagram, net: Network) -> list[frozenset[Node]]:
-    """The nodes in every frame: its boxes, and lines that lead from one of them to others of them only."""
-    groups = []
-    for frame in diagram.frames:
-        inside = frozenset(frame.boxes)
-        targets = {source: {t for s, t in diagram.edges if s == source} for source in inside}
-        lines = (node for row in net.rows for node in row if is_waypoint(node))
-        groups.append(inside | {w for w in lines if w[:2] in inside and targets[w[0], w[1]] <= inside})
-    return groups
-
-
-Band = tuple[float, float]
-
-
-def _bands(
-    net: Network,
-    x: Mapping[Node, float],
-    sizes: Mapping[Node, tuple[float, float]],
-    framed: Sequence[frozenset[Node]],
-) -> list[Band]:
-    """The upper and the lower end of every layer: farther apart where lines between them run far to the side."""
-    bands: list[Band] = []
-    y = 0.0
-    for i, row in enumerate(net.rows):
-        if i:
-            far = max((abs(x[a] - x[b]) for a, b in net.edges if layer_of(a) == i), default=0.0)
-            y += min(26.0, max(8.0, 6 + far * 0.16))
-        here = [_layers(ours) for ours in framed]
-        y += (_PAD + _LABEL) * any(i > 0 and i == min(layers) for layers in here)
-        y += _PAD * any(i - 1 == max(layers) for layers in here)
-        high = max([_LABEL, *(sizes[node][1] for node in row)])
-        bands.append((y, y + high))
-        y += high
-    return bands
-
-
-def _clear(bands: Sequence[Band], framed: Sequence[frozenset[Node]]) -> list[Band]:
-    """The layers with the edges of frames: lines go straight through them, past the words in their upper edges."""
-    ends = [(min(layers), max(layers)) for layers in map(_layers, framed)]
-    return [
-        (
-            top - (_PAD + _LABEL) * any(first == i for first, _ in ends),
-            bottom + _PAD * any(last == i for _, last in ends),
-        )
-        for i, (top, bottom) in enumerate(bands)
-    ]
-
-
-def _layers(nodes: frozenset[Node]) -> set[int]:
-    return set(map(layer_of, nodes))
-
-
-def _lines(net: Network, x: Mapping[Node, float], bands: Sequence[Band], boxes: Mapping[Place, Box]) -> Iterator[Line]:
-    """From the top of what is below to the bottom of what is above; several arrows to one box end side by side."""
-    for row in net.rows:
-        for above in row:
-            sources = sorted(net.below.get(above, ()), key=x.__getitem__)
-            for k, below in enumerate(sources):
-                apart = 0.0 if is_waypoint(above) else min(_TIP, 0.8 * _box(boxes, above).width / len(sources))
-                start, end = x[below], x[above] + (k - (len(sources) - 1) / 2) * apart
-                passing = is_waypoint(below) and is_waypoint(above)
-                if abs(start - end) < _BENT and not passing:  # no room for a bend: boxes are met beside their middle
-                    start, end = (end, end) if is_waypoint(above) or not is_waypoint(below) else (start, start)
-                lower, upper = bands[layer_of(below)], bands[layer_of(above)]
-                leaves = lower[0] if is_waypoint(below) else _top(_box(boxes, below))
-                enters = upper[0] if is_waypoint(above) else _bottom(_box(boxes, above))
-                points = ((start, leaves), (start, lower[0]), (end, upper[1]), (end, enters))
-                rounded = dict.fromkeys((round(a, 1), round(b, 1)) for a, b in points)
-                yield Line(tuple(rounded), not is_waypoint(above))
-
-
-def _box(boxes: Mapping[Place, Box], node: Node) -> Box:
-    return boxes[node[0], node[1]]
-
-
-def _bottom(box: Box) -> float:
-    return box.y + box.height / 2
-
-
-def _top(box: Box) -> float:
-    return box.y - box.height / 2
-
-
-def _sideways(diagram: Diagram, boxes: Mapping[Place, Box]) -> Iterator[Line]:
-    """Arrows within a layer, from a box to its neighbour."""
-    for source, target in diagram.edges:
-        if source[0] == target[0]:
-            a, b = boxes[source], boxes[target]
-            side = 1 if b.x > a.x else -1
-            yield Line(((a.x + side * a.width / 2, a.y), (b.x - side * b.width / 2, b.y)), True)
-
-
-def _frame(label: Inlines, ours: frozenset[Node], boxes: Mapping[Place, Box], x: Mapping[Node, float]) -> Frame:
-    inside = [boxes[node[0], node[1]] for node in ours if not is_waypoint(node)]
-    passing = [x[node] for node in ours if is_waypoint(node)]
-    left = min([*(box.x - box.width / 2 for box in inside), *passing]) - _PAD
-    right = max([*(box.x + box.width / 2 for box in inside), *passing]) + _PAD
-    top = min(map(_top, inside)) - _PAD - (_LABEL if label else 0)
-    bottom = max(map(_bottom, inside)) + _PAD
-    right = max(right, left + inlines_width(label) * _WORDS + 2 * _PAD)
-    return Frame(label, round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1))
 
 
 def _moved(shape: Shape, right: float, down: float) -> Shape:
