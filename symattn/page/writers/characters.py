@@ -153,48 +153,123 @@ def figure(diagram: Diagram, formula: Callable[[Formula], str], words: Callable[
 
     `formula` and `words` write what stands in it, on one line.
     """
-    net = network(diagram)
-    room = columns - len(_INDENT)
     said = {(i, j): formula(box) for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes)}
-    for framed in (True, False):
-        pictures = {place: _framed(word) if framed else text(word) for place, word in said.items()}
-        middles, wide = _columns(net, pictures, _GAP if framed else _BARE)
-        if wide <= room:
-            drawn = _layers(diagram, net, pictures, middles, wide, said, words, room)
-            break
-    else:
-        drawn = list(_in_words(diagram, said, words))
+    remarks = [words(layer.remark) for layer in diagram.layers]
+    room = columns - len(_INDENT)
+    figures = (_Figure(diagram, said, remarks, framed) for framed in (True, False))
+    fitting = next((figure for figure in figures if figure.wide <= room), None)
+    drawn = fitting.drawn(room) if fitting else _in_words(diagram, said, remarks)
+    lines = [line for block in drawn for line in block.lines]
     labels = [
         f"{words(frame.label)}{label('')} {', '.join(said[place] for place in frame.boxes)}"
         for frame in diagram.frames
         if frame.label
     ]
-    lines = [line for block in drawn for line in block.lines] + ([""] if labels else []) + labels
+    lines += ["", *labels] if labels else []
     return "\n".join(f"{_INDENT}{line}".rstrip() for line in lines)
 
 
-def _columns(net: Network, pictures: Mapping[Place, Block], gap: int) -> tuple[dict[Node, int], int]:
-    """The middle column of every node, and how many columns there are."""
-    widths = {node: _width(node, pictures) for row in net.rows for node in row}
-    for row in net.rows:
-        for node, feet in _feet(_bundles(net, row)).items():
-            widths[node] = max(widths[node], 2 * len(feet) - 1)
-    # An odd width has a middle, so that what is to stand over one another does.
-    exact = arranged(net, {node: 2.0 * (wide // 2) + 1 for node, wide in widths.items()}, lambda a, b: gap)
-    middles: dict[Node, int] = {}
-    whole = 0
-    for row in net.rows:
-        free = 0
+class _Figure:
+    """A diagram in characters: the middle column of every node, and how many columns there are."""
+
+    def __init__(self, diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str], framed: bool) -> None:
+        self.diagram, self.said, self.remarks = diagram, said, remarks
+        self.net = network(diagram)
+        self.pictures = {place: _framed(word) if framed else text(word) for place, word in said.items()}
+        self.middles: dict[Node, int] = {}
+        self.wide = 0
+        widths = {node: self.picture(node).width for row in self.net.rows for node in row}
+        for row in self.net.rows:
+            for node, feet in _feet(_bundles(self.net, row)).items():
+                widths[node] = max(widths[node], 2 * len(feet) - 1)
+        gap = _GAP if framed else _BARE
+        # An odd width has a middle, so that what is to stand over one another does.
+        exact = arranged(self.net, {node: 2.0 * (wide // 2) + 1 for node, wide in widths.items()}, lambda a, b: gap)
+        for row in self.net.rows:
+            free = 0
+            for node in row:
+                half = widths[node] // 2
+                self.middles[node] = max(free + half, round(exact[node] - 0.5))
+                free = self.middles[node] - half + widths[node] + 1
+            self.wide = max(self.wide, free - 1)
+
+    def picture(self, node: Node) -> Block:
+        return text("│") if is_waypoint(node) else self.pictures[node[0], node[1]]
+
+    def drawn(self, room: int) -> Iterator[Block]:
+        """The layers with their remarks, where all have room beside the figure, or next to each layer, or below it."""
+        beside_all = all(self.wide + columns_of(remark) + 3 <= room for remark in self.remarks)
+        for below, (row, remark) in enumerate(zip(self.net.rows, self.remarks, strict=True), 1):
+            layer = self._layer(row)
+            if not beside_all:
+                layer = Block(tuple(str(layer).split("\n")), layer.baseline)
+                layer = level([[layer]], "l")[0][0]
+            beside_it = text(f"   {remark}" if remark else "")
+            if layer.width + beside_it.width <= room:
+                yield layer + beside_it
+            else:
+                yield from (layer, self._below(remark, row))
+            if below < len(self.net.rows):
+                yield self._wires(row) or self._told(row)
+
+    def _layer(self, row: Sequence[Node]) -> Block:
+        """The boxes of a layer, arrows between neighbours, and the lines that pass."""
+        height = max((self.picture(node).height for node in row), default=1)
+        blocks, used = [EMPTY], 0
+        before: Node | None = None
         for node in row:
-            half = widths[node] // 2
-            middles[node] = max(free + half, round(exact[node] - 0.5))
-            free = middles[node] - half + widths[node] + 1
-        whole = max(whole, free - 1)
-    return middles, whole
+            block = Block(("│",) * height, height // 2) if is_waypoint(node) else self.picture(node)
+            start = self.middles[node] - block.width // 2
+            gap = start - used
+            right, left = ((before, node) in self.diagram.edges, (node, before) in self.diagram.edges)
+            arrow = "─" * (gap - 1) + "▶" if right else "◀" + "─" * (gap - 1) if left else " " * gap
+            blocks += [text(arrow), block]
+            used, before = start + block.width, node
+        return beside(*blocks, text(" " * (self.wide - used)))
 
+    def _below(self, remark: str, row: Sequence[Node]) -> Block:
+        """A remark on a line of its own, beside the lines that pass."""
+        line = f"  {remark} "
+        for x in sorted(self.middles[node] for node in row if is_waypoint(node)):
+            if x >= columns_of(line):
+                line += " " * (x - columns_of(line)) + "│"
+        return text(line)
 
-def _width(node: Node, pictures: Mapping[Place, Block]) -> int:
-    return 1 if is_waypoint(node) else pictures[node[0], node[1]].width
+    def _wires(self, row: Sequence[Node]) -> Block | None:
+        """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
+        bundles, middles = _bundles(self.net, row), self.middles
+        if not bundles:
+            return text("")
+        feet: dict[tuple[Node, ...], set[int]] = {}
+        last = [" "] * self.wide
+        for node, every in _feet(bundles).items():
+            from_left = sorted(every, key=lambda sources: sum(middles[above] for above in bundles[sources]))
+            start = middles[node] - len(every) + 1
+            ends = range(start, start + 2 * len(every), 2)
+            for sources, end in zip(from_left, ends, strict=True):
+                feet.setdefault(sources, set()).add(end)
+            for column in range(ends[0], ends[-1] + 1):
+                sides = "U" * (column in ends) + "D" * (column == middles[node])
+                last[column] = _JOINT[sides + "L" * (column > ends[0]) + "R" * (column < ends[-1])]
+        reached = {sources: frozenset(middles[above] for above in bundles[sources]) for sources in bundles}
+        bars = [_Bar(frozenset(feet[sources]), up) for sources, up in reached.items()]
+        if (tracks := _tracks(bars)) is None:
+            return None
+        tips = {middles[node] for node in row if not is_waypoint(node) and node in self.net.below}
+        ups = set[int]().union(*reached.values())
+        lines = ["".join("▲" if x in tips else "│" if x in ups else " " for x in range(self.wide))]
+        if any(bar.ends[0] < bar.ends[1] for bar in bars):
+            lines += [_track(track, bars, tracks, self.wide) for track in range(max(tracks.values()), -1, -1)]
+        return Block((*lines, "".join(last)))
+
+    def _told(self, row: Sequence[Node]) -> Block:
+        """What leads to the boxes of a layer, in words."""
+        lines = [
+            text(f"  {self.said[node[0], node[1]]} ← {', '.join(self.said[x[0], x[1]] for x in self.net.below[node])}")
+            for node in row
+            if not is_waypoint(node) and node in self.net.below
+        ]
+        return stacked(lines or [EMPTY], 0, "left")
 
 
 def _framed(word: str) -> Block:
@@ -202,59 +277,14 @@ def _framed(word: str) -> Block:
     return Block((f"┌{bar}┐", f"│ {word} │", f"└{bar}┘"), 1)
 
 
-def _layers(
-    diagram: Diagram,
-    net: Network,
-    pictures: Mapping[Place, Block],
-    middles: Mapping[Node, int],
-    wide: int,
-    said: Mapping[Place, str],
-    words: Callable[[Inlines], str],
-    room: int,
-) -> list[Block]:
-    drawn: list[Block] = []
-    remarks = [words(layer.remark) for layer in diagram.layers]
-    beside = all(wide + columns_of(remark) + 3 <= room for remark in remarks)
-    for i, row in enumerate(net.rows):
-        picture = _row(row, pictures, middles, wide, diagram)
-        remark = text(f"   {remarks[i]}" if remarks[i] else "")
-        if not beside:  # then next to its own layer, or below it
-            picture = Block(tuple(str(picture).split("\n")), picture.baseline)
-            picture = level([[picture]], "l")[0][0]
-        if picture.width + remark.width <= room:
-            drawn.append(picture + remark)
-        else:
-            drawn += [picture, _below(remarks[i], row, middles)]
-        if i + 1 < len(net.rows):
-            drawn.append(_wires(_bundles(net, row), middles, wide) or _told(net, row, said))
-    return drawn
-
-
-def _row(
-    row: Sequence[Node], pictures: Mapping[Place, Block], middles: Mapping[Node, int], wide: int, diagram: Diagram
-) -> Block:
-    """The boxes of a layer, arrows between neighbours, and the lines that pass."""
-    height = max((pictures[node[0], node[1]].height for node in row if not is_waypoint(node)), default=1)
-    blocks, used = [EMPTY], 0
-    before: Node | None = None
-    for node in row:
-        block = Block(("│",) * height, height // 2) if is_waypoint(node) else pictures[node[0], node[1]]
-        start = middles[node] - block.width // 2
-        gap = start - used
-        right, left = ((before, node) in diagram.edges, (node, before) in diagram.edges)
-        arrow = "─" * (gap - 1) + "▶" if right else "◀" + "─" * (gap - 1) if left else " " * gap
-        blocks += [text(arrow), block]
-        used, before = start + block.width, node
-    return beside(*blocks, text(" " * (wide - used)))
-
-
-def _below(remark: str, row: Sequence[Node], middles: Mapping[Node, int]) -> Block:
-    """A remark on a line of its own, beside the lines that pass."""
-    line = f"  {remark} "
-    for x in sorted(middles[node] for node in row if is_waypoint(node)):
-        if x >= columns_of(line):
-            line += " " * (x - columns_of(line)) + "│"
-    return text(line)
+def _in_words(diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str]) -> Iterator[Block]:
+    """Every layer on lines of its own, from the top, each box with what leads to it."""
+    for i, (layer, remark) in enumerate(zip(diagram.layers, remarks, strict=True)):
+        if remark:
+            yield text(remark)
+        for j in range(len(layer.boxes)):
+            lower = ", ".join(said[source] for source, target in diagram.edges if target == (i, j))
+            yield text(f"{said[i, j]} ← {lower}" if lower else said[i, j])
 
 
 # --- lines between two layers ------------------------------------------------------------------------------------
@@ -297,36 +327,6 @@ _JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "�
           "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
 
 
-def _wires(bundles: Bundles, middles: Mapping[Node, int], wide: int) -> Block | None:
-    """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
-    if not bundles:
-        return text("")
-    foot: dict[tuple[tuple[Node, ...], Node], int] = {}
-    last = [" "] * wide
-    for node, all_of_them in _feet(bundles).items():
-        x, count = middles[node], len(all_of_them)
-        from_left = sorted(all_of_them, key=lambda sources: sum(middles[t] for t in bundles[sources]))
-        for k, sources in enumerate(from_left):
-            foot[sources, node] = x + 2 * k - (count - 1)
-        ends = [foot[sources, node] for sources in from_left]
-        for column in range(ends[0], ends[-1] + 1):
-            sides = "U" * (column in ends) + "D" * (column == x)
-            last[column] = _JOINT[sides + "L" * (column > ends[0]) + "R" * (column < ends[-1])]
-    bars = [
-        _Bar(frozenset(foot[sources, node] for node in sources), frozenset(middles[above] for above in reached))
-        for sources, reached in bundles.items()
-    ]
-    tracks = _tracks(bars)
-    if tracks is None:
-        return None
-    boxes = {middles[above] for reached in bundles.values() for above in reached if not is_waypoint(above)}
-    ups = set[int]().union(*(bar.up for bar in bars))
-    lines = ["".join("▲" if x in boxes else "│" if x in ups else " " for x in range(wide))]
-    if any(bar.ends[0] < bar.ends[1] for bar in bars):
-        lines += [_track(track, bars, tracks, wide) for track in range(max(tracks.values()), -1, -1)]
-    return Block((*lines, "".join(last)))
-
-
 def _tracks(bars: Sequence[_Bar]) -> dict[_Bar, int] | None:
     """How high every bar lies, from 0: below another one where it takes its line up in a column of the other's feet.
 
@@ -366,26 +366,3 @@ def _track(track: int, bars: Sequence[_Bar], tracks: Mapping[_Bar, int], wide: i
                 sides = "U" * (x in bar.up) + "D" * (x in bar.down)
                 row[x] = _JOINT[sides + "L" * (x > start) + "R" * (x < end)]
     return "".join(row)
-
-
-# --- words --------------------------------------------------------------------------------------------------
-
-
-def _told(net: Network, row: Sequence[Node], said: Mapping[Place, str]) -> Block:
-    """What leads to the boxes of a layer, in words."""
-    lines = [
-        text(f"  {said[node[0], node[1]]} ← {', '.join(said[below[0], below[1]] for below in net.below[node])}")
-        for node in row
-        if not is_waypoint(node) and node in net.below
-    ]
-    return stacked(lines or [EMPTY], 0, "left")
-
-
-def _in_words(diagram: Diagram, said: Mapping[Place, str], words: Callable[[Inlines], str]) -> Iterator[Block]:
-    """Every layer on lines of its own, from the top, each box with what leads to it."""
-    for i, layer in enumerate(diagram.layers):
-        if layer.remark:
-            yield text(words(layer.remark))
-        for j in range(len(layer.boxes)):
-            lower = ", ".join(said[source] for source, target in diagram.edges if target == (i, j))
-            yield text(f"{said[i, j]} ← {lower}" if lower else said[i, j])
