@@ -2,11 +2,12 @@
 
 import re
 from functools import cache
+from operator import mul
 
 import pytest
 from commands import run
 
-from symattn.api import derive
+from symattn.api import derive, worksheet
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
@@ -133,6 +134,19 @@ def test_dot_products_are_those_of_the_first_query():
     text = render(diagram_document(worked("note-000").problem, "dot-products"), "text")[1].decode()
     for shown in ("Q₁ = [1  0  2]", "K₁ = [0  1  1]", "K₂ = [4  4  0]", "K₃ = [2  3  1]"):
         assert shown in text
+
+
+@pytest.mark.parametrize("notation", ["note-003", "columns", "standard"])
+def test_every_drawn_score_is_the_dot_product_of_what_leads_to_it(notation):
+    """Also where the scores of one token are a column, as in note-003: K q₁ᵀ."""
+    [made] = worksheet("self_attention", seed=7, notation=notation)
+    text = render(diagram_document(made.problem, "dot-products"), "text")[1].decode().replace("−", "-")
+    [query], keys = (
+        [list(map(int, row.split())) for row in re.findall(rf"{of} = \[(.+?)\]", text)] for of in ("q₁", "k.")
+    )
+    scores = list(map(int, re.findall(r"s\S+(?: 1| 2| 3)?}? = (-?\d+)", text)))
+    assert scores == [sum(map(mul, query, key)) for key in keys]
+    assert len(scores) == 3
 
 
 def test_the_command_draws_and_says_what_there_is():

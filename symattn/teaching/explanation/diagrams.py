@@ -301,16 +301,14 @@ def dot_products(wording: Wording) -> list[Block]:
     """The first query, all keys, and arrows from both to every score of the first row."""
     step, query, key = _scores(wording)
     asked, keys = (wording.derivation.seen(operand.name) for operand in (query, key))
-    turned = wording.orientation == "columns"
     if not (isinstance(asked, Matrix) and isinstance(keys, Matrix)):
         raise InputError("Dot products are drawn with numbers or letters in every place; here only shapes are known.")
-    count = keys.shape[1 if turned else 0]
+    count = keys.shape[1 if wording.orientation == "columns" else 0]
     chosen = [*range(_MOST - 1), count - 1] if count > _MOST else range(count)
     row = step.token - 1 if step.token else 0
-    own = 0 if step.token else row
     scores: dict[str, Formula] = {}
     for j in chosen:
-        at = (j, own) if turned else (own, j)
+        at = (j, 0) if key is step.operands[0] else (0, j)
         score = wording.entry(step.name, *at)
         value = step.result[at] if isinstance(step.result, Matrix) else None
         scores[f"S{j}"] = score if value is None else _short((score, wording.number(value)))
@@ -330,7 +328,8 @@ def _scores(wording: Wording) -> tuple[Step, Operand, Operand]:
     for step in wording.derivation:
         if step.stem == "S" and isinstance(step.op, MatMul):
             one, two = step.operands
-            return (step, one, two) if wording.orientation == "rows" else (step, two, one)
+            of_one = two.row is not None or two.column is not None  # a token's own: q Kᵀ, or K qᵀ
+            return (step, two, one) if (of_one if step.token else wording.orientation == "columns") else (step, one, two)
     raise InputError("There are no scores S = Q Kᵀ here, so there are no dot products to draw.")
 
 
