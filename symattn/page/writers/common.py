@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypeGuard, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, assert_never
 
 from symattn.formula.nodes import (
     NOTHING,
@@ -69,7 +69,9 @@ from symattn.page.document import (
     spans,
     with_blocks_inside,
 )
-from symattn.page.writers.forms import Form
+
+if TYPE_CHECKING:
+    from symattn.page.writers.forms import Form
 
 T = TypeVar("T")
 

@@ -564,24 +564,26 @@ def _table(table: Table, width: int) -> str:
     """
     after_row = ";\N{NO-BREAK SPACE}"
     rows = [[plain(cell).replace(after_row, "; ") for cell in row] for row in (table.header, *table.rows)]
-    columns = list(zip(*rows, strict=True))
+    widths = _column_widths(list(zip(*rows, strict=True)), width - 3 * (len(table.header) - 1))
+    cells = [[_column(wrapped(*cell)) for cell in zip(row, widths, strict=True)] for row in rows]
+    padded = ([text(" " * wide) for wide in widths], *cells)  # so that a column is as wide as it may be
+    _, head, *body = [_joined(row, "   ") for row in draw.level(padded, "l")]
+    return str(draw.stacked([head, text("─" * head.width), *([draw.lines(body)] if body else [])], 0, "left"))
+
+
+def _column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """As wide as what stands in them, the widest ones narrower where they have no room, but no word is broken."""
     widths = [max(map(columns_of, column)) for column in columns]
-    least = [
-        max([1, *(columns_of(word or "") for cell in column for word in re.split(_PLACES, cell))]) for column in columns
-    ]
-    room = width - 3 * (len(widths) - 1)
+    words = ([word or "" for cell in column for word in re.split(_PLACES, cell)] for column in columns)
+    least = [max([1, *map(columns_of, column)]) for column in words]
     while sum(widths) > room and (wider := [i for i, wide in enumerate(widths) if wide > least[i]]):
         widths[max(wider, key=widths.__getitem__)] -= 1
+    return widths
 
-    def cell(words: str, wide: int) -> Picture:
-        return draw.stacked([text(draw.left(line, wide)) for line in wrapped(words, wide) or [""]], 0, "left")
 
-    pictures = draw.level([[cell(*pair) for pair in zip(row, widths, strict=True)] for row in rows], "l")
-    head, *body = [_joined(row, "   ") for row in pictures]
-    high = any(row.height > 1 for row in body)
-    below = [part for row in body for part in ((row, EMPTY) if high else (row,))]
-    rule = text("─" * head.width)
-    return str(draw.stacked([head, rule, *(below[:-1] if high else below)], 0, "left"))
+def _column(lines: Sequence[str]) -> Picture:
+    """Lines of text as a picture."""
+    return draw.stacked(list(map(text, lines or [""])), 0, "left")
 
 
 # --- side by side -------------------------------------------------------------------------------------
@@ -655,8 +657,7 @@ def _columns(block: Columns, width: int) -> str:
 
 def _side(blocks: Sequence[Block], width: int) -> Picture:
     """Blocks one after another as a picture."""
-    lines = _one_below_the_other(blocks, width).split("\n")
-    return draw.stacked(list(map(text, lines)), 0, "left")
+    return _column(_one_below_the_other(blocks, width).split("\n"))
 
 
 # --- places to write and to tick ----------------------------------------------------------------------
@@ -758,22 +759,29 @@ def _cells_of(picture: HeatMap, small: bool = False) -> Picture:
     heads = [_picture(label, True) for label in picture.column_labels]
     words = [columns_of(visible(word)) + 4 for row in picture.words for word in row]
     wide = max([2 if small else 6, *words, *(head.width + 2 for head in heads)])
-
-    def cell(i: int, j: int) -> str:
-        shade = _SHADES[picture.levels[i][j]]
-        word = visible(common.word_in(picture, i, j))
-        if not word:
-            return shade * wide
-        space = wide - columns_of(word) - 2
-        return f"{shade * (space // 2)} {word} {shade * (space - space // 2)}"
-
     columns = len(picture.levels[0]) if picture.levels else 0
-    rows = [text("│".join(["", *(cell(i, j) for j in range(columns)), ""])) for i in range(len(picture.levels))]
-    rules = [text(ends[0] + ends[1].join(["─" * wide] * columns) + ends[2]) for ends in ("┌┬┐", "├┼┤", "└┴┘")]
-    body = [rules[0], *[part for row in rows for part in (row, rules[1])][:-1], rules[2]]
+
+    def rule(left: str, between: str, right: str) -> str:
+        return left + between.join(["─" * wide] * columns) + right
+
+    rows = [
+        "│".join(["", *(_shaded(level, common.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
+        for i, row in enumerate(picture.levels)
+    ]
+    rules = [rule(*"┌┬┐"), *[rule(*"├┼┤")] * (len(rows) - 1), rule(*"└┴┘")]
+    lines = [line for pair in zip(rules, rows, strict=False) for line in pair]
     margin = [EMPTY, *(part for label in labels for part in (label, EMPTY))]
-    drawn = draw.stacked(margin, 0, "left") + text(" ") + draw.stacked(body, 0, "left")
+    drawn = draw.stacked(margin, 0, "left") + text(" ") + _column([*lines, rules[-1]])
     if heads:
         over = " " + " ".join(draw.centre(head.lines[0], wide) for head in heads) + " "
         drawn = draw.stacked([text(over), drawn], 0, "right")
     return drawn
+
+
+def _shaded(level: int, word: str, wide: int) -> str:
+    """A cell of a picture of a matrix, with a word in it if there is one."""
+    shade = _SHADES[level]
+    if not (shown := visible(word)):
+        return shade * wide
+    space = wide - columns_of(shown) - 2
+    return f"{shade * (space // 2)} {shown} {shade * (space - space // 2)}"

@@ -130,42 +130,48 @@ def _projections(wording: Wording, changes: Mapping[str, str]) -> tuple[list[Lay
         raise InputError("The figure needs a number of tokens, not a letter.")
     roles = [step.name for step in derivation if step.name in ("Q", "K", "V")]
     numbered = all(isinstance(derivation.value(name), Matrix) for name in (*roles, "X"))
-    per_token = changes.get("weights") == "per token"
     weights: dict[str, Formula] = {}
     arrows: list[Arrow] = []
-    for t in range(1, n + 1):
-        arrows.append((f"input {t}", f"X.{t}"))
+    products, tokens = list[str](), [f"X.{t}" for t in range(1, n + 1)]
+    for t, token in enumerate(tokens, 1):
+        arrows.append((f"input {t}", token))
         for role in roles:
-            weight = f"W_{role}.{t}" if per_token else f"W_{role}"
-            weights[weight] = _with_index(wording.name(f"W_{role}"), t) if per_token else wording.name(f"W_{role}")
-            way = (f"X.{t}", f"X.{t} =", weight) if numbered else (f"X.{t}", weight)
-            arrows += [*pairwise(way), (weight, f"{role}.{t}")]
-    products = [f"{role}.{t}" for t in range(1, n + 1) for role in roles]
-    tokens = [f"X.{t}" for t in range(1, n + 1)]
-    q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
+            product, weight, name = f"{role}.{t}", f"W_{role}", wording.name(f"W_{role}")
+            if changes.get("weights") == "per token":
+                weight, name = f"{weight}.{t}", _with_index(name, t)
+            weights[weight] = name
+            products.append(product)
+            arrows += pairwise([token, *[_in_numbers(token)] * numbered, weight, product])
     rule = changes.get("rule")
     rules = read_formula(rule) if rule else Row(tuple(wording.equation(derivation[role]) for role in roles))
+    shape = derivation.value(f"W_{roles[0]}").shape
     layers: list[Layer] = [
         ({name: wording.name(name) for name in products}, as_text(rules)),
-        (weights, as_text(f"[{len(roles)} × ({w.shape[0]}, {w.shape[1]})]")),
+        (weights, as_text(f"[{len(roles)} × ({shape[0]}, {shape[1]})]")),
         ({name: wording.name(name) for name in tokens}, ()),
         ({f"input {t}": Text(message("Input {number}", number=t)) for t in range(1, n + 1)}, ()),
     ]
     if numbered:
-
-        def numbers(names: Iterable[str], remark: str) -> Layer:
-            boxes = {}
-            for name in names:
-                role, t = name.split(".")
-                own = read_formula(changes[name]) if name in changes else wording.values(wording.token(role, int(t)))
-                boxes[f"{name} ="] = own
-            return boxes, as_text(remark)
-
-        counted = changes.get("products", f"[{n} × [{len(roles)} × (1, {q.shape[1]})]]")
-        layers.insert(2, numbers(tokens, f"[{n} × (1, {wide})]"))
-        layers.insert(0, numbers(products, counted))
-        arrows += [(name, f"{name} =") for name in products]
+        each = f"[{n} × [{len(roles)} × (1, {derivation.value(roles[0]).shape[1]})]]"
+        layers.insert(2, (_numbers_of(tokens, wording, changes), as_text(f"[{n} × (1, {wide})]")))
+        layers.insert(0, (_numbers_of(products, wording, changes), as_text(changes.get("products", each))))
+        arrows += [(name, _in_numbers(name)) for name in products]
     return layers, arrows
+
+
+def _in_numbers(name: str) -> str:
+    """The box with the numbers of what has a box by name."""
+    return f"{name} ="
+
+
+def _numbers_of(names: Iterable[str], wording: Wording, changes: Mapping[str, str]) -> dict[str, Formula]:
+    """The rows of some tokens in numbers, or as a note has them."""
+    boxes = {}
+    for name in names:
+        role, token = name.split(".")
+        own = read_formula(changes[name]) if name in changes else wording.values(wording.token(role, int(token)))
+        boxes[_in_numbers(name)] = own
+    return boxes
 
 
 def _with_index(name: Formula, t: int) -> Formula:
@@ -328,8 +334,10 @@ def _scores(wording: Wording) -> tuple[Step, Operand, Operand]:
     for step in wording.derivation:
         if step.stem == "S" and isinstance(step.op, MatMul):
             one, two = step.operands
-            of_one = two.row is not None or two.column is not None  # a token's own: q Kᵀ, or K qᵀ
-            return (step, two, one) if (of_one if step.token else wording.orientation == "columns") else (step, one, two)
+            keys_first = wording.orientation == "columns"
+            if step.token:  # K qᵀ where a notation has it so
+                keys_first = StepName.of(one.name).stem.startswith("K")
+            return (step, two, one) if keys_first else (step, one, two)
     raise InputError("There are no scores S = Q Kᵀ here, so there are no dot products to draw.")
 
 
