@@ -176,7 +176,7 @@ def _cut(terms: Sum, limit: float) -> list[Sum]:
 
 
 def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
-    """Formulas next to one another, in as many lines as it takes."""
+    """Formulas next to one another as far as a line goes; one with a line to itself begins where the others do."""
     lines: list[list[Formula]] = [[]]
     for formula in formulas:
         if lines[-1] and width(Row((*lines[-1], formula))) > limit:
@@ -184,7 +184,7 @@ def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
         lines[-1].append(formula)
     if all(len(line) == 1 for line in lines):
         return tuple(formula for [formula] in lines)
-    return tuple(Row(tuple(line)) for line in lines)
+    return tuple(Row(tuple(line)) for line in lines if line)
 
 
 def _measured(node: Formula, size: float, fractions: float) -> float:

@@ -25,7 +25,7 @@ def described(diagram: Diagram, what: str) -> Diagram:
         boxes = "; ".join(said[i, j] for j in range(len(layer.boxes)))
         sentences.append(say("Layer {layer}: {boxes}.", layer=number, boxes=boxes))
         if layer.remark:
-            sentences.append(say("Beside it: {remark}.", remark=_spoken(layer.remark)))
+            sentences.append(say("Beside it: {remark}.", remark=spoken(layer.remark)))
     short = {place: speak(_name(box)) for place, box in _boxes(diagram)}
     targets: dict[tuple[Place, ...], list[Place]] = {}
     for target in dict.fromkeys(target for _, target in sorted(diagram.edges, key=lambda edge: -edge[1][0])):
@@ -36,7 +36,7 @@ def described(diagram: Diagram, what: str) -> Diagram:
         sentences.append(say("From {sources} to {targets}.", sources=start, targets=end))
     for frame in diagram.frames:
         boxes = _listed(short[place] for place in frame.boxes)
-        sentences.append(say("In a frame, {frame}: {boxes}.", frame=_spoken(frame.label), boxes=boxes))
+        sentences.append(say("In a frame, {frame}: {boxes}.", frame=spoken(frame.label), boxes=boxes))
     return replace(diagram, title=what, description=" ".join(sentences))
 
 
@@ -55,8 +55,10 @@ def _name(box: Formula) -> Formula:
             return box
 
 
-def _spoken(content: Inlines) -> str:
-    return " ".join("".join(speak(i.formula) if isinstance(i, Math) else i.text for i in spans(content)).split())
+def spoken(content: Inlines) -> str:
+    """Text with formulas in words."""
+    words = "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content))
+    return " ".join(filter(None, words.split(" ")))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from symattn.formula.nodes import (
     Row,
     Sum,
 )
+from symattn.formula.width import wrapped
 from symattn.page.document import (
     Display,
     Document,
@@ -33,7 +34,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
-from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.explanation.wording import LINE
 from symattn.teaching.sheets import render
 
 DIGIT = 0.5  # em: how wide digits are in Computer Modern and its descendants
@@ -207,9 +208,9 @@ def test_the_foot_of_a_page_does_not_break():
 def test_the_last_row_of_givens_begins_where_the_others_do():
     """Seven matrices, three in a line: the last has a line to itself."""
     equations = [Relation((Name(name), matrix(["1 0 0 -1 -1 0"] * 3)), ("=",)) for name in "ABCDEFG"]
-    lines = rows_of(equations)
+    lines = wrapped(equations, LINE)
     assert lines[-1] == Row((equations[-1],))
-    [here] = glyphs(page(Display(tuple(lines))))
+    [here] = glyphs(page(Display(lines)))
     begins = {}
     for text, x, y, size in here:
         if size > 11 and text in "𝐴𝐵𝐶𝐷𝐸𝐹𝐺":

@@ -10,7 +10,7 @@ from itertools import groupby
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
-from symattn.formula.width import width
+from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import sentences
 from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
@@ -35,7 +35,7 @@ from symattn.page.document import (
     listing,
     sentence,
 )
-from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.explanation.wording import LINE
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,
@@ -46,9 +46,6 @@ from symattn.teaching.question import (
     StepAnswer,
     answer_in_short,
 )
-
-LINE = 40.0
-"""How wide a line of matrices may be, in em."""
 
 WIDEST_VALUE = 12.0
 """An exact value that is wider, in em, stands in a report as a decimal alone."""
@@ -203,7 +200,7 @@ def _script(lines: Sequence[ReportLine], has_marks: bool) -> Iterator[Block]:
             heads = [words.LINE, words.ANSWER, *[words.MARKS] * has_marks]
             yield _table(_words_of(heads), answers, row_heads=True)
         elif count == 1:
-            rows = rows_of([line.formulas[0] for line in found], LINE)
+            rows = wrapped((line.formulas[0] for line in found), LINE)
             yield Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows))
         else:
             yield from (Display(line.formulas) for line in found)

@@ -96,6 +96,7 @@ from symattn.page.document import (
     settled,
     spans,
 )
+from symattn.page.figure_words import spoken
 from symattn.page.resources import fonts
 from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
@@ -498,7 +499,7 @@ def _block(block: Block, screen: _Screen) -> str:
     match block:
         case Heading(level=level, marks=marks):
             content = block.whole
-            screen.heading = _heard(content)
+            screen.heading = spoken(content)
             name = f"h{min(6, level + screen.level)}"
             screen.parts += block.of == "question"
             number = f' data-part="{screen.parts}"' if block.of == "question" else ""
@@ -567,11 +568,6 @@ def _block(block: Block, screen: _Screen) -> str:
 
 def _marks(marks: str) -> str:
     return f' <span class="marks">{escaped(marks)}</span>' if marks else ""
-
-
-def _heard(content: Inlines) -> str:
-    """Text with formulas in words, for a label."""
-    return "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content)).strip()
 
 
 def _style(**lengths: str) -> str:
@@ -652,7 +648,7 @@ def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -
                 ):  # the other heads' parts of it have no heading of their own
                     begun.add(grid.heading)
                     name = f"h{min(6, grid.heading.level + screen.level)}"
-                    screen.heading = _heard(grid.heading.whole)
+                    screen.heading = spoken(grid.heading.whole)
                 kind = "title-of ends" if ends else "title-of"
                 at = _place(x, y - flow.TITLE * len(lines))
                 words = "".join(f"<span>{_text(line)}</span>" for line in lines) if len(lines) > 1 else _text(lines[0])
@@ -722,7 +718,7 @@ def _head(scope: Literal["row", "col"], content: Inlines) -> str:
     """The head of a row or a column, formulas in it also in words: not every reader takes a formula for text."""
     if not content:
         return "<td></td>"
-    words = f'<span class="heard">{escaped(_heard(content))}</span>' if any(common.formulas_in(content)) else ""
+    words = f'<span class="heard">{escaped(spoken(content))}</span>' if any(common.formulas_in(content)) else ""
     shown = f'<span aria-hidden="true">{_text(content)}</span>' if words else _text(content)
     return f'<th scope="{scope}">{words}{shown}</th>'
 
@@ -759,7 +755,7 @@ def _table(table: Table) -> str:
         first, *others = row
         cells = [_head("row", first) if table.row_heads else f"<td>{_text(first)}</td>"]
         for cell, above in zip(others, table.header[1:], strict=True):
-            label = ", ".join(filter(None, (_heard(first), _heard(above))))
+            label = ", ".join(filter(None, (spoken(first), spoken(above))))
             cells.append(f"<td>{_entry(label) if by_hand or common.is_blank(cell) else _text(cell)}</td>")
         kind = ' class="writing"' if by_hand else ""
         rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
@@ -885,7 +881,7 @@ def _table_of_grid(
     def box(i: int, j: int, cell: Formula) -> str:
         if not isinstance(cell, Blank):
             return f"<td>{_cell_of(cell)}</td>"
-        label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
+        label = say("{name}, row {row}, column {column}", name=name, row=spoken(before[i]), column=spoken(above[j]))
         place = f' data-row="{start[0] + i + 1}" data-column="{start[1] + j + 1}"'
         return f"<td{place}>{_square(label) if grid.shade else _entry(label)}</td>"
 
@@ -923,7 +919,7 @@ def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
 
 def _fill_in(item: FillIn, page: Page) -> str:
     """A label and a place to write; what stands there already is text."""
-    label = _heard(item.label)
+    label = spoken(item.label)
     if common.has_character_boxes(item) and item.value:
         boxes = (f"<span>{escaped(c)}</span>" for c in common.in_boxes(item))
         place = f'<span class="characters">{"".join(boxes)}</span>'

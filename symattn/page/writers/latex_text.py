@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from symattn.page.writers.common import visible
+from symattn.page.writers.coverage import transliterated
 from symattn.page.writers.tex import GREEK
 
 _ASCII = {
@@ -46,13 +47,6 @@ _ACCENT = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
     "\u0331": "b",
-}  # fmt: skip
-
-_CYRILLIC = {
-    "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "yo", "ж": "zh", "з": "z", "и": "i", "й": "y",
-    "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t", "у": "u", "ф": "f",
-    "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ъ": "'", "ы": "y", "ь": "'", "э": "e", "ю": "yu",
-    "я": "ya", "і": "i", "ї": "yi", "є": "ye", "ґ": "g",
 }  # fmt: skip
 
 # T1 and Latin-1 agree on these letters, so every engine sets them as they are.
@@ -131,8 +125,7 @@ def _character(character: str) -> str:
 
 def in_latin(letter: str) -> str:
     """What stands for a letter that TeX has no font for; nothing where there is no custom of writing it so."""
-    latin = _CYRILLIC.get(letter.lower(), "")
-    return latin.capitalize() if letter.isupper() else latin
+    return transliterated(letter) if unicodedata.name(letter, "").startswith("CYRILLIC") else ""
 
 
 def is_foreign(character: str) -> bool:

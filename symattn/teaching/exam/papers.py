@@ -13,6 +13,7 @@ from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops import Softmax
 from symattn.exact import decimal_text, exponential
 from symattn.formula import Bracketed, Formula, Name, Power, Product, Sum, Transposed, decimal, equal, number
+from symattn.formula.width import wrapped
 from symattn.foundation.languages import Message, counted, message
 from symattn.page import markup
 from symattn.page.document import (
@@ -57,10 +58,9 @@ from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.documents import answers, last_answer, lowered, weights_overview
 from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
-from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import explained, with_answer_space, wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
-from symattn.teaching.explanation.wording import Wording, in_signs
+from symattn.teaching.explanation.wording import LINE, Wording, in_signs
 from symattn.teaching.pool import Keys
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
@@ -260,7 +260,7 @@ def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
     for lines, numbers in sheets.items():
         if len(sheets) > 1:
             blocks.append(paragraph(_formulas_of(numbers)))
-        blocks.append(Display(tuple(rows_of(list(lines)))))
+        blocks.append(Display(wrapped(lines, LINE)))
     boxes = [Box("Formulas", tuple(blocks))] if blocks else []
     if spec.exponentials:
         boxes.append(Box("Powers of e", (_exponentials(),)))

@@ -11,7 +11,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.errors import InputError, offered
 from symattn.exact import AnyMatrix, Matrix
 from symattn.formula import Formula, ListOf, Name, Row, Shape, decimal, equal, numbers
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.languages import Message, counted, listed, message
 from symattn.page.document import (
     EVERYTHING,
@@ -59,7 +59,7 @@ from symattn.teaching.explanation.layouts import (
     question_apart,
     with_rule_apart,
 )
-from symattn.teaching.explanation.page import page, rows_of
+from symattn.teaching.explanation.page import page
 from symattn.teaching.explanation.parts import (
     PartialSolution,
     given_as_equation,
@@ -363,7 +363,7 @@ def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tu
             ]
             together += formulas
     if together:
-        blocks.append(Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows_of(together, LINE))))
+        blocks.append(Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in wrapped(together, LINE))))
     short = [
         ((Strong(numbered(k)), Words(" "), *part.title), _short(question, part))
         for k, part in enumerate(question.parts)

@@ -32,7 +32,7 @@ from symattn.formula import (
     Text,
     equal,
 )
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.languages import message
 from symattn.page.document import (
     EVERYTHING,
@@ -56,7 +56,6 @@ from symattn.page.document import (
     in_turn,
 )
 from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
-from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import PartialSolution, in_short, wording_of
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
@@ -119,7 +118,7 @@ def _exact(worked: Sequence[FlowSheet], problem: Problem) -> Iterator[Block]:
         if not step.op.trivial and any(_is_rounded(formula) for _, formula in grid.inside.filled):
             values.append(equal(wording.name(step.name), wording.values(step.result)))
     if fit := [value for value in values if width(value) <= LINE]:
-        yield Display(tuple(rows_of(list(fit))))
+        yield Display(wrapped(fit, LINE))
     yield from (Display(fold(value, LINE)) for value in values if value not in fit)
 
 

@@ -10,7 +10,7 @@ from symattn.derivation.derivation import Step
 from symattn.errors import InputError
 from symattn.exact import Outline, has_symbols
 from symattn.formula import Formula, Relation, Row, equal, read_formula
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.languages import Message, capitalised
 from symattn.page.document import (
     Block,
@@ -151,7 +151,7 @@ class _Page:
             shaped = self.wording.shaped(self.wording.name(name), value)
             formulas.append(equal(shaped, self.wording.values(value, name)))
         yield Heading(as_text("Given"), 1, of="given")
-        yield Display(tuple(rows_of(formulas)))
+        yield Display(wrapped(formulas, LINE))
 
     def default(self, step: Step) -> Iterator[Block]:
         if step.section and step.section != self.section:
@@ -310,7 +310,7 @@ class _Page:
             case Relation():
                 return list(fold(formula, LINE))
             case Row(items) if width(formula) > LINE:
-                return rows_of(list(items))
+                return list(wrapped(items, LINE))
         return [formula]
 
     def inlines(self, text: str, indices: dict[str, int]) -> Inlines:
@@ -348,15 +348,3 @@ def led(blocks: Iterable[Block]) -> Iterator[Block]:
 def _ends_with_colon(paragraph: Paragraph) -> bool:
     *_, last = (None, *spans(paragraph.content))
     return isinstance(last, Words) and last.text.rstrip().endswith(":")
-
-
-def rows_of(formulas: list[Formula], limit: float = LINE) -> list[Formula]:
-    """Formulas next to one another as far as a line goes; one that has a line to itself begins where the others do."""
-    lines: list[list[Formula]] = [[]]
-    for formula in formulas:
-        if lines[-1] and sum(map(width, lines[-1])) + 2 * len(lines[-1]) + width(formula) > limit:
-            lines.append([])
-        lines[-1].append(formula)
-    if all(len(line) == 1 for line in lines):
-        return formulas
-    return [Row(tuple(line)) for line in lines if line]

@@ -15,6 +15,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, has_symbols
 from symattn.exact.sums import total
 from symattn.formula import Formula, Relation, equal
+from symattn.formula.width import wrapped
 from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
     ONLY_MARKS,
@@ -36,9 +37,8 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.layouts import Printed
-from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, entries, explain_step
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import EntriesAnswer, Marks, MatrixAnswer, Part, Question, StepAnswer, marks_text
 
@@ -55,7 +55,7 @@ def givens(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> To
     """The matrices one starts from, or only some of them, next to one another as far as a line goes."""
     wanted = {name: m for name, m in problem.derivation.givens.items() if not only or name in only}
     formulas: list[Formula] = [given_as_equation(name, matrix, wording) for name, matrix in wanted.items()]
-    return Together((Display(tuple(rows_of(formulas))),))
+    return Together((Display(wrapped(formulas, LINE)),))
 
 
 def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relation:
@@ -69,7 +69,7 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
     for name, way in leading_to(problem).items():
         step = problem[name]
         rules = [rule for one in way for rule in (*_mask_of(one, wording), wording.equation(one))]
-        display = (Display(tuple(rows_of(rules))),) if rules else ()
+        display = (Display(wrapped(rules, LINE)),) if rules else ()
         decimals = any(begins_decimals(one, problem.derivation) for one in (*way, step))
         form = decimals_wanted(problem) if problem.exact and decimals else ()
         blocks[name] = (*display, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact, way))

@@ -18,7 +18,7 @@ from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape
 from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_called
 from symattn.errors import InputError
 from symattn.exact import Matrix, has_symbols
-from symattn.formula import Formula, MatrixOf, children, number
+from symattn.formula import Formula, MatrixOf, number, parts_of
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Part, Question, asked_step, matrix_of
@@ -292,14 +292,7 @@ def _matrices(question: Question) -> Iterator[tuple[tuple[Formula, ...], ...]]:
     for block in all_blocks(printed):
         if isinstance(block, Display):
             for line in block.lines:
-                yield from _matrices_in(line)
-
-
-def _matrices_in(formula: Formula) -> Iterator[tuple[tuple[Formula, ...], ...]]:
-    if isinstance(formula, MatrixOf):
-        yield formula.rows
-    for child in children(formula):
-        yield from _matrices_in(child)
+                yield from (part.rows for part in parts_of(line) if isinstance(part, MatrixOf))
 
 
 def _cells(*sources: str) -> tuple[Block, ...]:

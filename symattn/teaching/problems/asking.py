@@ -32,6 +32,7 @@ from symattn.formula import (
     rebuilt,
     written,
 )
+from symattn.formula.width import wrapped
 from symattn.foundation.languages import filled, message
 from symattn.foundation.typed import read
 from symattn.page.document import (
@@ -54,8 +55,7 @@ from symattn.page.document import (
     table,
 )
 from symattn.page.notation import Notation
-from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.question import (
     LETTERS,
     Answer,
@@ -151,7 +151,7 @@ class Prose:
 
     def equations(self, **matrices: Matrix) -> Display:
         """Each matrix by name with its values, next to one another as far as a line goes."""
-        return Display(tuple(rows_of([self.equation(name, value) for name, value in matrices.items()])))
+        return Display(wrapped((self.equation(name, value) for name, value in matrices.items()), LINE))
 
     def row(self, values: Sequence[Value]) -> Formula:
         """Numbers in round brackets: (2, 0, 1)."""

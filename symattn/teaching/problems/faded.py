@@ -13,10 +13,9 @@ from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of
 from symattn.formula import Formula, Relation, equal
-from symattn.formula.width import fold
+from symattn.formula.width import fold, wrapped
 from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import AnswerGrid, Block, Display, Paragraph, WorkingSpace, sentence
-from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
     LINE_BY_HAND,
@@ -427,7 +426,7 @@ def _equation_lines(
     values: list[Formula] = [
         equal(wording.entry(*cell), wording.number(value_at(d, cell))) for cell in ((name, i, j) for i, j in cells)
     ]
-    return (Display(tuple(lines)), Display(tuple(rows_of(values))))
+    return (Display(tuple(lines)), Display(wrapped(values, LINE)))
 
 
 def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
