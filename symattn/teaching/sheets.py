@@ -259,9 +259,9 @@ class ToSet:
 
 def to_set(recipe: Recipe, count: int, crew: Crew, tally: Tally | None = None) -> Iterator[ToSet]:
     """The same worksheets as `sheets` makes, drawn by a crew, to be made and proved by one."""
-    contents = chosen_contents(recipe.spec, Dice.seeded(recipe.seed), count, tally)
-    for number, content in enumerate(contents, 1):
-        yield ToSet(recipe.spec.type, content, recipe.command(), number, recipe.ask, recipe.marks)
+    command = recipe.command()
+    for number, content in enumerate(chosen_contents(recipe.spec, Dice.seeded(recipe.seed), count, tally), 1):
+        yield ToSet(recipe.spec.type, content, command, number, recipe.ask, recipe.marks)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:

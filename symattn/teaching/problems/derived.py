@@ -286,16 +286,18 @@ def relabellings(
         return
     shapes, texts = chosen.shapes(settings), made(content).texts
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
-    key_letter = "m" if "m" in chosen.letters else "n"
+    keys = "m" if "m" in chosen.letters else "n"
+    axes = {name: AXES.get(name.partition("_")[0], ("n", "m")) for name in texts}
+    letters = {
+        name: (keys if line == "m" else line, keys if column == "m" else column)
+        for name, (line, column) in axes.items()
+    }
     for _ in range(RELABELLINGS):
-        orders = any_order(family.free, rng)
-        moved = {}
+        orders, moved = any_order(family.free, rng), {}
         for name, rows in texts.items():
-            axes = (key_letter if letter == "m" else letter for letter in AXES.get(name.partition("_")[0], ("n", "m")))
-            lines, columns = (
-                orders.get(letter, range(size)) for letter, size in zip(axes, (len(rows), len(rows[0])), strict=True)
-            )
-            moved[name] = [tuple(map(rows[i].__getitem__, columns)) for i in lines]
+            line, column = letters[name]
+            columns = orders.get(column, range(len(rows[0])))
+            moved[name] = [[rows[i][j] for j in columns] for i in orders.get(line, range(len(rows)))]
         yield _entries(moved), partial(_permuted, content, given, shapes, orders)
 
 
