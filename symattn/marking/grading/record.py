@@ -101,7 +101,7 @@ class Result:
         remarks = (Notice(remark["where"], "reading", remark["says"]) for remark in self.report["remarks"])
         return (*(Notice(**notice) for notice in self.report["notices"]), *remarks)
 
-    @property
+    @cached_property
     def points(self) -> Mapping[str, tuple[int, int]]:
         """Marks given and marks there are, line by line of the scheme."""
         found: dict[str, tuple[int, int]] = {}
@@ -111,7 +111,7 @@ class Result:
             found[name] = had + given.given, of + given.of
         return found
 
-    @property
+    @cached_property
     def pending(self) -> Mapping[str, int]:
         """Marks that a person has to give or not, by line of the scheme."""
         found: dict[str, int] = {}
