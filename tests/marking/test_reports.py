@@ -184,7 +184,9 @@ def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are
     student, teacher = plain(feedback_document(report)), plain(marking_document(report))
     told = {int(number) for number in re.findall(r"Mistake(\d+)", student)}
     assert told <= set(range(1, MOST_TOLD + 1))
-    assert squeezed(words.more_mistakes(len(report.events) - MOST_TOLD)) in student
+    more = len(report.events) - MOST_TOLD
+    says = "is one more mistake, which is" if more == 1 else f"are {more} more mistakes, which are"
+    assert squeezed(f"There {says} marked above.") in student
     assert {int(number) for number in re.findall(r"Mistake(\d+)", teacher)} == {e.number + 1 for e in report.events}
     for event in report.events:
         if says := ReportText(report, "student").says(event):

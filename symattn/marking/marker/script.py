@@ -258,10 +258,10 @@ def _gap_of_float32(x: Fraction, unit: Fraction) -> Fraction | None:
     return Fraction(2) ** (frexp(nearest)[1] - 24) if abs(Fraction(nearest) - x) <= unit / 2 else None
 
 
-Laid = TypeVar("Laid", Matrix, Grid)
+M = TypeVar("M", Matrix, Grid)
 
 
-def per_token(softmax: Softmax, laid: Laid) -> Laid:
+def per_token(softmax: Softmax, laid: M) -> M:
     """A matrix of scores or weights with a row for every token, and back."""
     return laid if softmax.along == "rows" else laid.T
 

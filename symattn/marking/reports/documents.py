@@ -11,7 +11,7 @@ from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width, wrapped
-from symattn.foundation.languages import sentences
+from symattn.foundation.languages import Message, counted, message, sentences
 from symattn.marking.attempt import Remark
 from symattn.marking.marker.report import Event, Report, Verdict
 from symattn.marking.reports import words
@@ -132,12 +132,18 @@ def _head(
         marks = [words.MARKS, *(_total([report], alone) for report in reports), _total(reports, alone)]
         yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
     titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
-    says = [words.marked_by(title) for title in titles]
+    says = [message("Marked by {policy}.", policy=title) for title in titles]
     pending, unmarked = sum(map(_pending, reports)), sum(map(_unmarked, reports)) if alone else 0
     if unmarked:
-        says.append(words.unmarked(unmarked))
+        says.append(
+            counted(
+                "{n} mark is for words or working, which are not marked here.",
+                "{n} marks are for words or working, which are not marked here.",
+                n=unmarked,
+            )
+        )
     if pending > unmarked:
-        says.append((words.wait_for_the_writer if alone else words.wait_for_a_person)(pending - unmarked))
+        says.append(_left_open(pending - unmarked, alone))
     if says:
         yield Paragraph((Words(sentences(*says)),))
 
@@ -146,7 +152,26 @@ def _total(reports: Sequence[Report], alone: bool) -> str:
     if not any(report.policy.marks for report in reports):
         return words.NO_MARKS
     total, available = sum(r.total for r in reports), sum(r.available for r in reports)
-    return words.out_of(total, available, sum(map(_pending, reports)), alone)
+    if not (pending := sum(map(_pending, reports))):
+        return f"{total}/{available}"
+    if alone:
+        return message("{total}/{available}, {pending} open", total=total, available=available, pending=pending)
+    return message("{total}/{available}, {pending} pending", total=total, available=available, pending=pending)
+
+
+def _left_open(marks: int, alone: bool) -> Message:
+    """Why marks are not given yet: a person has to read something, or whoever wrote it to write it out."""
+    if alone:
+        return counted(
+            "{n} mark is open: something could not be read for certain. Write it out and check again.",
+            "{n} marks are open: something could not be read for certain. Write it out and check again.",
+            n=marks,
+        )
+    return counted(
+        "{n} mark is pending: a person has to read the answer first.",
+        "{n} marks are pending: a person has to read the answer first.",
+        n=marks,
+    )
 
 
 def _pending(report: Report) -> int:
@@ -220,7 +245,8 @@ def where_to_look(told: ReportText) -> Iterator[Inlines]:
             yield _words((words.IN_WORDS if in_words else words.LOOK_AGAIN) if told.alone else words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
-            yield _words(sentences(said, words.empty_lines(empty) if empty else ""))
+            left = counted("One line is still empty.", "{n} lines are still empty.", n=empty) if empty else ""
+            yield _words(sentences(said, left))
         return
     yield in_turn([told.right_so_far, _begin(told, first)])
     if told.is_line(first.part):
@@ -233,7 +259,7 @@ def _begin(told: ReportText, first: Event) -> Inlines:
     """Where the first mistake is."""
     number = first.number + 1
     if first.kind == "misread" or not first.part:
-        return _words(words.compare_givens(number))
+        return sentence("Compare the given numbers with those that you used (mistake {number}).", number=number)
     if step := told.left_out(first):
         return sentence("Begin with {step}, which is not written down (mistake {number}).", step=step, number=number)
     line, where = told.label(first.part), told.seen_at(first)
@@ -282,7 +308,14 @@ def _for_the_teacher(told: ReportText) -> Iterator[Block]:
         yield _table(_words_of(heads), rows)
     proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
     if proofs:
-        yield Paragraph(_words(words.equal_to_key(proofs.total(), sorted(proofs.items()))))
+        said, *others = (message("{count} {proof}", count=n, proof=words.proof(p)) for p, n in sorted(proofs.items()))
+        for other in others:
+            said = message("{proofs}; {proof}", proofs=said, proof=other)
+        equal = counted(
+            "{n} entry is equal to the key: {proofs}.", "{n} entries are equal to the key: {proofs}.",
+            n=proofs.total(), proofs=said,
+        )  # fmt: skip
+        yield Paragraph(_words(equal))
 
 
 def _catalogued(events: Iterable[Event]) -> list[str]:

@@ -20,7 +20,7 @@ from symattn.exact.values import RATIONAL
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
-from symattn.foundation.languages import capitalised, message, sentences
+from symattn.foundation.languages import capitalised, counted, listed, message, sentences
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Notice, Report, Verdict, Way
@@ -242,7 +242,8 @@ class ReportText:
             return Dots("cell") if body == FormulaText("") else body
         sign, says = words.SIGNS[verdict.state]
         if verdict.state == "wrong" and verdict.event is not None:
-            sign, says = sign + _lowered(verdict.event + 1), words.wrong_because(verdict.event + 1)
+            number = verdict.event + 1
+            sign, says = sign + _lowered(number), message("wrong, mistake {number}", number=number)
         return Marked(body, sign, says)
 
     def _sign(self, verdict: Verdict | None) -> Inlines:
@@ -300,7 +301,12 @@ class ReportText:
                 lost = codes.setdefault(words.why(why), [])
                 lost += [given.code] * (given.code not in lost)
         if codes:
-            yield (Words(words.reasons(codes)),)
+            first, *others = (
+                message("{codes}: {reason}", codes=listed(known), reason=reason) for reason, known in codes.items()
+            )
+            for other in others:
+                first = message("{reasons}; {reason}", reasons=first, reason=other)
+            yield sentence("{reasons}.", reasons=first)
 
     # -- mistakes
 
@@ -346,7 +352,7 @@ class ReportText:
             if event.part == part:
                 continue
             if any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
-                yield (Words(words.same_mistake(event.number + 1)),)
+                yield sentence("Mistake {number} again.", number=event.number + 1)
 
     def _follows(self, part: str, event: Event) -> bool:
         """Whether what a mistake spoilt in a part was accepted, as what follows from it."""
@@ -379,7 +385,14 @@ class ReportText:
         """Places of a part in words; "" where there are none, or it is one thing."""
         if isinstance(self.asked(part), ChoiceAnswer):  # those left out are the key
             ticked = [i for i, _ in cells if self.reader == "teacher" or not self._verdicts(part)[i, 0].written.blank]
-            return words.options(list(map(option_letter, ticked))) if ticked and len(self._verdicts(part)) > 1 else ""
+            if not ticked or len(self._verdicts(part)) < 2:
+                return ""
+            first, *others = map(option_letter, ticked)
+            return (
+                message("options {letters}", letters=listed([first, *others]))
+                if others
+                else message("option {letter}", letter=first)
+            )
         everything = {*self._verdicts(part), *cells}
         return places(cells, everything) if cells and len(everything) > 1 else ""
 
@@ -410,13 +423,23 @@ class ReportText:
             if slips := self._slips(event):
                 return slips
             told = told[:MOST_FITS]
-        names = [words.quoted(name) for name, _ in told if name]
+        names = [sentence("“{name}”", name=name) for name, _ in told if name]
         if len(told) == 1:
             [(name, says)] = told
             says = says or (self._against_option(event) if self.reader == "student" else ())
             return sentence("{name}. {advice}", name=name, advice=says) if name else says
-        several = [words.fits(names, self.reader)] if len(names) > 1 else []
-        return in_turn([*several, *(_advice(name, says) for name, says in told)])
+        return in_turn([self._told_together(names), *(_advice(name, says) for name, says in told)])
+
+    def _told_together(self, names: Sequence[Inlines]) -> Inlines:
+        """Explanations that cannot be told apart; nothing of a single one."""
+        if len(names) < 2:
+            return ()
+        first, *others = names
+        if self.reader == "student":
+            return sentence("This looks like {first}, or perhaps {others}.", first=first, others=listing(others, "or"))
+        return sentence(
+            "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listing(others)
+        )
 
     def _candidates(self, event: Event) -> list[tuple[Inlines, Inlines]]:
         """The explanations that may be told: each a name, and what to do."""
@@ -455,9 +478,14 @@ class ReportText:
         if candidates[0].id in LAST_RESORT:
             return self._advice(event, candidates[0])
         if self.report.own[event.part].orientation == "rows":
-            return (Words(words.looks_as_if([c.says for c in candidates])),)
-        says = [says for c in candidates if (says := self._turned(event, c))]  # what is a row there is a column here
-        return (Words(words.looks_as_if(says)),) if says else self._advice(event, candidates[0])
+            says = [c.says for c in candidates]
+        else:  # what is a row there is a column here
+            says = [slip for c in candidates if (slip := self._turned(event, c))]
+        if not says:
+            return self._advice(event, candidates[0])
+        if len(says) == 1:
+            return sentence("It looks as if {slip}.", slip=says[0])
+        return sentence("It looks as if {slip}, or as if {other}.", slip=says[0], other=says[1])
 
     def _advice(self, event: Event, candidate: Candidate) -> Inlines:
         """What to do about a slip, in the words of its step: a softmax adds up powers."""
@@ -602,7 +630,7 @@ class ReportText:
         if 0 < len(before) <= MOST_LINES:
             return sentence("Right so far: {lines}.", lines=listing([self.short(name) for name in before]))
         if before:
-            return (Words(words.right_lines(len(before))),)
+            return (Words(counted("The first line is right.", "The first {n} lines are right.", n=len(before))),)
         verdicts = self._verdicts(first.part).values()
         right = sum(1 for v in verdicts if v.accepted)
         if first.part not in self.report.own or not 0 < right < len(verdicts):
@@ -645,7 +673,10 @@ class ReportText:
             where, lines = self._at(cells, verdicts), self._sources(part)
             yield sentence(at_places, place=where, lines=lines) if where else sentence(of_all, lines=lines)
         for flag, cells in flags.items():
-            yield (Words(words.about(self._at(cells, verdicts), words.FLAGS[flag])),)
+            if where := self._at(cells, verdicts):
+                yield sentence("{place}: {remark}.", place=where, remark=words.FLAGS[flag])
+            else:
+                yield sentence("{remark}.", remark=capitalised(words.FLAGS[flag]))
         states = {verdict.state for verdict in verdicts.values()}
         answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
@@ -666,15 +697,19 @@ class ReportText:
             nearest = rounded(value, places)
             if sum(x for x in line if isinstance(x, RATIONAL)) == 1 and abs(own.value - nearest) == own.unit:
                 where = words.rows([i + 1]) if across else words.columns([j + 1])
-                yield (Words(words.made_to_sum(where, own.text, decimal_text(nearest, places))),)
+                yield sentence(
+                    "{line}: rounded so that it sums to 1; to the nearest, {written} would be {nearest}.",
+                    line=capitalised(where), written=own.text, nearest=decimal_text(nearest, places),
+                )  # fmt: skip
 
     def _left_out(self, answer: ChoiceAnswer | CellsAnswer, verdicts: Iterable[Verdict]) -> Iterator[Inlines]:
         """How many right options or cells were not marked; which ones would be the key."""
         count = sum(1 for v in verdicts if v.state == "wrong" and v.written.blank)
         if count and isinstance(answer, ChoiceAnswer):
-            yield (Words(words.options_missing(count)),)
+            says = counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
+            yield (Words(says),)
         elif count:
-            yield (Words(words.cells_missing(count)),)
+            yield (Words(counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count)),)
 
     def _at(self, cells: list[Cell], verdicts: Collection[Cell]) -> str:
         """The places that a remark is about, "" where it is about all of them."""
@@ -709,7 +744,12 @@ class ReportText:
             if event.part not in known:
                 yield self.mistake(event)
         if self.reader == "student" and (more := len(self.report.events) - len(self._told)):
-            yield (Words(words.more_mistakes(more)),)
+            says = counted(
+                "There is one more mistake, which is marked above. Correct these first.",
+                "There are {n} more mistakes, which are marked above. Correct these first.",
+                n=more,
+            )
+            yield (Words(says),)
         for notice in self.report.notices:
             if notice.part not in known:
                 instead = self._instead(notice) if self.alone else ""
@@ -850,9 +890,12 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
             return name([line + 1 for line in lines])
     if len(chosen) == 1:
         [(i, j)] = chosen
-        return words.place(i + 1, j + 1)
+        return message("row {row}, column {column}", row=i + 1, column=j + 1)
     shown = chosen if len(chosen) <= MOST_PLACES + 1 else chosen[:MOST_PLACES]
-    return words.entries([(i + 1, j + 1) for i, j in shown], len(chosen) - len(shown))
+    named = [f"({i + 1},\N{NO-BREAK SPACE}{j + 1})" for i, j in shown]
+    if more := len(chosen) - len(shown):
+        named.append(message("{count} more", count=more))
+    return message("entries {places}", places=listed(named))
 
 
 # ------------------------------------------------------------------------------------------------ pieces
@@ -908,7 +951,7 @@ def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:
     """What a notice says, or what is said instead, and the marks it costs; less what its event has said already."""
     says = instead or (notice.says if notice.event is None else notice.besides)
     if notice.marks:
-        yield words.taken_off(notice.marks, says)
+        yield message("−{marks}: {reason}", marks=notice.marks, reason=says)
     elif says:
         yield says
 

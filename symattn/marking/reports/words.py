@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symattn.foundation.languages import Message, capitalised, counted, listed, message
+from symattn.foundation.languages import Message, listed, message
 from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
-from symattn.page.document import Inlines, listing, sentence
 
 # --- the document ---------------------------------------------------------------------------------------
 
@@ -39,47 +38,6 @@ SHADED = "x"
 UNDEFINED = "not defined"
 
 
-def wrong_because(number: int) -> Message:
-    return message("wrong, mistake {number}", number=number)
-
-
-def marked_by(policy: str) -> Message:
-    return message("Marked by {policy}.", policy=policy)
-
-
-def out_of(total: int, available: int, pending: int, alone: bool = False) -> str:
-    """18/20; 15/20, 3 pending; 15/20, 3 open for whoever works alone."""
-    if pending and alone:
-        return message("{total}/{available}, {pending} open", total=total, available=available, pending=pending)
-    if pending:
-        return message("{total}/{available}, {pending} pending", total=total, available=available, pending=pending)
-    return f"{total}/{available}"
-
-
-def wait_for_a_person(pending: int) -> Message:
-    return counted(
-        "{n} mark is pending: a person has to read the answer first.",
-        "{n} marks are pending: a person has to read the answer first.",
-        n=pending,
-    )
-
-
-def wait_for_the_writer(pending: int) -> Message:
-    return counted(
-        "{n} mark is open: something could not be read for certain. Write it out and check again.",
-        "{n} marks are open: something could not be read for certain. Write it out and check again.",
-        n=pending,
-    )
-
-
-def unmarked(marks: int) -> Message:
-    return counted(
-        "{n} mark is for words or working, which are not marked here.",
-        "{n} marks are for words or working, which are not marked here.",
-        n=marks,
-    )
-
-
 # --- where to look --------------------------------------------------------------------------------------
 
 ALL_RIGHT = message("Everything is right.")
@@ -90,23 +48,11 @@ LEFT_EMPTY = message("This question was left empty.")
 REST_FOLLOWS = message("What comes after it was marked with your own lines.")
 
 
-def compare_givens(number: int) -> Message:
-    return message("Compare the given numbers with those that you used (mistake {number}).", number=number)
-
-
-def empty_lines(count: int) -> Message:
-    return counted("One line is still empty.", "{n} lines are still empty.", n=count)
-
-
 EXERCISE = message(
     "To practise: this sheet comes with a fresh exercise on the first step that went wrong, and with its solution."
 )
 
 # --- places ---------------------------------------------------------------------------------------------
-
-
-def place(row: int, column: int) -> Message:
-    return message("row {row}, column {column}", row=row, column=column)
 
 
 def rows(numbers: Sequence[int]) -> Message:
@@ -121,26 +67,7 @@ def columns(numbers: Sequence[int]) -> Message:
     return message("columns {columns}", columns=listed([*map(str, numbers)]))
 
 
-def options(letters: Sequence[str]) -> Message:
-    if len(letters) == 1:
-        return message("option {letter}", letter=letters[0])
-    return message("options {letters}", letters=listed(letters))
-
-
-def entries(places: Sequence[tuple[int, int]], more: int) -> Message:
-    """entries (1, 2), (2, 3) and 4 more, row first."""
-    shown = [f"({i},\N{NO-BREAK SPACE}{j})" for i, j in places]
-    return message("entries {places}", places=listed([*shown, more_fit(more)] if more else shown))
-
-
 EVERY_ENTRY = message("every entry")
-
-
-def made_to_sum(line: str, written: str, nearest: str) -> Message:
-    return message(
-        "{line}: rounded so that it sums to 1; to the nearest, {written} would be {nearest}.",
-        line=capitalised(line), written=written, nearest=nearest,
-    )  # fmt: skip
 
 
 # --- mistakes -------------------------------------------------------------------------------------------
@@ -148,43 +75,6 @@ def made_to_sum(line: str, written: str, nearest: str) -> Message:
 
 def mistake(number: int) -> Message:
     return message("Mistake {number}", number=number)
-
-
-def more_mistakes(count: int) -> Message:
-    return counted(
-        "There is one more mistake, which is marked above. Correct these first.",
-        "There are {n} more mistakes, which are marked above. Correct these first.",
-        n=count,
-    )
-
-
-def same_mistake(number: int) -> Message:
-    return message("Mistake {number} again.", number=number)
-
-
-def more_fit(count: int) -> Message:
-    return message("{count} more", count=count)
-
-
-def quoted(name: Inlines) -> Inlines:
-    return sentence("“{name}”", name=name)
-
-
-def fits(names: Sequence[Inlines], reader: str) -> Inlines:
-    """Explanations that cannot be told apart."""
-    first, *others = names
-    if reader == "student":
-        return sentence("This looks like {first}, or perhaps {others}.", first=first, others=listing(others, "or"))
-    return sentence(
-        "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listing(others)
-    )
-
-
-def looks_as_if(slips: Sequence[str]) -> Message:
-    """How a slip was made, in one way or two, which are clauses: a term was dropped."""
-    if len(slips) == 1:
-        return message("It looks as if {slip}.", slip=slips[0])
-    return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
 
 
 WRONG = message("This is not right. Work it out again.")
@@ -199,18 +89,6 @@ NOT_RIGHT = message("This is not right.")
 NEIGHBOURS = message("This is not right. Take two neighbours at a time: which of them comes first?")
 LINES = message("This is not right. Work out each line from the lines above it, and compare.")
 AT_ONE_ENTRY = message("This is wrong. Check it against the lines above.")
-
-
-def right_lines(count: int) -> Message:
-    return counted("The first line is right.", "The first {n} lines are right.", n=count)
-
-
-def options_missing(count: int) -> Message:
-    return counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
-
-
-def cells_missing(count: int) -> Message:
-    return counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count)
 
 
 KINDS: Mapping[Kind, Message] = {
@@ -237,13 +115,6 @@ LOOK_AGAIN = message("This could not be read for certain; write it out and check
 """The same, where somebody checks work on a problem of their own, and nobody else will look."""
 IN_WORDS = message("An answer in words is not marked here.")
 METHOD = message("The method shows only in the working, which is not marked here.")
-
-
-def about(place: str, says: str) -> Message:
-    """A remark on some entries, or on all of them where no place is given."""
-    if not place:
-        return message("{remark}.", remark=capitalised(says))
-    return message("{place}: {remark}.", place=capitalised(place), remark=says)
 
 
 # --- marks ----------------------------------------------------------------------------------------------
@@ -297,20 +168,6 @@ def _counted(why: Why) -> Message:
             return message("{right} of {of} right", right=right, of=of)
 
 
-def reasons(lost: Mapping[str, Sequence[str]]) -> Message:
-    """Codes of marks by the reason for which they were not given."""
-    first, *others = (
-        message("{codes}: {reason}", codes=listed([*codes]), reason=reason) for reason, codes in lost.items()
-    )
-    for other in others:
-        first = message("{reasons}; {reason}", reasons=first, reason=other)
-    return message("{reasons}.", reasons=first)
-
-
-def taken_off(marks: int, says: str) -> Message:
-    return message("−{marks}: {reason}", marks=marks, reason=says)
-
-
 # --- for the teacher ------------------------------------------------------------------------------------
 
 WAYS: Mapping[Way, Message] = {
@@ -345,13 +202,3 @@ def proof(proof: str) -> str:
 def how(way: Way, proved: str) -> Message:
     """What an entry was compared with, and how that was decided."""
     return message("{way}, {proof}", way=WAYS[way], proof=proof(proved)) if proved else WAYS[way]
-
-
-def equal_to_key(count: int, proofs: Sequence[tuple[str, int]]) -> Message:
-    """18 entries are equal to the key: 12 exact; 6 rounding."""
-    said, *others = (message("{count} {proof}", count=n, proof=proof(proved)) for proved, n in proofs)
-    for other in others:
-        said = message("{proofs}; {proof}", proofs=said, proof=other)
-    return counted(
-        "{n} entry is equal to the key: {proofs}.", "{n} entries are equal to the key: {proofs}.", n=count, proofs=said
-    )
