@@ -1,6 +1,6 @@
 """Frozen files for good: what a format of frozen sets and exams writes, with right answers and the marks on paper.
 
-    python tests/frozen_files.py        makes those of today's format, in tests/frozen/format-N
+    PYTHONPATH=tests/marking python tests/frozen_files.py        makes those of today's format, in tests/frozen/format-N
 
 Files of a format stay as the first release that wrote it made them; a new problem type gets a file in the newest.
 """
@@ -10,27 +10,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from filling import said_text
+from scripts import key_script
+
 from symattn.api import worksheet
 from symattn.foundation.dice import Dice
+from symattn.marking.attempt import Grid, Grids, Shaded
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.frozen import FORMAT, FROZEN
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.question import (
-    LETTERS,
-    CellsAnswer,
-    ChoiceAnswer,
-    EntriesAnswer,
-    FormulaAnswer,
-    MatrixAnswer,
-    OrderAnswer,
-    PropertyAnswer,
-    RubricAnswer,
-    ShapeAnswer,
-    StepAnswer,
-    WordAnswer,
-    marks_text,
-    matrix_of,
-)
+from symattn.teaching.question import marks_text
 from symattn.teaching.sheets import freeze_sheets
 
 FOLDER = Path(__file__).parent / "frozen"
@@ -56,35 +45,19 @@ text = "Work to the end."
 
 def right(question, part):
     """The key of a part as somebody would type it."""
-    match part.answer:
-        case StepAnswer(step):
-            return _rows(matrix_of(question.problem.derivation, step))
-        case EntriesAnswer(step, cells):
-            rows = _rows(matrix_of(question.problem.derivation, step))
-            return [[x if (i, j) in cells else "" for j, x in enumerate(row)] for i, row in enumerate(rows)]
-        case MatrixAnswer(value):
-            return _rows(value)
-        case FormulaAnswer(value):
-            return str(value)
-        case ShapeAnswer(shape):
-            return f"{shape[0]}×{shape[1]}" if shape else "not defined"
-        case ChoiceAnswer() as choice:
-            return " ".join(LETTERS[i] for i in sorted(choice.right))
-        case CellsAnswer(_, cells):
+    match key_script(question).answers[part.name]:
+        case Grid() as said:
+            return texts(said)
+        case Grids(grids):
+            return {name: texts(said) for name, said in grids.items()}
+        case Shaded(cells):
             return [[i + 1, j + 1] for i, j in sorted(cells)]
-        case OrderAnswer(groups):
-            return " < ".join(" = ".join(group) for group in groups)
-        case PropertyAnswer(model=model):
-            return {name: _rows(matrix) for name, matrix in model.items()}
-        case RubricAnswer():
-            return "In words."
-        case WordAnswer(word):
-            return word
-    raise AssertionError(part.answer)
+        case said:
+            return said_text(said)
 
 
-def _rows(matrix):
-    return [[str(x) for x in row] for row in matrix.rows]
+def texts(said):
+    return [[entry.text for entry in row] for row in said.rows]
 
 
 def told(question):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 
+from filling import said_text
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
-from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
+from symattn.marking.attempt import Grid, Grids, Shaded, Ticked
 from symattn.marking.submissions.answers import grids_of, tables_of
 from symattn.page.document import FillIns, all_blocks
 
@@ -112,16 +113,8 @@ def _said(part, said):
             return {f"grid/1/{i + 1}/{j + 1}": "x" for i, j in cells}
         case Ticked(options):
             return {f"choices/1/{i + 1}": "x" for i in options}
-        case Entry(text=text) | Text(text=text):
-            words = text
-        case Shaped(shape):
-            words = f"{shape[0]}×{shape[1]}" if shape else "not defined"
-        case Ordered(groups):
-            words = " < ".join(" = ".join(group) for group in groups)
-        case _:
-            raise AssertionError(said)
     lines = any(isinstance(block, FillIns) for block in all_blocks(part.ask))
-    return {"line/1" if lines else "space/1": words}
+    return {"line/1" if lines else "space/1": said_text(said)}
 
 
 def _cells(place, grid):

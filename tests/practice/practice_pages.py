@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 
+from scripts import key_of
+
 from symattn.practice.session import recipe_of
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, StepAnswer
 from symattn.teaching.sheets import sheets
 
 Cells = Mapping[tuple[int, int, int], str]
@@ -51,17 +52,7 @@ def lines_of(sheet):
 
 def right_values(sheet):
     """What is right in every box of a matrix, by part, row and column."""
-    right = {}
-    for k, part in enumerate(sheet.question.parts, 1):
-        match part.answer:
-            case StepAnswer(step) | EntriesAnswer(step):
-                rows = sheet.problem[step].result.rows if step not in sheet.problem.givens else ()
-            case MatrixAnswer(value):
-                rows = value.rows
-            case _:
-                rows = ()
-        right |= {(k, i, j): x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
-    return right
+    return cells_of(sheet, key_of(sheet.question))
 
 
 def cells_of(sheet, lines):
