@@ -1,11 +1,13 @@
-"""Hypothesis strategies for our own types: entries, matrices, whole problems with their settings."""
+"""Hypothesis strategies for our own types: entries, matrices, problems with their settings; and any numbers at all."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
 from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.errors import InputError, UndefinedError
 
 MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")
 LAYOUTS = [
@@ -113,3 +115,20 @@ def problems(draw, name=None, layout=None, exotic=True):
 def _weights(draw, m):
     parts = draw(st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any))
     return [Fraction(p, sum(parts)) for p in parts]
+
+
+def any_numbers(name, settings, sizes, rng, numbers=(-1, 0, 1, 2)):
+    """A mechanism worked out for any of these numbers for which it is defined; weights and targets sum to 1."""
+    chosen, across = mechanism(name), settings.orientation == "rows"
+
+    def given(one, rows, columns):
+        if one[0] not in "AT":
+            return [[rng.choice(numbers) for _ in range(columns)] for _ in range(rows)]
+        last = (columns if across else rows) - 1
+        return [[Fraction(1 + ((j if across else i) == last), last + 2) for j in range(columns)] for i in range(rows)]
+
+    shapes = chosen.given_shapes(sizes, settings)
+    for _ in range(20):
+        with suppress(UndefinedError):  # nothing is divided by features that add up to 0
+            return chosen.run({one: given(one, *shape) for one, shape in shapes.items()}, settings)
+    raise InputError(f"{name}: no numbers for which {settings} are defined.")

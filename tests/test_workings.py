@@ -14,16 +14,14 @@ import strategies
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Symbol
 from test_letters import SETTINGS, SIZES, in_letters_of
 from trials import tries
 
 import symattn
 from symattn import formula as f
 from symattn.api import derive
-from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import View
-from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.mechanisms import Settings, mechanisms
 from symattn.derivation.ops import (
     Activation,
     Add,
@@ -384,21 +382,12 @@ def as_typed(node):
 def in_numbers(letters, settings):
     """Every matrix of the mechanism for random givens, worked out in numbers."""
     name = letters.problem.mechanism
-    rng, sizes = Random(name), {letter: SIZES[letter] for letter in mechanisms()[name].letters}
-    numbers = {Symbol(letter, integer=True, positive=True): size for letter, size in sizes.items()}
-    givens = {}
-    for one, matrix in letters.givens.items():
-        rows, columns = (int(size_in_sympy(size).subs(numbers)) for size in matrix.shape)
-        drawn = [[rng.choice((-2, -1, 1, 2, 3)) for _ in range(columns)] for _ in range(rows)]
-        givens[one] = [[f"{x}/4" for x in row] for row in drawn]
-        if one[0] in "AT":  # those of a query sum to 1: weights, targets
-            turned = settings.get("orientation") == "columns"
-            wide, lines = (rows, columns) if turned else (columns, rows)
-            weights = [[f"1/{wide + 1}"] * (wide - 1) + [f"2/{wide + 1}"] for _ in range(lines)]
-            givens[one] = [list(line) for line in zip(*weights, strict=True)] if turned else weights
+    sizes = {letter: SIZES[letter] for letter in mechanisms()[name].letters}
     stated = {key: value.replace(":r", ":1/4") if isinstance(value, str) else value for key, value in settings.items()}
-    solution = symattn.derive(name, **givens, **stated, arithmetic="decimal")
-    matrices = {**solution.givens, **{step.name: step.result for step in solution}}
+    chosen = Settings.read({**mechanisms()[name].defaults, **stated, "arithmetic": "decimal"})
+    quarters = [Fraction(x, 4) for x in (-2, -1, 1, 2, 3)]
+    d = strategies.any_numbers(name, chosen, sizes, Random(name), quarters)
+    matrices = {**d.givens, **{step.name: step.result for step in d}}
     return {one: oracles.floats(rows).tolist() for one, rows in matrices.items()}, sizes
 
 

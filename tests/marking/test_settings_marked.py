@@ -1,18 +1,18 @@
 """Every setting that `symattn list settings` offers, with one line wrong, is marked: no operation stops the marker."""
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from random import Random
 
 import pytest
 from scripts import decimals, exactly, key_of, marked, script, shown
+from strategies import any_numbers
 
 from symattn import check, worksheet
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.misconceptions import replayed
 from symattn.derivation.settings import ABOUT
-from symattn.errors import InputError, UndefinedError
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY
 from symattn.page.notation import load_notation
 from symattn.teaching.description import settings_of
@@ -90,29 +90,12 @@ def cases():
 
 def derived(name, setting, value):
     """A mechanism with a setting and random givens; `InputError` for what it cannot do."""
-    chosen, rng = mechanism(name), Random(name)
-    stated = {**chosen.defaults, **WITH.get(setting, {}), setting: value}
+    stated = {**mechanism(name).defaults, **WITH.get(setting, {}), setting: value}
     if setting == "stop_at":
         stated[setting] = list(derived(name, "arithmetic", "exact"))[-2].name
-    settings = Settings.read(stated)
     sizes = problem_type("full").spec({"mechanism": name}).chosen_sizes()
     sizes = {letter: SMALL.get(letter, size) for letter, size in sizes.items()}
-    for _ in range(5):
-        with suppress(UndefinedError):  # nothing is divided by features that add up to 0
-            return chosen.run(random_givens(chosen, settings, sizes, rng), settings)
-    raise InputError(f"{name}: no numbers for which {setting} = {value} is defined.")
-
-
-def random_givens(chosen, settings, sizes, rng):
-    if chosen.draw is not None:
-        givens = chosen.draw(replace(settings, orientation="rows"), sizes, rng)
-        turned = settings.orientation == "columns"
-        return {one: m.T if turned else m for one, m in givens.items()}
-    return {one: random_page(shape, rng) for one, shape in chosen.given_shapes(sizes, settings).items()}
-
-
-def random_page(shape, rng):
-    return [[rng.choice((-1, 0, 1, 2)) for _ in range(shape[1])] for _ in range(shape[0])]
+    return any_numbers(name, Settings.read(stated), sizes, Random(name))
 
 
 def question(d):

@@ -1,16 +1,15 @@
 """Whole derivations in decimals: the same numbers as exactly, as NumPy's, and as far as exact ones do not go."""
 
-from fractions import Fraction
 from functools import cache
 from random import Random
 
 import pytest
+from strategies import any_numbers
 
 from symattn import derive
 from symattn.api import make_recipe
-from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.errors import OutgrownError, UndefinedError
+from symattn.errors import OutgrownError
 from symattn.exact import Real
 from symattn.exact.carry import in_decimals, is_short
 from symattn.marking.marker import mark
@@ -30,22 +29,6 @@ def small(name):
     return {letter: min(size, 2) for letter, size in make_recipe(name).spec.chosen_sizes().items()}
 
 
-def in_numbers(chosen, settings, sizes, rng):
-    """Any small numbers for which it is defined: they need not be fit for a worksheet."""
-    while True:
-        shapes = chosen.given_shapes(sizes, settings)
-        givens = {
-            given: [[Fraction(1, c)] * c] * r  # weights and targets that are given sum to 1
-            if StepName.of(given).stem in ("A", "T")
-            else [[rng.randint(-2, 2) for _ in range(c)] for _ in range(r)]
-            for given, (r, c) in shapes.items()
-        }
-        try:
-            return chosen.run(givens, settings)
-        except UndefinedError:
-            continue
-
-
 # ------------------------------------------------------------------------------------------------ the same numbers
 
 
@@ -57,7 +40,7 @@ def test_every_line_is_the_exact_one(name, arithmetic):
     chosen = mechanism(name)
     plain = {"norm": "none"} if name in ("encoder", "decoder_block") else {}
     settings = {**chosen.defaults, **plain}
-    exact = in_numbers(chosen, Settings.read(settings), small(name), Random(name))
+    exact = any_numbers(name, Settings.read(settings), small(name), Random(name), range(-2, 3))
     d = chosen.run(exact.givens, Settings.read({**settings, "arithmetic": arithmetic}))
     assert [step.name for step in d] == [step.name for step in exact]
     for ours, other in zip(d, exact, strict=True):
