@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -603,33 +603,26 @@ def write_set(
                 keep(sheet)
             on_sheet(sheet)
 
-        return write_sheets(
-            sheets(recipe, count, tally=tally), folder, how, together=together, overview=overview, on_sheet=told
-        )
+        made = sheets(recipe, count, tally=tally)
+        return write_sheets(made, folder, how, together=together, overview=overview, on_sheet=told)
     settings = {
         "how": _said(how),
         "typesetting": page.chosen(),
         "templates": page.own_templates(),
         "files": not together,
     }
-    frozen: list[_Frozen] = []
-    kept: list[Sheet] = []
 
-    def files() -> Iterator[tuple[str, str, bytes]]:
+    def written() -> Iterator[_Written]:
         jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew, tally))
         for one, done in crew.in_order(SETTING, settings, jobs):
-            frozen.append(replace(read(_Frozen, done["frozen"], str(one)), command=one.command))
-            if keep or together or overview or how.banks:
-                sheet = one.sheet(proved=True)
-                if keep:
-                    keep(sheet)
-                if together or overview or how.banks:
-                    kept.append(sheet)
-            yield from done["files"]
+            make = partial(one.sheet, proved=True)
+            if keep:
+                keep(sheet := make())
+                make = _made(sheet)
+            yield replace(read(_Frozen, done["frozen"], str(one)), command=one.command), make, done["files"]
             on_sheet(one)
-        yield from how.files(_of_all(how, kept, together, overview))
 
-    return _write_set(files(), frozen, kept, folder, how, together)
+    return _write_set(written(), folder, how, together, overview)
 
 
 def write_sheets(
@@ -647,21 +640,14 @@ def write_sheets(
     them, and an `overview` of all sheets if it is wanted.  Everything is made in a folder beside first, so that an
     error leaves no file behind.
     """
-    frozen: list[_Frozen] = []
-    kept: list[Sheet] = []
 
-    def documents() -> Iterator[tuple[str, Document]]:
+    def written() -> Iterator[_Written]:
         for number, sheet in enumerate(made, 1):
-            if _is_variant(sheet):
-                frozen.append(_frozen(sheet))
-            if not together:
-                yield from how.documents(numbered(how.stem, number), [sheet])
-            if together or overview or how.banks:
-                kept.append(sheet)
+            documents = how.documents(numbered(how.stem, number), [] if together else [sheet])
+            yield _frozen(sheet) if _is_variant(sheet) else None, _made(sheet), how.files(documents)
             on_sheet(sheet)
-        yield from _of_all(how, kept, together, overview)
 
-    return _write_set(how.files(documents()), frozen, kept, folder, how, together)
+    return _write_set(written(), folder, how, together, overview)
 
 
 def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool) -> Iterator[tuple[str, Document]]:
@@ -676,19 +662,29 @@ def _of_all(how: Setting, kept: Sequence[Sheet], together: bool, overview: bool)
         )
 
 
-def _write_set(
-    files: Iterable[tuple[str, str, bytes]],
-    frozen: Sequence[_Frozen],
-    kept: Sequence[Sheet],
-    folder: Path,
-    how: Setting,
-    together: bool,
-) -> list[Path]:
+_Written = tuple[_Frozen | None, Callable[[], Sheet], Iterable[tuple[str, str, bytes]]]
+"""What is frozen of a sheet, what makes it where it is wanted again, and its files."""
+
+
+def _made(sheet: Sheet) -> Callable[[], Sheet]:
+    return lambda: sheet
+
+
+def _write_set(written: Iterable[_Written], folder: Path, how: Setting, together: bool, overview: bool) -> list[Path]:
     if how.look.fillable and together:
         raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
+    frozen: list[_Frozen] = []
+    kept: list[Sheet] = []
+
+    def files() -> Iterator[tuple[str, str, bytes]]:
+        for variant, make, own in written:
+            frozen.extend([variant] if variant else [])
+            kept.extend([make()] if together or overview or how.banks else [])
+            yield from own
+        yield from how.files(_of_all(how, kept, together, overview))
 
     def with_frozen() -> Iterator[tuple[str, bytes]]:
-        yield from _beside(files)
+        yield from _beside(files())
         if how.banks and kept:
             pool = [(sheet.name, sheet.question) for sheet in kept]
             yield from bank_files(kept[0].question.title, [pool], how.banks, how.stem, how.look)
