@@ -615,7 +615,7 @@ def write_set(
     def written() -> Iterator[_Written]:
         jobs = ((one, asdict(one)) for one in to_set(recipe, count, crew, tally))
         for one, done in crew.in_order(SETTING, settings, jobs):
-            make = partial(one.sheet, proved=True)
+            make: Callable[[], Sheet] = partial(one.sheet, proved=True)
             if keep:
                 keep(sheet := make())
                 make = _made(sheet)
