@@ -160,7 +160,7 @@ from symattn.exact import Matrix, compare
 from symattn.foundation.dice import sample
 from symattn.teaching.problems.asking import Offer, choice_part
 from symattn.teaching.problems.base import up_to
-from symattn.teaching.problems.draws import Item, named_draws, question
+from symattn.teaching.problems.draws import Item, ProblemType, question
 
 
 def largest(draw, say):
@@ -186,7 +186,7 @@ def ask(draw):
     return question(draw, [largest(item, say) for item in items], introduction, [along])
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="largest",
     title="The largest weight",

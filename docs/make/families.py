@@ -30,8 +30,8 @@ from symattn.teaching.fairness.search import Kind
 from symattn.teaching.pool import OVERLAP as OVERLAP_OF
 from symattn.teaching.pool import Keys
 from symattn.teaching.problems import Spec, derived, problem_type
-from symattn.teaching.problems.base import Record
 from symattn.teaching.problems.derived import kind_of
+from symattn.teaching.problems.draws import Record
 
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 

@@ -14,7 +14,7 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, identity
 from symattn.teaching.fairness import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
-from symattn.teaching.problems.base import Record
+from symattn.teaching.problems.draws import Record
 from symattn.teaching.question import Content, Question
 
 MOST_DRAWS, MOST_ORDERS = 1000, 4000

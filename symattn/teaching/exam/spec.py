@@ -23,7 +23,8 @@ from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 from symattn.teaching.exam.students import Student
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
-from symattn.teaching.problems.base import ProblemType, Shared
+from symattn.teaching.problems.base import Shared
+from symattn.teaching.problems.draws import ProblemType
 from symattn.teaching.question import Json
 
 FEWEST_VARIANTS = 10

@@ -9,7 +9,8 @@ from types import ModuleType
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import Catalogue, added
-from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.base import Spec
+from symattn.teaching.problems.draws import ProblemType
 
 __path__ += added("problems")
 

@@ -1,25 +1,21 @@
-"""What problem types share: what one is asked for, and what one offers."""
+"""What may be wanted of a problem type: mechanism, sizes, level, settings, and options of its own."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import combinations
 from math import isqrt
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
-from symattn.derivation.mechanisms.base import layered, scale_op
-from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.errors import InputError, SelfCheckError, offered
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.base import layered
+from symattn.errors import InputError, offered
 from symattn.exact.outside import listed
-from symattn.foundation.dice import whole
-from symattn.foundation.typed import Between, OneOf, Place, Such, read
+from symattn.foundation.typed import Between, OneOf, Such
 from symattn.page.notation import load_notation
-from symattn.teaching.question import ChoiceAnswer, Content, Json, Question
+from symattn.teaching.question import Json
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LARGEST_SIZE = 10_000
@@ -109,15 +105,6 @@ class Spec(Shared):
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
-ATTENTION = ("attention", "self_attention")
-"""What questions on attention in general are true of."""
-
-Record = dict[str, Any]
-"""What was drawn, by its names, as JSON: numbers, texts, lists, and records of items and of things inside."""
-
-Key = tuple[str, ...]
-Relabellings = Callable[[Record, Spec, Any, random.Random], Iterator[tuple[Key, Callable[[], Record]]]]
-
 Option = tuple[Json, str] | tuple[Json, str, Any]
 """An option's default, a word on what it does, and what `typed.read` reads it as, where not all values will do."""
 
@@ -130,135 +117,6 @@ def one_of(names: Iterable[str]) -> Any:
 def up_to(most: int) -> Any:
     """What an option is that is a whole number from 1."""
     return Annotated[int, Between(1, most)]
-
-
-def first_place(spec: Spec, rng: random.Random) -> Any:
-    """A family whose first variant has its right options anywhere; from there they move on from variant to variant."""
-    return {"first": whole(rng, 0, 59)}
-
-
-@dataclass(frozen=True)
-class ProblemType:
-    """One way of asking.
-
-    `draw` makes the content of a variant, everything that is random, which is JSON that an exam keeps; `make` makes the
-    question of it and draws nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all
-    variants of a pool share (a band of difficulty, positions to be balanced), if more than where right options stand in
-    the first of them.
-    `proof` raises `SelfCheckError` if the key is wrong.
-    `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
-    such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
-    makes each of these.  `options` are its own settings; `defaults` are its own choices for the fields of `Spec`, and
-    `presets` further ones for every value of its option `what`, by which such a type chooses the mechanism.  A type
-    that `draws` sizes or given matrices itself takes none that are stated; `own_sizes` are those of a type whose sizes
-    are not a mechanism's; one with `rows_only` is worded for tokens as rows, and refuses a notation with columns.  One
-    whose questions are the same for every mechanism names in `mechanisms` those that may be stated all the same, since
-    the questions are true of them, and in `settings` those settings that its questions go by; any other is refused.
-    Of one that is `fixed` nothing is drawn: all its variants are one.
-    """
-
-    name: str
-    title: str
-    draw: Callable[[Spec, random.Random, int, Any], Record]
-    make: Callable[[Content], Question]
-    family: Callable[[Spec, random.Random], Any] = first_place
-    proof: Callable[[Question], None] = lambda question: None
-    key: Callable[[Record], Key] | None = None
-    relabellings: Relabellings | None = None
-    options: Mapping[str, Option] = field(default_factory=lambda: NOTHING)
-    defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
-    draws: tuple[Literal["sizes", "given"], ...] = ()
-    own_sizes: tuple[str, ...] = ()
-    rows_only: bool = False
-    mechanisms: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    fixed: bool = False
-
-    def spec(self, stated: Mapping[str, Any], where: str | Place = "") -> Spec:
-        """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
-        read(Spec, stated, where)
-        preset = self._preset(stated.get("options", NOTHING))
-        chosen = layered(preset.get("settings", NOTHING), stated.get("settings", NOTHING))
-        spec = read(Spec, {**self.defaults, **preset, **stated, "type": self.name, "settings": chosen})
-        usual = "attention" if spec.level == "starter" else "self_attention"
-        spec = replace(spec, mechanism=named_mechanism(spec.mechanism or usual))
-        if preset and spec.mechanism != preset["mechanism"]:
-            raise InputError(
-                f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
-                "say it by the option what, and leave the mechanism out."
-            )
-        if self.mechanisms:
-            self._refuse_other_mechanisms(spec, stated.get("settings", NOTHING))
-        self._check_options(spec)
-        self._check_sizes(spec)
-        return spec
-
-    def _refuse_other_mechanisms(self, spec: Spec, settings: Mapping[str, Any]) -> None:
-        if spec.mechanism not in self.mechanisms:
-            raise InputError(
-                f"The questions of {self.name} are the same for every mechanism, so {spec.mechanism} is not used; "
-                "leave the mechanism out."
-            )
-        self._refuse_idle_settings(spec, settings)
-
-    def _check_options(self, spec: Spec) -> None:
-        for name, value in spec.options.items():
-            if name not in self.options:
-                tail = offered(name, self.options, "its options are {}" if self.options else "it has no options")
-                raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
-            default, _, *kinds = self.options[name]
-            if value != default or type(value) is not type(default):
-                read(kinds[0] if kinds else _OPTION[type(default)], value, f"The option {name} of {self.name}")
-        for name in self.draws:
-            if getattr(spec, name):
-                raise InputError(f"The problem type {self.name} draws its own {_DRAWN[name]}; leave {name} out.")
-        if self.rows_only:
-            tokens_are_rows(spec)
-
-    def _check_sizes(self, spec: Spec) -> None:
-        """Those of its own, and that the mechanism's fit the scale and the mask."""
-        if self.own_sizes:
-            Place("sizes").know(spec.sizes, self.own_sizes)
-        of_mechanism = replace(spec, sizes=NOTHING) if self.own_sizes else spec
-        settings, sizes = of_mechanism.chosen_settings(), of_mechanism.chosen_sizes()
-        if "d_k" in sizes:
-            scale_op(settings.scale, sizes)
-        keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
-        if settings.empty == "undefined" and (blind := [i for i, row in enumerate(keep or (), 1) if not any(row)]):
-            raise InputError(f"By the mask {settings.mask!r}, query {blind[0]} sees nothing; empty = 'zero' allows it.")
-
-    def _preset(self, options: Mapping[str, Json]) -> Mapping[str, Any]:
-        """The choices that go with what is asked for."""
-        if not self.presets:
-            return NOTHING
-        what = options.get("what", self.options["what"][0])
-        if not isinstance(what, str) or what not in self.presets:
-            tail = offered(what, self.presets, "one of {} was expected")
-            raise InputError(f"The option what of {self.name} is {what!r}; {tail}")
-        return self.presets[what]
-
-    def prove(self, question: Question) -> None:
-        """`SelfCheckError` if the key is wrong: options that are alike, or by the proof of the type's own."""
-        for part in question.parts:
-            if isinstance(part.answer, ChoiceAnswer):
-                right = len(part.answer.right)
-                if any(one.text == other.text for one, other in combinations(part.answer.options, 2)):
-                    raise SelfCheckError(f"Two options of part {part.name} are alike.")
-                if not right or (right > 1 and not part.answer.several):
-                    raise SelfCheckError(f"Part {part.name} has {right} right options.")
-        self.proof(question)
-
-    def _refuse_idle_settings(self, spec: Spec, stated: Mapping[str, Any]) -> None:
-        """`InputError` for a setting that changes nothing here, unless it says what holds anyhow, as a recipe may."""
-        usual = replace(spec, settings={}).chosen_settings()
-        for name in changed(stated):
-            if name not in self.settings and listed(stated[name]) != listed(getattr(usual, name)):
-                tail = offered(name, self.settings, "its own are {}" if self.settings else "it has no settings")
-                raise InputError(f"The problem type {self.name} has no setting {name!r}; {tail}")
-
-    def option(self, spec: Spec, name: str) -> Any:
-        return spec.options.get(name, self.options[name][0])
 
 
 def changed(settings: Mapping[str, Any]) -> list[str]:
@@ -274,7 +132,3 @@ def tokens_are_rows(spec: Spec) -> None:
         raise InputError(
             f"The problem type {spec.type} is worded for tokens as rows; the notation {spec.notation} has columns."
         )
-
-
-_DRAWN = {"sizes": "sizes", "given": "numbers"}
-_OPTION: Mapping[type, Any] = {int: int, str: str, bool: bool, list: tuple[object, ...]}

@@ -32,9 +32,9 @@ from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
-from symattn.teaching.problems.base import Record, Spec, up_to
+from symattn.teaching.problems.base import Spec, up_to
 from symattn.teaching.problems.derived import Family, balanced_places
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion
+from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.problems.ways import WAYS, Way, carried_out
 from symattn.teaching.question import Mark, OneLess

@@ -41,8 +41,7 @@ from symattn.teaching.problems.asking import (
     put_in,
     table_part,
 )
-from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import FormulaAnswer, KnownError, Mark, OneLess, Part
 
@@ -639,7 +638,7 @@ def _looped(rows: int, inner: int, columns: int) -> int:
     return sum(inner for _ in range(rows) for _ in range(columns))
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="counts",
     title="Counting parameters and operations",

@@ -39,8 +39,8 @@ from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems import draws
 from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
-from symattn.teaching.problems.base import NOTHING, ProblemType, Record, Spec
-from symattn.teaching.problems.draws import Draw, Item
+from symattn.teaching.problems.base import NOTHING, Spec
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, Record
 from symattn.teaching.question import Json, Part
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
@@ -130,7 +130,7 @@ def about_derivations(
         draw.together(lambda rng: drawn(rng, draw))
         return partial(made, draw)
 
-    return draws.named_draws(ask, **{"family": family, "key": key, "mechanisms": (), "draws": (), **stated})
+    return ProblemType(ask, **{"family": family, "key": key, "mechanisms": (), "draws": (), **stated})
 
 
 # ------------------------------------------------------------------------------------------------ freezing

@@ -21,7 +21,7 @@ from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, Inlines, ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, fill_in, make_part
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
 from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
     Row,
@@ -499,7 +499,7 @@ def _has_property(part: Part) -> str:
     return "" if holds else f"a model answer gives the weights {found}"
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="design",
     title="Design: choose matrices with a property",

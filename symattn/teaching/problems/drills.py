@@ -32,9 +32,9 @@ from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import Prose, make_part
-from symattn.teaching.problems.base import Record, Spec, one_of, up_to
+from symattn.teaching.problems.base import Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
-from symattn.teaching.problems.draws import Asked, Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Asked, Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, answer_entries
 
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
@@ -416,7 +416,7 @@ def _key(content: Record) -> tuple[str, ...]:
     )
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="drills",
     title="One-step drills",

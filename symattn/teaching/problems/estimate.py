@@ -32,8 +32,7 @@ from symattn.teaching.problems.asking import (
     make_part,
     put_in,
 )
-from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]
@@ -475,7 +474,7 @@ def _reasoned(part: Part) -> Part:
     return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="estimate",
     title="Reason without computing",

@@ -22,8 +22,8 @@ from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import bank, blocks
-from symattn.teaching.problems.base import NOTHING, ProblemType
-from symattn.teaching.problems.draws import Draw, ProvedQuestion
+from symattn.teaching.problems.base import NOTHING
+from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
     Answer,

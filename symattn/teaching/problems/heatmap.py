@@ -22,8 +22,7 @@ from symattn.foundation.languages import capitalised, message
 from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
-from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import Mark, OneLess, Part
 
@@ -446,4 +445,4 @@ def ask(draw: Draw) -> ProvedQuestion:
     )
 
 
-TYPE = named_draws(ask, name="heatmap", title="Read a picture of weights")
+TYPE = ProblemType(ask, name="heatmap", title="Read a picture of weights")

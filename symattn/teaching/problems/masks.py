@@ -34,8 +34,8 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, blocks, choice_part, make_part, put_in, series
-from symattn.teaching.problems.base import Record, one_of
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.base import one_of
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KIND_NAMES,
@@ -416,7 +416,7 @@ def _pictured(name: str, right: str) -> Offer:
     return Offer(says, message(why, query=i + 1, key=j + 1), False, diagnosis if right == "causal" else "")
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="masks",
     title="Masks: draw them, write them, use them, read them",

@@ -14,7 +14,7 @@ from symattn.foundation.dice import shuffled
 from symattn.page.document import Box, ItemList, Paragraph, WorkingSpace, as_text
 from symattn.teaching.problems.asking import Prose, bank, blocks, fill_in, labelled, make_part, put_in
 from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
 from symattn.teaching.problems.instances import INSTANCES
 from symattn.teaching.question import (
     LETTERS,
@@ -125,7 +125,7 @@ def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
     )
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="prove",
     title="Explain and prove",

@@ -44,8 +44,7 @@ from symattn.teaching.problems.asking import (
     number_part,
     table_part,
 )
-from symattn.teaching.problems.base import Record
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
@@ -515,4 +514,4 @@ def _walk(distance: int, k: int, dilated: bool) -> int:
     return layers
 
 
-TYPE = named_draws(ask, name="recurrence", title="Attention versus recurrence")
+TYPE = ProblemType(ask, name="recurrence", title="Attention versus recurrence")

@@ -45,8 +45,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, fill_in, for_columns, make_part, put_in
-from symattn.teaching.problems.base import ATTENTION, Record
-from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, named_draws, question
+from symattn.teaching.problems.draws import ATTENTION, Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, ShapeAnswer
 
 Size = tuple[int, int]
@@ -465,4 +464,4 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
     return Offer(say("Line {line}: {why}", line=k, why=excuse), sentences(why, planted), tells=tells)
 
 
-TYPE = named_draws(ask, name="shapes", title="Shapes", mechanisms=(*ATTENTION, "multi_head_attention"))
+TYPE = ProblemType(ask, name="shapes", title="Shapes", mechanisms=(*ATTENTION, "multi_head_attention"))

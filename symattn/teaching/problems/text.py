@@ -24,7 +24,7 @@ from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList,
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, named_draws
+from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
 from symattn.teaching.question import (
     LETTERS,
     ChoiceAnswer,
@@ -193,7 +193,7 @@ def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     )
 
 
-TYPE = named_draws(
+TYPE = ProblemType(
     ask,
     name="text",
     title="A question of your own",
