@@ -30,9 +30,8 @@ from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
 from symattn.practice.shown import Said, Told, Verb, file, noted, silent
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.exam.deploy import first_variants
-from symattn.teaching.exam.spec import ExamSpec, exam_faults, exam_spec
-from symattn.teaching.exam.workload import minutes
+from symattn.teaching.exam.preview import preview
+from symattn.teaching.exam.spec import ExamSpec, exam_spec
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe, banks_apart, check_formats
@@ -60,29 +59,24 @@ def exam_opened(text: str) -> Said:
 
 def exam_foreseen(exam: Mapping[str, Any], students: Files) -> Said:
     """What will come of an exam, from one variant of each question; or everything that is wrong with it."""
-    with noted() as notes:
-        said = _foreseen(exam, students)
-    return {**said, "notes": [*dict.fromkeys(notes)]}
+    with noted() as notes, _folder(students) as folder:
+        _write(folder, exam, students)
+        found, faults = preview(folder / FILE, typeset=False)
+    if found is None:
+        return {"faults": [*map(str, faults)], "notes": [*dict.fromkeys(notes)]}
+    return {
+        "marks": found.marks,
+        "minutes": found.minutes,
+        "papers": found.papers,
+        "students": len(found.spec.students),
+        "notes": [*dict.fromkeys(notes)],
+    }
 
 
-def _foreseen(exam: Mapping[str, Any], students: Files) -> Said:
-    with _folder(students) as folder:
-        path = folder / FILE
-        path.write_text(written({**exam, **{"class": name for name in students}}), encoding="utf-8")  # noqa: B035
-        faults: list[Json] = [str(fault) for fault in exam_faults(toml(path.read_text(encoding="utf-8"), FILE), path)]
-        if faults:
-            return {"faults": faults}
-        spec = read_exam_file(path)
-        made = list(first_variants(spec, Dice.unpredictable()))
-        if refused := [one for one in made if isinstance(one, InputError)]:
-            return {"faults": [*map(str, refused)]}
-        questions = [one for one in made if not isinstance(one, InputError)]
-        return {
-            "marks": sum(question.marks for question in questions),
-            "minutes": round(sum(map(minutes, questions))),
-            "papers": max(spec.variants if asked.varies else 1 for asked in spec.questions),
-            "students": len(spec.students),
-        }
+def _write(folder: Path, exam: Mapping[str, Any], students: Files) -> None:
+    """The exam file, with the class list that it names, which is one file at most."""
+    text = written({**exam, **{"class": name for name in students}})  # noqa: B035
+    (folder / FILE).write_text(text, encoding="utf-8")
 
 
 def recipe(question: Mapping[str, Any], seed: int) -> Recipe:
@@ -144,8 +138,7 @@ def _papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[s
     if len(students) > 1:
         raise InputError("One class list was expected; there are several files.")
     with _folder(students) as folder:
-        text = written({**exam, **{"class": name for name in students}})  # noqa: B035  (one at most)
-        (folder / FILE).write_text(text, encoding="utf-8")
+        _write(folder, exam, students)
         (folder / SECRET).write_text(f"{secret}\n", encoding="utf-8")
         spec = read_exam_file(folder / FILE)
         steps, done = _steps(spec, listed), 0

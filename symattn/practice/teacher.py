@@ -73,13 +73,16 @@ class Choice:
     @property
     def recipe(self) -> Recipe:
         """`InputError` says what does not go together."""
-        said = {name: getattr(self, name) for name in ("mechanism", "level", "softmax", "notation")}
-        stated: dict[str, Any] = {name: text for name, text in said.items() if text}
-        stated |= {"sizes": self.sizes} if self.sizes else {}
-        stated |= {} if self.exact else {"exact": False}
-        stated |= {} if self.places is None else {"places": self.places}
-        spec = problem_type(self.problem).spec({**stated, "settings": self.stated_settings, "options": self.options})
+        settings = {"settings": self.stated_settings, "options": self.options}
+        spec = problem_type(self.problem).spec({**self.stated, **settings})
         return Recipe(spec, self.seed, self.ask, self.marks)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What is not left open, in the words of an exam file; without parts and settings."""
+        said = {name: getattr(self, name) for name in ("mechanism", "level", "softmax", "notation", "sizes")}
+        said |= {"exact": None if self.exact else False, "places": self.places}
+        return {name: value for name, value in said.items() if value not in ("", {}, None)}
 
     @property
     def stated_settings(self) -> dict[str, Any]:
@@ -247,13 +250,8 @@ class Teacher:
         """A choice as a question of an exam."""
         chosen = _choice(choice)
         _ = chosen.recipe  # refuses what does not go together
-        table: dict[str, Json] = {"type": chosen.problem}
-        for name in ("mechanism", "level", "softmax", "notation"):
-            if (text := getattr(chosen, name)) and text not in _USUAL:
-                table[name] = text
-        table |= {"sizes": dict(chosen.sizes)} if chosen.sizes else {}
-        table |= {} if chosen.exact else {"exact": False}
-        table |= {} if chosen.places is None else {"places": chosen.places}
+        stated = {name: value for name, value in chosen.stated.items() if value not in _USUAL}
+        table: dict[str, Json] = {"type": chosen.problem, **stated}
         table |= {"ask": [*chosen.ask]} if chosen.ask else {}
         table |= {"marks": dict(chosen.marks)} if chosen.marks else {}
         table |= {**chosen.stated_settings, **chosen.options}

@@ -61,9 +61,10 @@ class Preview:
         return round(sum(minutes(one.question) for one in self.questions))
 
 
-def preview(path: Path) -> tuple[Preview | None, list[InputError]]:
+def preview(path: Path, typeset: bool = True) -> tuple[Preview | None, list[InputError]]:
     """What an exam file will give, or everything that is wrong with it; nothing is written.
 
+    Without being `typeset` it has no pages.
     A file that is no TOML, or has no questions, raises its `InputError`.
     """
     if faults := exam_faults(read_toml(path), path):
@@ -87,7 +88,7 @@ def preview(path: Path) -> tuple[Preview | None, list[InputError]]:
     questions = [one.question for one in foreseen]
     sizes = [student.text_size or spec.look.text_size for student in spec.students] or [spec.look.text_size] * papers
     pages = []
-    for size in sorted(set(sizes)):
+    for size in sorted(set(sizes)) if typeset else ():
         pdf = render(paper(spec, Copy(0, SHEET, text_size=size), questions), "pdf")[1]
         pages.append((page_count(pdf), sizes.count(size)))
     return Preview(spec, foreseen, papers, tuple(pages)), []
