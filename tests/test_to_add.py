@@ -166,17 +166,16 @@ from symattn.teaching.problems.draws import Item, ProblemType, question
 def largest(draw, say):
     scores = draw("scores", lambda rng: sample(rng, range(-4, 9), 4))
 
-    def check(part):
+    def again():
         weights = Softmax().apply(Matrix([scores])).rows[0]
-        [ticked] = part.answer.right
-        return "" if all(compare(weights[ticked], w) >= 0 for w in weights) else "another weight is larger"
+        return {k for k, w in enumerate(weights) if all(compare(w, other) >= 0 for other in weights)}
 
     text = say("A query has the scores $row$. Which key gets the largest weight?", row=say.row(scores))
     offers = [
         Offer(say.formula(f"k_{j}"), say("its score is {score}.", score=s), s == max(scores))
         for j, s in enumerate(scores, 1)
     ]
-    return Item(choice_part("The largest weight", [text], offers), check, load=1)
+    return Item(choice_part("The largest weight", [text], offers), load=1, again=again)
 
 
 def ask(draw):
@@ -388,7 +387,7 @@ def test_a_problem_type_keeps_what_it_promises():
         (right,) = part.answer.right
         assert right == numpy.argmax(item["scores"])
     wrong = replace(asked, content={**asked.content, "items": asked.content["items"][::-1]})
-    with pytest.raises(SelfCheckError, match=r"Part a of largest, .*: another weight is larger"):
+    with pytest.raises(SelfCheckError, match=r"Part a of largest, .*: the key says .* by another route"):
         chosen.prove(wrong)
 
 

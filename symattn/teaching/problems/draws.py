@@ -22,7 +22,6 @@ from symattn.derivation.mechanisms import named_mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
-from symattn.exact import Matrix
 from symattn.exact.outside import listed
 from symattn.foundation import dice
 from symattn.foundation.typed import Place, plain, read
@@ -186,19 +185,20 @@ class Item:
 
     def error(self, part: Part) -> str:
         """What is wrong with its part, "" if nothing is."""
-        if self.again and not _agrees(part.answer, again := self.again()):
-            return f"the key says {part.answer}; by another route it is {again}"
+        if self.again:
+            again, key = self.again(), _stated(part.answer)
+            if not (list(key) if isinstance(again, list) else key) == again:
+                return f"the key says {key}; by another route it is {again}"
         return self.check(part)
 
 
-def _agrees(answer: Answer, again: object) -> bool:
+def _stated(answer: Answer) -> Any:
+    """What an answer says is right, to be compared."""
     match answer:
-        case MatrixAnswer(matrix):
-            return matrix == again if isinstance(again, Matrix) else list(matrix) == again
         case ChoiceAnswer():
-            return answer.right == again
-        case CellsAnswer(_, right) | ShapeAnswer(right) | FormulaAnswer(right):
-            return bool(right == again)
+            return answer.right
+        case MatrixAnswer(right) | CellsAnswer(_, right) | ShapeAnswer(right) | FormulaAnswer(right):
+            return right
     raise TypeError(f"{type(answer).__name__} is not worked out again.")
 
 
