@@ -187,7 +187,7 @@ class Item:
         """What is wrong with its part, "" if nothing is."""
         if self.again:
             again, key = self.again(), _stated(part.answer)
-            if not (list(key) if isinstance(again, list) else key) == again:
+            if (list(key) if isinstance(again, list) else key) != again:
                 return f"the key says {key}; by another route it is {again}"
         return self.check(part)
 
