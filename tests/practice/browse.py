@@ -195,6 +195,9 @@ TEXTS = [
 ]
 """Formats of which the bytes are the same everywhere."""
 
+FILES = [(choice, TEXTS[k % 4 :: 4]) for k, choice in enumerate(SETS)]
+"""Each set in some of the formats; each format of two sets."""
+
 
 def main(pictures):
     """The pictures of a report and of a hint, and of the page for teachers."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from scripts import key_of
 
@@ -42,7 +43,12 @@ def filled(page, cells):
 
 def drawn(session, recipe, seed, language="en"):
     """A sheet as the session shows it, and the same sheet drawn beside it."""
-    return session.draw(recipe, seed, language), next(sheets(recipe_of(recipe, seed), 1))
+    return session.draw(recipe, seed, language), sheet_of(recipe, seed)
+
+
+@cache
+def sheet_of(recipe, seed):
+    return next(sheets(recipe_of(recipe, seed), 1))
 
 
 def lines_of(sheet):

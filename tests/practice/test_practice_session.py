@@ -83,7 +83,7 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, sessio
 @pytest.mark.parametrize("name", sorted(drawn_types()))
 def test_every_box_of_a_page_says_its_place_and_a_blank_one_waits_for_nobody(name, session, monkeypatch):
     """And its marking needs no fonts which a browser has not."""
-    shown, sheet = drawn(session, f"--problem {name}", 3)
+    shown, sheet = drawn(session, f"--problem {name}", 7)
     grids = [b for b in all_blocks(sheet.worksheet.blocks) if isinstance(b, AnswerGrid)]
     assert len(places(shown["html"])) == sum(g.rows * g.columns - len(g.filled) for g in grids)
     headings = re.findall(r'<h\d data-part="(\d+)"', shown["html"])
