@@ -69,10 +69,14 @@ def test_a_checkout_finds_the_templates_beside_the_package(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def wheel(tmp_path_factory):
+    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
     """A folder in which the wheel is installed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    return unpacked(built("wheel", ROOT, folder / "dist"), folder / "site")
+    return unpacked(wheel, tmp_path_factory.mktemp("site"))
 
 
 @pytest.mark.slow
@@ -89,12 +93,12 @@ def test_a_folder_of_another_package_is_not_taken_for_that_of_ours(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_source_distribution_finds_them_as_a_checkout_does_and_builds_the_same_wheel(tmp_path):
+def test_a_source_distribution_finds_them_as_a_checkout_does_and_builds_the_same_wheel(wheel, tmp_path):
     source = unpacked(built("sdist", ROOT, tmp_path / "dist"), tmp_path / "source")
     expect_found(source / "templates", source, tmp_path)
-    wheels = [built("wheel", project, tmp_path / project.name) for project in (ROOT, source)]
     first, again = (
-        {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info" not in name} for wheel in wheels
+        {name for name in zipfile.ZipFile(one).namelist() if ".dist-info" not in name}
+        for one in (wheel, built("wheel", source, tmp_path / "again"))
     )
     assert first == again
 

@@ -1,4 +1,4 @@
-"""How often a law is tried that needs other numbers of examples, and which mechanisms are left to the slow part."""
+"""How often a law is tried, which of many cases it is tried with, and which mechanisms are left to the slow part."""
 
 from hypothesis import settings
 
@@ -13,3 +13,11 @@ def tries(count):
     """So many examples; `make thorough` tries ten times as many."""
     same_every_time = settings.default.derandomize  # which the thorough profile is not
     return settings(max_examples=count if same_every_time else count * 10)
+
+
+def some(cases, count):
+    """So many of the cases, spread evenly; `make thorough` takes all."""
+    every = list(cases)
+    if not settings.default.derandomize or len(every) <= count:
+        return every
+    return [every[k * len(every) // count] for k in range(count)]

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from scripts import exactly, marked, mistakes, page, shown
 from test_worked_cases import CASES, question
+from trials import some
 
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import Matrix
@@ -35,8 +36,8 @@ def test_the_matrices_under_their_own_names_are_right():
     assert (report.total, told(report)) == (report.available, [])
 
 
-@pytest.mark.covering(most=2)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.covering(most=1)
+@pytest.mark.parametrize("seed", some(range(12), 6))
 def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed):
     order = list(PARTS)
     Random(seed).shuffle(order)
