@@ -12,8 +12,9 @@ import random
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 
 from symattn.exact.reading import read
 from symattn.marking.marker.answers import in_letters
@@ -143,7 +144,20 @@ def hook(event, arguments):
         watching[0][f"{event} {str(arguments[0])[:60] if arguments else ''}"] += 1
 
 
-sys.addaudithook(hook)
+@cache
+def hooked():
+    """Once a process has the hook it keeps it, and everything that it does takes longer."""
+    sys.addaudithook(hook)
+
+
+@contextmanager
+def watched(events):
+    hooked()
+    watching[:] = [events]
+    try:
+        yield
+    finally:
+        watching.clear()
 
 
 ACCEPTS = Accepts(POLICIES["ecf"], exact=True, places=4)
@@ -183,14 +197,13 @@ def fuzz(count, seed, kinds=KINDS):
         kind = rng.choice(kinds)
         answer, mark = kind(rng, text), rng.choice((".", ".", ",", "auto"))
         faulthandler.dump_traceback_later(HOPELESS, exit=True)
-        watching[:] = [tally.events]
         start = time.thread_time()
         try:
-            outcome = judge(answer, truth, symbols, mark)
+            with watched(tally.events):
+                outcome = judge(answer, truth, symbols, mark)
         except Exception as error:  # any is a defect, and is what this looks for
             outcome = "CRASH"
             tally.crashes.append((repr(error)[:200], kind.__name__, answer[:400]))
-        watching.clear()
         faulthandler.cancel_dump_traceback_later()
         tally.slowest = max(tally.slowest, time.thread_time() - start)
         tally.outcomes[f"{kind.__name__} {outcome}"] += 1

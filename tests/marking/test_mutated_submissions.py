@@ -185,7 +185,6 @@ def test_hundreds_of_functions_of_functions():
 def test_it_would_see_code_that_is_run():
     """The hook counts what it is there to count."""
     tally = fuzz_answers.Tally()
-    fuzz_answers.watching[:] = [tally.events]
-    exec("1")
-    fuzz_answers.watching.clear()
+    with fuzz_answers.watched(tally.events):
+        exec("1")
     assert any(event.startswith("exec") for event in tally.events)
