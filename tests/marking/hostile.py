@@ -7,12 +7,10 @@ from scripts import key_of, key_script, spoilt
 
 import symattn
 from symattn.derivation.mechanisms import mechanisms
-from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.exact import Matrix, exact, has_symbols
 from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.submissions.entries import entry
-from symattn.marking.trial import script
 from symattn.teaching.examples import examples
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import drawn_types, problem_types
@@ -94,47 +92,6 @@ def other_said(rng):
     return rng.choice(said)
 
 
-def reshaped(said, rng):
-    """The same numbers in another shape: transposed, cut, too wide, too long, in other order."""
-    rows = said.rows
-    others = [
-        said.T, Grid(rows[:-1] or rows), Grid((*rows, rows[0])), Grid(tuple((*row, row[0]) for row in rows)),
-        Grid(tuple(row[:1] for row in rows)), Grid(rows[::-1]), Grid((rows[0],)),
-    ]  # fmt: skip
-    return rng.choice(others)
-
-
-def changed(said, rng):
-    match said:
-        case Grid() if rng.random() < 0.3:
-            return reshaped(said, rng)
-        case Grid(rows):
-            share = rng.choice([0.1, 0.3, 1])
-            return Grid(tuple(tuple(written(rng) if rng.random() < share else x for x in row) for row in rows))
-        case Entry():
-            return written(rng)
-        case _:
-            return other_said(rng)
-
-
-def with_changes(asked, attempt, rng):
-    """An attempt with some answers changed, exchanged, left out, or given for what was not asked."""
-    answers = dict(attempt.answers)
-    share = rng.choice([0.1, 0.4, 0.9])
-    for name in list(answers):
-        if rng.random() < share:
-            answers[name] = other_said(rng) if rng.random() < 0.15 else changed(answers[name], rng)
-        if rng.random() < share / 4:
-            del answers[name]
-    if len(answers) > 1 and rng.random() < 0.3:
-        one, other = rng.sample(sorted(answers), 2)
-        answers[one], answers[other] = answers[other], answers[one]
-    methods = frozenset(part.name for part in asked.parts if rng.random() < 0.1)
-    steps = [step.name for step in asked.problem.steps] if asked.problem else []
-    more = {name: any_grid(rng, 3, 3) for name in (*steps, "?") if rng.random() < 0.1}
-    return Attempt(answers, {**attempt.more, **more}, methods)
-
-
 def _has_symbols(asked):
     given = asked.problem.derivation.givens.values() if asked.problem else ()
     return any(has_symbols(x) for matrix in given if isinstance(matrix, Matrix) for x in matrix)
@@ -156,16 +113,13 @@ def key(asked):
     return replace(right, methods=frozenset(part.name for part in asked.parts))
 
 
-def attempts(asked, rng):
-    """Scripts that are spoilt in one way or another, without end; misconceptions carried on among them."""
-    if _has_symbols(asked):
-        while True:
-            yield with_changes(asked, in_symbols(asked), rng)
-    believed = [None]
-    if asked.problem is not None and asked.type == "full":
-        wrongs = replayed(asked.problem.derivation, rng.sample(sorted(misconceptions()), 12))
-        believed += [wrong.derivation for wrong in wrongs if not wrong.stopped and wrong.first is not None]
-    while True:
-        wrong = rng.choice(believed)
-        base = key_script(asked) if wrong is None else script(asked, wrong)
-        yield rng.choice([spoilt(asked, rng), with_changes(asked, base, rng), with_changes(asked, base, rng)])
+def attempt(asked, rng):
+    """A spoilt script: answers left out, changed, of another kind, exchanged, or given for what was not asked."""
+    answers = dict(in_symbols(asked).answers if _has_symbols(asked) else spoilt(asked, rng).answers)
+    answers |= {name: other_said(rng) for name in [*answers, "?"] if rng.random() < 0.2}
+    if len(answers) > 1:
+        one, other = rng.sample(sorted(answers), 2)
+        answers[one], answers[other] = answers[other], answers[one]
+    steps = [step.name for step in asked.problem.steps] if asked.problem else []
+    more = {name: any_grid(rng, 3, 3) for name in (*steps, "?") if rng.random() < 0.1}
+    return Attempt(answers, more, frozenset(part.name for part in asked.parts if rng.random() < 0.1))

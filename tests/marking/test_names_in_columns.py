@@ -10,15 +10,15 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 from sentences import refused_saying
+from test_grading_summary import ECF, result, row
 
 from symattn.cli import main
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.by_exception import Entered
 from symattn.marking.grading.gradebook import Gradebook
-from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.grading.record import Result
 from symattn.marking.marker import mark
-from symattn.marking.marker.policy import POLICIES
 from symattn.marking.reports import report_json
 from symattn.marking.trial import Trial, script
 from symattn.page.document import Table
@@ -44,26 +44,16 @@ def bare(text):
 
 def class_with(*reports):
     """The mistakes that a class's page lists, of one student for each report."""
-    rows = [
-        Row(k, f"N{k}", f"s{k}", "P", status="marked", results=(Result("V", report),))
-        for k, report in enumerate(reports, 1)
-    ]
-    page = Gradebook("Midterm", Terms(POLICIES["ecf"]), tuple(rows)).summary
+    rows = (row(k, Result("V", report)) for k, report in enumerate(reports, 1))
+    page = Gradebook("Midterm", ECF, tuple(rows)).summary
     tables = [block for block in page.blocks if isinstance(block, Table) and "Mistake" in plain(block.header[0])]
-    return {bare(plain(row[0])) for table in tables for row in table.rows}
+    return {bare(plain(cells[0])) for table in tables for cells in table.rows}
 
 
 def report_of(id, **orientation):
     """A report with one mistake; its question says how it lies, or does not, as earlier reports."""
-    return {
-        "question": {"title": "Question", **orientation},
-        "total": 0,
-        "of": 5,
-        "marks": [{"parts": ["S"], "code": "A", "given": 0, "of": 5, "why": "", "pending": False}],
-        "mistakes": [{"part": "S", "step": "S", "kind": "misconception", "candidates": [{"id": id}]}],
-        "notices": [],
-        "remarks": [],
-    }
+    report = result("V", {"S": 0}, mistakes=[("S", "misconception", [id])]).report
+    return {**report, "question": {**report["question"], **orientation}}
 
 
 def drawn(notation, problem="full", **more):
