@@ -215,36 +215,14 @@ def test_token_by_token_gives_exactly_what_matrices_give(problem):
         assert problem.run(by="token", scores=scores).value("Z") == by_matrix
 
 
-def scores_with_shifts(draw):
-    rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    scores = draw(strategies.matrices(rows, columns))
-    return scores, draw(st.lists(strategies.entries, min_size=rows, max_size=rows))
-
-
 @tries(15)
-@given(st.data(), st.sampled_from(["rows", "columns"]))
-def test_softmax_sums_to_exactly_1(data, along):
-    scores, _ = scores_with_shifts(data.draw)
+@given(strategies.matrices(3, 3), st.sampled_from(["rows", "columns"]))
+def test_softmax_sums_to_exactly_1(scores, along):
     weights = Softmax(along).apply(Matrix(scores))
     lines = weights.rows if along == "rows" else weights.T.rows
     for line in lines:
         assert sum(line[1:], line[0]) == 1
     assert all(0 < x <= 1 for x in map(float, weights.sympy()))
-
-
-@tries(10)
-@given(strategies.problems("attention", {"orientation": "rows"}, exotic=False), st.randoms())
-def test_without_a_mask_permuting_the_tokens_permutes_the_outputs(problem, random):
-    n, m = problem.sizes["n"], problem.sizes["m"]
-    queries, keys = random.sample(range(n), n), random.sample(range(m), m)
-    permuted = {
-        "Q": [problem.givens["Q"][i] for i in queries],
-        "K": [problem.givens["K"][j] for j in keys],
-        "V": [problem.givens["V"][j] for j in keys],
-    }
-    output = problem.run(mask="none").value("Z")
-    moved = replace(problem, givens=permuted).run(mask="none").value("Z")
-    assert moved == Matrix.of(output.rows[i] for i in queries)
 
 
 @tries(10)
