@@ -32,8 +32,9 @@ MOST_SHOWN = 300_000
 """Characters that cells show besides the matrices that have a name."""
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
-_ROUND_A_NAME = " :={},'\""
+_ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
+_IN_QUOTES = re.compile(r"""(['"])(.*)\1""")
 _ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
 _NAME_AT_END = re.compile(r"(?:^|\n)[ \t]*(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?\s*\Z")
 """In any language: a variable alone in the last line, whose value is shown."""
@@ -224,7 +225,7 @@ class _Program:
                 before = piece
                 text += piece
                 continue
-            variable = next(variables, "") or _last_line(before).strip(_ROUND_A_NAME)
+            variable = next(variables, "") or _name_in(before)
             target = self.target(variable, place) if variable.isidentifier() else None
             if variable in self.given or (variable in self._typed and target is not None):
                 text = text.removesuffix(before)
@@ -293,5 +294,7 @@ class _Program:
             yield name, ""
 
 
-def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
+def _name_in(before: str) -> str:
+    """What stands in front of a value, if it is a name: 'S' in quotes is called S, and S' is not."""
+    name = before.rstrip().rpartition("\n")[2].strip(_ROUND_A_NAME)
+    return quoted_name[2] if (quoted_name := _IN_QUOTES.fullmatch(name)) else name
