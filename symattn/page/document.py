@@ -382,6 +382,11 @@ class HeatMaps:
     items: tuple[tuple[Inlines, HeatMap], ...]
     small: bool = False
 
+    @property
+    def description(self) -> str:
+        """Of all of them."""
+        return " ".join(picture.description for _, picture in self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemList:

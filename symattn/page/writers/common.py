@@ -302,6 +302,12 @@ def in_lines(items: Sequence[T], columns: int) -> list[Sequence[T]]:
     return [items[i : i + columns] for i in range(0, len(items), columns)]
 
 
+def entries_in_lines(entries: Entries, limit: float = LINE, most: int = 10) -> list[Sequence[Formula]]:
+    """Equations in as many columns as have room, `most` at most; in a single one, what is too wide is folded."""
+    columns = columns_that_fit(entries.equations, min(entries.columns, most), limit)
+    return in_lines(folded(entries.equations, limit=limit) if columns == 1 else entries.equations, columns)
+
+
 def columns_as_wide(widths: Sequence[float], columns: int, limit: float, gap: float) -> int:
     """The same for what is so wide."""
     for n in range(max(1, min(columns, len(widths))), 1, -1):
@@ -620,6 +626,13 @@ def one_after_another(block: AnswerSpace | Falk | Flow | Columns | Solved) -> Se
             return ask
         case _:
             assert_never(block)
+
+
+def as_matrix(scheme: Falk) -> MatrixOf:
+    """A scheme that is worked out as a matrix of matrices, for formats that have nothing else."""
+    assert isinstance(scheme.inside, MatrixOf)
+    left, above = scheme.names or (NOTHING, NOTHING)
+    return MatrixOf(((NOTHING, above, scheme.above), (left, scheme.left, scheme.inside)), bracket="")
 
 
 def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) -> list[Formula]:

@@ -15,7 +15,7 @@ from typing import Literal
 from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold
 from symattn.foundation.languages import say
-from symattn.page.document import Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
+from symattn.page.document import Blocks, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
 from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
 
@@ -127,12 +127,12 @@ def _is_close(page: Page) -> bool:
     return page.closer and page.dense
 
 
-def has_room(flow: Flow, page: Page) -> bool:
-    """Whether the sheets of a question can be drawn without being made too small."""
+def shown(flow: Flow, page: Page) -> Blocks:
+    """The sheets of a question; the usual form, where they would be too small."""
     sheets = [block for block in all_blocks(flow.sheet) if isinstance(block, FlowSheet)]
-    return page.share == 1 and all(
-        picture.smaller(page) >= _SMALLEST for sheet in sheets for picture in fitted(sheet, page)
-    )
+    pictures = (picture for sheet in sheets for picture in fitted(sheet, page))
+    has_room = page.share == 1 and all(picture.smaller(page) >= _SMALLEST for picture in pictures)
+    return flow.sheet if has_room else flow.otherwise
 
 
 def fitted(sheet: FlowSheet, page: Page) -> list[Picture]:

@@ -511,10 +511,8 @@ def _block(block: Block, screen: _Screen) -> str:
         case Display(lines, lead):
             words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
             return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])
-        case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, min(columns, common.ON_A_SCREEN), page.line)
-            lines = tuple(common.folded(equations, limit=page.line)) if columns == 1 else equations
-            return _formulas(common.in_lines(lines, columns))
+        case Entries():
+            return _formulas(common.entries_in_lines(block, page.line, common.ON_A_SCREEN))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace():
@@ -544,8 +542,8 @@ def _block(block: Block, screen: _Screen) -> str:
             return f'<div class="together">\n{_blocks(blocks, screen)}\n</div>'
         case Falk():
             return _falk(block, page)
-        case Flow(sheet):
-            return _blocks(sheet if flow.has_room(block, page) else common.one_after_another(block), screen)
+        case Flow():
+            return _blocks(flow.shown(block, page), screen)
         case FlowSheet():
             return _flow_sheet(block, screen)
         case Columns() if page.large:

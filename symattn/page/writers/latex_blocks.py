@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar, assert_never
 
@@ -183,13 +182,10 @@ class Blocks:
                 return filled_lines(self.text(content) + self.at_margin(marks))
             case Display(lines, lead):
                 folded = common.folded(lines, lead, self.line)
-                return self.formulas((tex.aligned(x, self.dialect, self.notation) for x in folded), lead)
-            case Entries(equations, columns):
-                columns = common.columns_that_fit(equations, columns, self.line)
-                if columns == 1:
-                    equations = tuple(common.folded(equations, limit=self.line))
-                cells = [tex.aligned(equation, self.dialect, self.notation) for equation in equations]
-                return self.formulas(map(" & ".join, common.in_lines(cells, columns)))
+                return self.formulas(map(self.aligned, folded), lead)
+            case Entries():
+                rows = common.entries_in_lines(block, self.line)
+                return self.formulas(" & ".join(map(self.aligned, line)) for line in rows)
             case AnswerGrid():
                 return self._grid(block)
             case WorkingSpace(ruled=True):
@@ -222,8 +218,8 @@ class Blocks:
                 return self.together(block)
             case Falk():
                 return self._falk(block)
-            case Flow(sheet):
-                return self.blocks(sheet if flow.has_room(block, page) else common.one_after_another(block))
+            case Flow():
+                return self.blocks(flow.shown(block, page))
             case FlowSheet():
                 return self._flow_sheet(block)
             case Columns():
@@ -238,6 +234,9 @@ class Blocks:
                 return "\\clearpage"
             case _:
                 assert_never(block)
+
+    def aligned(self, line: Formula) -> str:
+        return tex.aligned(line, self.dialect, self.notation)
 
     def formulas(self, lines: Iterable[str], lead: Inlines = ()) -> str:
         """Rows of formulas aligned at &, behind some words."""
@@ -616,7 +615,6 @@ def _on_one_line(source: str) -> str:
     return re.sub(r"\s*\n\s*", " ", source).strip()
 
 
-@lru_cache(maxsize=1024)  # most is the same on every sheet
 def filled_lines(source: str, indent: str = "") -> str:
     """Source in lines that are pleasant to edit."""
     return textwrap.fill(source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -146,10 +146,8 @@ class BodyBlocks(Blocks):
                 return self.block(boxes) + (f"\n\\vspace{{{below}mm}}\\par" if below else "")
             case FillIns(items):
                 return "\\par\\noindent\n" + "\n".join(map(self._fill_in, items)) + "\\par"
-            case HeatMap(description=said):
-                return _left_out(said)
-            case HeatMaps(items):
-                return _left_out(" ".join(picture.description for _, picture in items))
+            case HeatMap() | HeatMaps():
+                return _left_out(block.description)
             case FlowSheet():
                 return _left_out("")
             case Box(title, blocks):
@@ -158,7 +156,7 @@ class BodyBlocks(Blocks):
             case Together(blocks):
                 return self.blocks(blocks)
             case Falk(inside=MatrixOf()):
-                return self._scheme(block)
+                return self.formulas([tex.write(common.as_matrix(block), self.dialect)])
             case Falk() | Flow() | Columns():
                 return self.blocks(common.one_after_another(block))
             case PageBreak():
@@ -189,13 +187,6 @@ class BodyBlocks(Blocks):
                         yield f"& \\quad {tex.write(Relation((NOTHING, part), (sign,)), self.dialect)}"
                 case _:
                     yield tex.aligned(line, self.dialect)
-
-    def _scheme(self, block: Falk) -> str:
-        """Falk's scheme as a matrix of matrices."""
-        left, above = block.names or (NOTHING, NOTHING)
-        assert isinstance(block.inside, MatrixOf)
-        rows = ((NOTHING, above, block.above), (left, block.left, block.inside))
-        return self.formulas([tex.write(MatrixOf(rows, bracket=""), self.dialect)])
 
     def _grid(self, grid: AnswerGrid) -> str:
         """Boxes as an array with rules."""

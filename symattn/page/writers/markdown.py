@@ -11,10 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import assert_never
 
-from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, MatrixOf, contains
+from symattn.formula.nodes import Blank, CellKind, Formula, MatrixOf, contains
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
@@ -99,7 +98,6 @@ _TEX_IN_LINE = replace(_TEX, flat=True)
 # --- text ---------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
 def escaped(words: str) -> str:
     """Text that Markdown prints as it is.
 
@@ -242,13 +240,9 @@ def _block(block: Block) -> str:
         case Display(lines, lead):
             words = f"{in_line(lead)}\n\n" if lead else ""
             return words + _lines(common.folded(lines))
-        case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, min(columns, common.ON_A_SCREEN))
-            if columns == 1:
-                equations = tuple(common.folded(equations))
-            cells = [tex.aligned(equation, _TEX) for equation in equations]
-            rows = [*map(" & ".join, common.in_lines(cells, columns))]
-            return _display(_aligned_lines(rows))
+        case Entries():
+            rows = common.entries_in_lines(block, most=common.ON_A_SCREEN)
+            return _display(_aligned_lines([" & ".join(map(_aligned, line)) for line in rows]))
         case AnswerGrid():
             return _grid(block)
         case WorkingSpace():
@@ -261,8 +255,8 @@ def _block(block: Block) -> str:
             return _choices(block)
         case HeatMap(description=description):
             return _figure(text.heat_map(block), description)
-        case HeatMaps(items):
-            return _figure(text.heat_maps(block), " ".join(picture.description for _, picture in items))
+        case HeatMaps():
+            return _figure(text.heat_maps(block), block.description)
         case ItemList(items, ordered):
             signs = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
             return "\n".join(sign + in_line(item) for sign, item in zip(signs, items, strict=True))
@@ -291,7 +285,11 @@ def _block(block: Block) -> str:
 def _lines(lines: Sequence[Formula]) -> str:
     if len(lines) == 1:
         return _display(tex.indented(tex.write(lines[0], _TEX)))
-    return _display(_aligned_lines([tex.aligned(line, _TEX) for line in lines]))
+    return _display(_aligned_lines(list(map(_aligned, lines))))
+
+
+def _aligned(line: Formula) -> str:
+    return tex.aligned(line, _TEX)
 
 
 def _aligned_lines(lines: Sequence[str]) -> str:
@@ -303,9 +301,7 @@ def _scheme(block: Falk) -> str:
     """The two factors and their product in a formula, set as in Falk's scheme; boxes to write in come below."""
     if isinstance(block.inside, AnswerGrid):
         return _together(common.one_after_another(block))
-    left, above = block.names or (NOTHING, NOTHING)
-    rows = ((NOTHING, above, block.above), (left, block.left, block.inside))
-    return _lines((MatrixOf(rows, bracket=""),))
+    return _lines((common.as_matrix(block),))
 
 
 def _columns(block: Columns) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
@@ -120,7 +120,6 @@ def _heading(lines: float) -> float:
     return _ABOVE_HEADING + lines * _LINE + _BELOW_HEADING
 
 
-@lru_cache(maxsize=2**8)  # several arrangements are tried
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
     formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))

@@ -893,8 +893,8 @@ def _block(block: Block, page: Page) -> str:
             return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
         case Falk():
             return _falk(block, page)
-        case Flow(sheet):
-            return _blocks(sheet if flow.has_room(block, page) else common.one_after_another(block), page)
+        case Flow():
+            return _blocks(flow.shown(block, page), page)
         case FlowSheet():
             return _flow_sheet(block, page)
         case Columns():

@@ -331,21 +331,9 @@ class PartialSolution:
         step = next((step for step in boxes.derivation if step.name == boxes.step), None)
         if step is None or step.result != boxes.matrix:
             return []
-        return entries(step, self._knowing(boxes), Detail(boxes.first, self.question.places))
-
-    def _knowing(self, boxes: _Boxes) -> _Knowing:
-        """The words for a derivation of which the entries that stand on the paper are known."""
-        if (knowing := self._words.get(id(boxes.derivation))) is None:
-            shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
-            knowing = self._words[id(boxes.derivation)] = _Knowing(
-                boxes.derivation, self.question.notation, shown, self.printed
-            )
-        return knowing
-
-    @cached_property
-    def _words(self) -> dict[int, _Knowing]:
-        """By the identity of the derivation, which the question keeps: it is the same for all parts but a few."""
-        return {}
+        shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
+        knowing = _Knowing(boxes.derivation, self.question.notation, shown, self.printed)
+        return entries(step, knowing, Detail(boxes.first, self.question.places))
 
 
 @dataclass(frozen=True)
