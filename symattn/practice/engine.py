@@ -59,8 +59,8 @@ OF_MAKING: tuple[str, ...] = (
     "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
-        "binding", "compiling", "coverage", "drawing_tikz", "drawing_typst", "latex", "latex_blocks", "latex_body",
-        "latex_exam", "latex_text", "pdf", "rows", "typst",
+        "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_exam", "latex_text", "pdf",
+        "rows", "typst",
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in (

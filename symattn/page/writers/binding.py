@@ -177,7 +177,7 @@ class _Book:
         places: list[tuple[int, Any]] = []
         if part.tree is not None:
             tags = _listed(part.tree["/K"])
-            places = [(int(number), held) for number, held in _pairs(part.tree["/ParentTree"].get_object(), "/Nums")]
+            places = [(int(number), held) for number, held in pairs(part.tree["/ParentTree"].get_object(), "/Nums")]
             part.numbers[part.root.raw_get("/StructTreeRoot").idnum] = _WHOLE
         kept += [*tags, *(held for _, held in places)]
         if self.first is None:
@@ -204,7 +204,7 @@ class _Book:
         for number, held in places:
             self._places += [b"%d" % (number + part.place), part.moved(held)]
             self._next_place = max(self._next_place, number + part.place + 1)
-        for name, held in _pairs(part.tree.get("/IDTree", {}), "/Names"):
+        for name, held in pairs(part.tree.get("/IDTree", {}), "/Names"):
             self._named[part.prefix + _text(name)] = part.moved(held)
         roles = part.tree.get("/RoleMap", {})
         self._roles |= {_written(role): _written(meaning) for role, meaning in roles.items()}
@@ -312,9 +312,9 @@ def _text(name: Any) -> bytes:
     return name if isinstance(name, bytes) else str(name).encode("latin-1")
 
 
-def _pairs(tree: Any, leaves: str) -> Iterator[tuple[Any, Any]]:
+def pairs(tree: Any, leaves: str) -> Iterator[tuple[Any, Any]]:
     """The entries of a tree of numbers or of names."""
     for kid in tree.get("/Kids", ()):
-        yield from _pairs(kid.get_object(), leaves)
-    pairs = tree.get(leaves, ())
-    yield from zip(pairs[::2], pairs[1::2], strict=True)
+        yield from pairs(kid.get_object(), leaves)
+    entries = tree.get(leaves, ())
+    yield from zip(entries[::2], entries[1::2], strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -117,6 +118,13 @@ def is_single_character(index: Formula) -> bool:
 def index_comma(sub: tuple[Formula, ...]) -> str:
     """What stands between indices: nothing in q₁₂, a comma in q_{10,2} and x_{i,query}."""
     return "" if all(map(is_single_character, sub)) else ","
+
+
+def sign_after(matrix: MatrixOf, i: int, j: int) -> str:
+    """What stands behind an entry of a matrix: what parts the columns, or the rows."""
+    if j < len(matrix.rows[i]) - 1:
+        return matrix.separator
+    return matrix.row_end if i < len(matrix.rows) - 1 else ""
 
 
 # --- fractions ----------------------------------------------------------------------------------------
@@ -576,6 +584,13 @@ def _visible(character: str) -> str:
 def label(name: str) -> str:
     """A name before what it is of, with the language's colon: "Nom :" in French."""
     return say("{label}:", label=name)
+
+
+def page_words(page: str, count: str, words: Callable[[str], str]) -> list[str]:
+    """ "page 1 of 9" in pieces, with what a format has for the two numbers, and its words as the format writes them."""
+    pieces = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
+    numbers = {"\ue000": page, "\ue001": count}
+    return [numbers.get(piece) or words(piece) for piece in pieces if piece]
 
 
 def composed(text: str) -> str:

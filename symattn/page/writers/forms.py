@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -18,10 +17,10 @@ from urllib.parse import quote, unquote
 
 from symattn.foundation.languages import say
 from symattn.page.document import Heading
+from symattn.page.writers.common import letter
 
 if TYPE_CHECKING:
     from pypdf import PdfWriter
-    from pypdf.generic import DictionaryObject
 
 _ADDRESS = "symattn-field:"
 
@@ -58,7 +57,7 @@ class Spot:
     @property
     def place(self) -> str:
         """The question and its part: 2a; on a worksheet 2."""
-        return f"{self.question}{_letters(self.part)}"
+        return f"{self.question}{letter(self.part - 1).lower() if self.part else ''}"
 
     @classmethod
     def of(cls, name: str) -> Spot | None:
@@ -76,11 +75,6 @@ _HEAD = re.compile(r"([^/]*)/head/([^/]+)")
 _SPOT = re.compile(
     r"([^/]*)/(\d{1,3})([a-z]{0,2})/(grid|table|copy|choices|line|space)/(\d{1,3})((?:/\d{1,4}){0,2})", re.ASCII
 )
-
-
-def _letters(number: int) -> str:
-    """1 is a, 27 aa, 0 nothing."""
-    return _letters((number - 1) // 26) + chr(ord("a") + (number - 1) % 26) if number else ""
 
 
 def _number(letters: str) -> int:
@@ -157,10 +151,12 @@ def with_fields(pdf: bytes) -> bytes:
     from pypdf import PdfReader, PdfWriter
     from pypdf.generic import NameObject, TextStringObject
 
+    from symattn.page.writers.binding import pairs  # only here, for the practice page binds nothing
+
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf)))
     writer.pdf_header = pdf[:8].decode("ascii")
     root: Any = writer.root_object
-    tags = dict(_tags(root["/StructTreeRoot"]["/ParentTree"]))
+    tags = {int(number): tag.get_object() for number, tag in pairs(root["/StructTreeRoot"]["/ParentTree"], "/Nums")}
     fields: list[Any] = []
     names: Counter[str] = Counter()
     for page in writer.pages:
@@ -268,12 +264,3 @@ def _drawing(writer: PdfWriter, size: tuple[float, float], content: str) -> Any:
     drawing.set_data(content.encode("ascii"))
     drawing.update(_object({"/Type": "/XObject", "/Subtype": "/Form", "/BBox": [0.0, 0.0, *size]}))
     return writer._add_object(drawing)
-
-
-def _tags(tree: Any) -> Iterator[tuple[int, DictionaryObject]]:
-    """Tags by the number that what they are of knows them by."""
-    for kid in tree.get("/Kids", ()):
-        yield from _tags(kid.get_object())
-    numbered = tree.get("/Nums", ())
-    for number, tag in zip(numbered[::2], numbered[1::2], strict=True):
-        yield int(number), tag.get_object()

@@ -351,11 +351,11 @@ def _matrix(node: MatrixOf) -> str:
 
 def _cell(node: MatrixOf, i: int, j: int, pads: Pads) -> str:
     left, right = (_gap(pad) if pad else "" for pad in pads.get((i, j), (0.0, 0.0)))
-    source, last = left + _math(node.rows[i][j], "normal") + right, j == len(node.rows[i]) - 1
+    source = left + _math(node.rows[i][j], "normal") + right
     if node.nested:
-        bracket = node.bracket or "["
+        bracket, last = node.bracket or "[", j == len(node.rows[i]) - 1
         source = (_still(_OPEN[bracket]) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")
-    sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
+    sign = common.sign_after(node, i, j)
     excluded = ' class="excluded"' if (i, j) in node.excluded else ""
     return f"<mtd{excluded}>{source}{_still(sign) if sign else ''}</mtd>"
 
@@ -414,7 +414,7 @@ def write(document: Document) -> str:
             paper={"a4": "A4", "letter": "letter"}[document.look.paper],
             margins=f"{page.top}mm {page.side}mm {page.bottom}mm",
             identity=_css_string(" · ".join(filter(None, (document.sheet, document.title)))),
-            page_number=_page_number(),
+            page_number=" ".join(common.page_words("counter(page)", "counter(pages)", _css_string)),
             font=_font() if "<math" in body else "",
             body=body,
             save=say("Save my work"),
@@ -459,13 +459,6 @@ def _css_string(words: str) -> str:
     """
     signs = (c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in common.visible(words))
     return f'"{"".join(signs)}"'
-
-
-def _page_number() -> str:
-    """What a style sheet writes at the foot of a page."""
-    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
-    counters = {"\ue000": "counter(page)", "\ue001": "counter(pages)"}
-    return " ".join(counters.get(part) or _css_string(part) for part in parts if part)
 
 
 def _body(document: Document, screen: _Screen) -> str:

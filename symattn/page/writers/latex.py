@@ -117,7 +117,7 @@ def _written(document: Document, macros: str, for_many: bool = False) -> str:
             "sheet": escaped(document.sheet),
             "recipe": code(document.footer),
             "solution_word": escaped(say("Solution")),
-            "page_words": _page_words(),
+            "page_words": "".join(common.page_words("#1", "#2", escaped)),
             "table_words": "".join(f"\\{kind}word{{{escaped(say(word))}}}" for kind, word in _TABLE_WORDS.items()),
             "body": blocks.body(document.blocks),
         }
@@ -171,11 +171,6 @@ def _hyphenation(language: str) -> str:
     """The name that TeX has for the hyphenation of a language; nothing for English, which it always has."""
     code = catalogue(language).code
     return "" if code == "en" else _HYPHENATION.get(code, "nohyphenation")
-
-
-def _page_words() -> str:
-    """Page 1 of 3, in the language of the page, with #1 and #2 for the numbers."""
-    return re.sub(r"\\#([12])", r"#\1", escaped(say("page {page} of {count}", page="#1", count="#2")))
 
 
 # --- whole folders --------------------------------------------------------------------------------------

@@ -298,9 +298,7 @@ def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
     picture = _picture(node.rows[i][j], flat)
     if (i, j) in node.excluded:
         picture = text("░") + picture + text("░")
-    if j < len(node.rows[i]) - 1:
-        return picture + text(node.separator)
-    return picture + text(node.row_end if i < len(node.rows) - 1 else "")
+    return picture + text(common.sign_after(node, i, j))
 
 
 def _is_signed_number(node: Formula) -> bool:

@@ -125,6 +125,7 @@ _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "":
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
+_PAGE_NUMBERS = "#counter(page).display()", "#counter(page).final().first()"
 _PAPER = {"a4": "a4", "letter": "us-letter"}
 
 _ABOVE_HEADING = ("auto", "1.25em", "1.15em")  # by its level: space of a group that begins with a heading
@@ -333,10 +334,9 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style, pads: Pads) -> str:
     source = _padded(_math(cell, style), *pads.get((i, j), (0.0, 0.0)))
     if (i, j) in node.excluded:
         source = f"#shaded({_spoken(cell)}, ${source}$) "
-    last = j == len(node.rows[i]) - 1
-    sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
+    sign = common.sign_after(node, i, j)
     if node.nested:
-        bracket = node.bracket or "["
+        bracket, last = node.bracket or "[", j == len(node.rows[i]) - 1
         # A bracket that has no partner in its cell is only a sign.
         source = (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
     return source + (f"\\{sign}" if sign else "")
@@ -476,7 +476,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         recipe=_recipe(document.footer),
         footers=_footers(document),
         language=literal(catalogue(document.look.language).code),
-        page_number=_page_number(),
+        page_number="".join(common.page_words(*_PAGE_NUMBERS, _words)),
         page=page,
         formula_size=page.formula_size,
         paper=_PAPER[document.look.paper],
@@ -531,13 +531,6 @@ _SHORT = 12  # characters: a shorter word never leaves a page
 def _long_word(page: Page) -> int:
     """How many characters a word has that may be broken anywhere, so that it does not leave the page."""
     return max(_SHORT, int(36 / page.scale))
-
-
-def _page_number() -> str:
-    """The words of "page 1 of 9", with the counters of the page in the places of their numbers."""
-    numbers = {"\ue000": "#counter(page).display()", "\ue001": "#counter(page).final().first()"}
-    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
-    return "".join(numbers.get(part) or _words(part) for part in parts if part)
 
 
 def _printable(words: str) -> str:
