@@ -356,7 +356,8 @@ class ThawedSheets(Mapping[str, Question]):
         if id not in self._made:
             frozen = self._sheets[id]
             chosen = problem_type(str(frozen.content["type"]))
-            question = chosen.make(frozen.content).asking(frozen.ask)
+            with Place(f"{self._where}, sheet {id}").here():
+                question = chosen.make(frozen.content).asking(frozen.ask)
             where = f"Sheet {id} of {self._where}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, where, self._software)

@@ -83,6 +83,14 @@ def test_what_is_no_frozen_set(text):
         thaw_sheets(text, "set.json")
 
 
+def test_a_content_that_cannot_be_read_is_told_with_its_place(three):
+    data = json.loads(freeze_sheets(three))
+    del data["sheets"][0]["content"]["given"]
+    thawed = thaw_sheets(sealed(data), "set.json")
+    with refused_saying(rf"^set\.json, sheet {three[0].name}: [Tt]he content of full cannot be read: KeyError"):
+        thawed[three[0].name]
+
+
 def test_an_exam_is_no_set_of_worksheets_and_a_set_no_exam(three):
     exam = (FOLDER / f"format-{FORMAT}" / "exam.json").read_text("utf-8")
     with refused_saying("is not a frozen set"):

@@ -104,7 +104,8 @@ class Exam:
         """A question made from its frozen variant; `InputError` if its key would be another one."""
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
-            question = problem_type(asked.spec.type).make(cast(Content, frozen.content)).asking(asked.ask)
+            with Place(f"{FROZEN}, variant {frozen.id} of question {number + 1}").here():
+                question = problem_type(asked.spec.type).make(cast(Content, frozen.content)).asking(asked.ask)
             named = f"Variant {frozen.id} of question {number + 1}"
             if frozen.parts:
                 question = as_frozen(question, frozen.parts, named, self.software)

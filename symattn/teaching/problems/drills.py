@@ -309,10 +309,10 @@ def _form(softmax: str, k: int) -> str:
 
 
 def ask(draw: Draw) -> Asked:
-    settings = ("orientation", "mask_style")
+    notation, settings = load_notation(draw.notation()), ("orientation", "mask_style")
     draw.together(lambda rng: {name: getattr(draw.spec.chosen_settings(), name) for name in settings})
     draw.together(lambda rng: {name: getattr(draw.spec, name) for name in ("exact", "places")})
-    say = Prose(load_notation(draw.notation()), orientation=draw["orientation"])
+    say = Prose(notation, orientation=draw["orientation"])
     items = [Drill(**item) for item in draw("items", lambda rng: draw_drills(rng, draw))]
 
     def made() -> ProvedQuestion:
