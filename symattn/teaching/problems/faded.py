@@ -32,6 +32,7 @@ from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import make_part
 from symattn.teaching.problems.base import up_to
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record
+from symattn.teaching.problems.systems import reduced
 from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part
 
 # ------------------------------------------------------------------------------------------------ what follows
@@ -166,37 +167,9 @@ def _solved(equations: Iterable[Equation]) -> set[Cell]:
     """The unknowns that have one value only: alone in an equation, or in a row of the reduced echelon form."""
     listed = [e for e in equations if e]
     known = {cell for e in listed if len(e) == 1 for cell in e}
-    rows: list[tuple[Cell, dict[Cell, Fraction]]] = []
-    for e in listed:
-        rational = {cell: Fraction(c) for cell, c in e.items() if isinstance(c, int | Fraction)}
-        if len(rational) == len(e):
-            _reduce_by(rows, rational)
-    return known | {pivot for pivot, row in rows if len(row) == 1}
-
-
-def _reduce_by(rows: list[tuple[Cell, dict[Cell, Fraction]]], new: dict[Cell, Fraction]) -> None:
-    """Gauss and Jordan: every pivot stands in its own row alone; `rows` gets one more, or stays."""
-    for pivot, row in rows:
-        if pivot in new:
-            _subtract(new, row, new[pivot])
-    if not new:
-        return
-    pivot = next(iter(new))
-    scale = new[pivot]
-    new = {cell: c / scale for cell, c in new.items()}
-    for _, row in rows:
-        if pivot in row:
-            _subtract(row, new, row[pivot])
-    rows.append((pivot, new))
-
-
-def _subtract(row: dict[Cell, Fraction], other: Mapping[Cell, Fraction], times: Fraction) -> None:
-    for cell, c in other.items():
-        rest = row.get(cell, Fraction(0)) - times * c
-        if rest:
-            row[cell] = rest
-        else:
-            row.pop(cell, None)
+    rational = ({cell: Fraction(c) for cell, c in e.items() if isinstance(c, int | Fraction)} for e in listed)
+    whole = (new for new, e in zip(rational, listed, strict=True) if len(new) == len(e))
+    return known | {pivot for pivot, row in reduced(whole) if len(row) == 1}
 
 
 def _lines(derivation: Derivation, step: Step) -> Iterator[list[tuple[Cell, Cell, bool]]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix, divide
 from symattn.foundation.dice import whole
 
+T = TypeVar("T", int, tuple[str, int, int])
 Row = tuple[int, ...]
 Rows = tuple[Row, ...]
 
@@ -22,27 +24,43 @@ def different(rows: Sequence[object]) -> bool:
     return all(a != b for i, a in enumerate(rows) for b in rows[:i])
 
 
+Equation = dict[T, Fraction]
+"""The coefficients of the unknowns, none of them 0, where the whole is 0."""
+
+
+def reduced(equations: Iterable[Mapping[T, Fraction]]) -> list[tuple[T, Equation[T]]]:
+    """Gauss and Jordan: the reduced echelon form, as rows with their pivots; each stands in its own row alone."""
+    rows: list[tuple[T, Equation[T]]] = []
+    for equation in equations:
+        new = dict(equation)
+        for pivot, row in rows:
+            if pivot in new:
+                _subtract(new, row, new[pivot])
+        if new:
+            lead = min(new)
+            new = {unknown: c / new[lead] for unknown, c in new.items()}
+            for _, row in rows:
+                if lead in row:
+                    _subtract(row, new, row[lead])
+            rows.append((lead, new))
+    return rows
+
+
+def _subtract(row: Equation[T], other: Mapping[T, Fraction], times: Fraction) -> None:
+    for unknown, c in other.items():
+        rest = row.pop(unknown, Fraction(0)) - times * c
+        if rest:
+            row[unknown] = rest
+
+
 def solution(rows: Sequence[Sequence[int | Fraction]], right: Sequence[int | Fraction]) -> list[Fraction] | None:
-    """One solution of a linear system (free unknowns are 0), or None if there is none: Gauss–Jordan with fractions."""
-    system = [[Fraction(x) for x in (*row, b)] for row, b in zip(rows, right, strict=True)]
-    unknowns, pivots = len(rows[0]), list[int]()
-    for column in range(unknowns):
-        done = len(pivots)
-        lead = next((r for r in range(done, len(system)) if system[r][column]), None)
-        if lead is None:
-            continue
-        system[done], system[lead] = system[lead], system[done]
-        system[done] = [x / system[done][column] for x in system[done]]
-        for r, row in enumerate(system):
-            if r != done and row[column]:
-                system[r] = [x - row[column] * y for x, y in zip(row, system[done], strict=True)]
-        pivots.append(column)
-    if any(row[-1] and not any(row[:-1]) for row in system):
+    """One solution of a linear system (free unknowns are 0), or None if there is none."""
+    unknowns = len(rows[0])
+    lines = (enumerate((*row, b)) for row, b in zip(rows, right, strict=True))
+    pivots = dict(reduced({k: Fraction(x) for k, x in line if x} for line in lines))
+    if unknowns in pivots:  # 0 = 1
         return None
-    unknown_values = [Fraction(0)] * unknowns
-    for r, column in enumerate(pivots):
-        unknown_values[column] = system[r][-1]
-    return unknown_values
+    return [pivots[k].get(unknowns, Fraction(0)) if k in pivots else Fraction(0) for k in range(unknowns)]
 
 
 def query_for(K: Rows, scores: Sequence[int]) -> list[Fraction] | None:
