@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Annotated, Any, TypeVar
 
-from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix, compare, divide, exact
 from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
@@ -31,6 +31,7 @@ from symattn.teaching.problems.systems import (
     normalised,
     query_for,
     scores_of,
+    softmax,
     solution,
     times,
     weights_for,
@@ -261,7 +262,7 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
 
     def check(part: Part) -> str:
         """Of the whole numbers from −9 to 9; scores are linear in the entry, so that one is all."""
-        weights = {value: Softmax(base=2).apply(Matrix([scores_with(value)])) for value in range(-9, 10)}
+        weights = {value: softmax([scores_with(value)], base=2) for value in range(-9, 10)}
         fitting = [value for value, row in weights.items() if row == weights[right]]
         return "" if fitting == [right] else f"the missing entry could be any of {fitting}"
 
@@ -319,7 +320,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
 
     def check(part: Part) -> str:
         keep = tuple(tuple(j in tokens for j in range(3)) for tokens in seen)
-        A = Softmax().apply(Mask(keep).apply(Matrix([[1] * 3] * 3)))
+        A = softmax([[1] * 3] * 3, keep)
         means = [tuple(map(exact, mean(V, subset))) for subset in SUBSETS]
         fitting = [means.count(row) for row in MatMul().apply(A, Matrix(V)).rows]
         return "" if fitting == [1, 1, 1] else f"the outputs are means of {fitting} sets of values, not of one each"
@@ -490,7 +491,7 @@ def _has_property(part: Part) -> str:
     judged = verdict(part.answer.rule, parameters, part.answer.model)
     if not judged.holds:
         return f"a model answer does not have its property: {judged.says}"
-    found = Softmax(base=parameters["base"]).apply(scores_by(parameters, as_rows(parameters, part.answer.model)))
+    found = softmax(scores_by(parameters, as_rows(parameters, part.answer.model)), base=parameters["base"])
     if "to" in parameters:
         holds = compare(found[0, parameters["to"]], exact(parameters["least"])) >= 0
     else:

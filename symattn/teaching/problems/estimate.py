@@ -13,8 +13,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import prod
 
-from symattn.derivation.ops import Softmax
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
+from symattn.exact import NEGATIVE_INFINITY, Value, compare
 from symattn.formula import Infinity, ListOf, Negative
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
@@ -33,6 +32,7 @@ from symattn.teaching.problems.asking import (
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
+from symattn.teaching.problems.systems import softmax
 from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
 
 Whole = tuple[int, ...]
@@ -46,7 +46,7 @@ ENTROPY = "The entropy of weights is minus the sum of every weight times its log
 
 
 def weights_of(row: Sequence[int | Fraction | None]) -> tuple[Value, ...]:
-    return Softmax().apply(Matrix([[NEGATIVE_INFINITY if s is None else s for s in row]])).rows[0]
+    return softmax([[NEGATIVE_INFINITY if s is None else s for s in row]]).rows[0]
 
 
 def _row(say: Prose, row: Sequence[int | None]) -> ListOf:

@@ -23,7 +23,7 @@ from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
-from symattn.teaching.problems.systems import Rows
+from symattn.teaching.problems.systems import Rows, softmax
 from symattn.teaching.question import Mark, OneLess, Part
 
 ITEMS = {
@@ -94,14 +94,10 @@ def keep_of(mask: str, tokens: int = PICTURE) -> Keep:
     return MASKS[mask][1](tokens)
 
 
-def weights_under(scores: Rows, keep: Keep) -> Matrix:
-    return Softmax().apply(Mask(keep).apply(Matrix(scores)))
-
-
 @cache
 def row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
     """The levels of the weights of visible scores; None if a weight is not clear.  Rows come again and again."""
-    weights = Softmax().apply(Matrix([scores])).rows[0]
+    weights = softmax([scores]).rows[0]
     return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
 
 
@@ -189,14 +185,14 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
 def _matrices(scores: Rows) -> dict[str, Matrix]:
     """The right weights with a causal mask, and what misreadings and misconceptions give instead."""
     keep = causal(len(scores), len(scores))
-    right = weights_under(scores, keep)
+    right = softmax(scores, keep)
     later: Keep = tuple(zip(*keep, strict=True))
     return {
         "right": right,
         "transposed": right.T,
         "columns": Softmax("columns").apply(Mask(keep).apply(Matrix(scores))),
-        "unmasked": weights_under(scores, keep_of("none", len(scores))),
-        "triangle": weights_under(scores, later),
+        "unmasked": softmax(scores, keep_of("none", len(scores))),
+        "triangle": softmax(scores, later),
     }
 
 
@@ -211,7 +207,7 @@ def which_mask(draw: Draw, say: Prose, place: int) -> Item:
     """Which mask was used."""
     mask = draw("mask", lambda rng: list(MASKS)[(draw.turn - 1) % len(MASKS)])
     keep = keep_of(mask)
-    A = weights_under(draw("scores", lambda rng: clear_scores(rng, keep)), keep)
+    A = softmax(draw("scores", lambda rng: clear_scores(rng, keep)), keep)
     right = say("no cell is white." if mask == "none" else "the white cells are exactly those that it hides.")
     offers = [
         Offer(title, right if name == mask else _unlike(keep, other(PICTURE), say), name == mask)
@@ -361,7 +357,7 @@ def _stated(said: Record, A: Matrix, say: Prose) -> tuple[Inlines, Inlines, bool
 def which_statements(draw: Draw, say: Prose, place: int) -> Item:
     """Which of five statements on an unmasked picture are true: two or three of them."""
     scores, statements = draw.several("scores statements", _statements)
-    A = weights_under(scores, keep_of("none"))
+    A = softmax(scores, keep_of("none"))
     offers = []
     for statement in statements:
         text, why, _ = _stated(statement, A, say)

@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import Any, TypeAlias
 
-from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
 from symattn.exact.sums import total
@@ -24,7 +23,7 @@ from symattn.page.document import Block, Display, TextLike, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import BlockLike, Offer, Prose, choice_part, fill_in, make_part
 from symattn.teaching.problems.draws import Draw, Item
-from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, times
+from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, softmax, times
 from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part
 
 NEW = message("new")
@@ -40,7 +39,7 @@ Instance: TypeAlias = tuple[Sequence[BlockLike], Item, Item]
 
 def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
     """Softmax with base 2, of masked scores if there is a mask: whole scores give fractions."""
-    return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
+    return softmax(scores, keep, base=2)
 
 
 def ordered(m: Matrix, order: Sequence[int]) -> Matrix:
@@ -208,7 +207,7 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
     hidden, score = draw.pick("hidden", [0, 1, 2, 3]), draw.whole("score", -3, 5)
 
     def outputs(keep: Keep) -> Matrix:
-        return times(Softmax().apply(Mask(keep).apply(Matrix([[score] * 4] * len(keep)))), Matrix(V))
+        return times(softmax([[score] * 4] * len(keep), keep), Matrix(V))
 
     return (
         [say("Every score is $c$.", c=say.number(score)), say.equations(V=Matrix(V))],
@@ -239,7 +238,7 @@ def copies(draw: Draw, say: Prose) -> Instance:
 
     def copied() -> Matrix:
         """From scores ln a, as often as there are copies."""
-        return Softmax().apply(Matrix([log_scores(parts) * times_written]))
+        return softmax([log_scores(parts) * times_written])
 
     texts = {
         2: "These are the weights of one query and the values. Now the whole list of keys and values is written twice, "
@@ -370,7 +369,7 @@ def rounded(draw: Draw, say: Prose) -> Instance:
         return times(Matrix([_HALVES]), Matrix(V))
 
     def too_much() -> Matrix:
-        true = times(Softmax().apply(Matrix([scores])), Matrix(V))
+        true = times(softmax([scores]), Matrix(V))
         return Matrix.of([[r - t for r, t in zip(by_halves(), true, strict=True)]])
 
     return (
@@ -528,7 +527,7 @@ def masked(draw: Draw, say: Prose) -> Instance:
 
     def weighed(hidden: Sequence[int]) -> Matrix:
         """From scores ln a, with −∞ where they are hidden."""
-        return Softmax().apply(Matrix([["-inf" if j in hidden else s for j, s in enumerate(log_scores(parts))]]))
+        return softmax([["-inf" if j in hidden else s for j, s in enumerate(log_scores(parts))]])
 
     first = next(j for j in range(4) if j not in hidden)
     texts = {
@@ -671,7 +670,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
 
     def multiplied(factor: int) -> Matrix:
         """From scores ln a: doubled, 2 ln a, and e^(2 ln a) worked out by the exact numbers."""
-        return Softmax().apply(Matrix([[f"{factor} * {log}" for log in log_scores(parts)]]))
+        return softmax([[f"{factor} * {log}" for log in log_scores(parts)]])
 
     def largest_to_smallest() -> Value:
         ranked = sorted(multiplied(4), key=cmp_to_key(compare))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from symattn.derivation.ops import MatMul
+from symattn.derivation.algebra import Base
+from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops.attention import Keep
 from symattn.exact import Matrix, divide
 from symattn.foundation.dice import whole
 
@@ -85,6 +87,12 @@ def scores_of(x: Row, W: Rows, K: Rows) -> Row:
 
 def times(a: Matrix, b: Matrix) -> Matrix:
     return MatMul().apply(a, b)
+
+
+def softmax(scores: Matrix | Sequence[Sequence[Any]], keep: Keep | None = None, base: Base = "e") -> Matrix:
+    """The weights of scores, row by row, under a mask if there is one."""
+    matrix = scores if isinstance(scores, Matrix) else Matrix(scores)
+    return Softmax(base=base).apply(Mask(keep).apply(matrix) if keep else matrix)
 
 
 def normalised(parts: Sequence[int]) -> Matrix:
