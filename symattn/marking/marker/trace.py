@@ -371,6 +371,8 @@ class Trace:
             before = next((whole for whole in wholes if self.accepts(entry, whole)[0]), before)
         as_written = entry.unit is not None and compared is not NEGATIVE_INFINITY
         own = entry.value if as_written or not verdict.accepted else compared
+        if entry.unit is None and not verdict.accepted and before is not NEGATIVE_INFINITY:
+            before = own  # nothing was rounded
         return follows if own is None else own, follows if before is None else before
 
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
