@@ -59,7 +59,8 @@ def awarded(script: Script, award: Award) -> Awarded:
             if other not in tried and len(tried) < MOST_WAYS:
                 tried.append(other)
                 found = replace(award(other), wrong=wrong & other.as_blank)
-                promising += [found] if found.total > way.total else []
+                if found.total > way.total and _explained(found, other) >= _explained(way, other):
+                    promising.append(found)
         best = max((best, *promising), key=lambda way: way.total)
     marked = _as_written(written, best)
     marked.given.extend(written.answer_alone(sum(mark.given for mark in marked.given)))
@@ -160,6 +161,13 @@ def _with_one_correct_line_removed(written: Awarding, doubtful: Collection[str])
             lost[name, between] = more
     for name, between in sorted(lost, key=lost.__getitem__, reverse=True)[:MOST_RIGHT]:
         yield script.with_blank(dict.fromkeys({name, *between}))
+
+
+def _explained(way: Awarding, blank: Script) -> int:
+    """How many entries that were written are accepted, or come of a wrong method that is known, but in blank lines."""
+    known = {event.number for event in way.trace.events if event.kind == "misconception"}
+    others = (v for v in way.trace.every_verdict if v.part not in blank.as_blank and v.state not in _NOT_WRITTEN)
+    return sum(verdict.accepted or verdict.event in known for verdict in others)
 
 
 def _doubtful(trace: Trace) -> dict[str, list[Verdict]]:
