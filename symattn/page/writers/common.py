@@ -760,11 +760,8 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     columns, widths = table.columns, _column_widths(table)
     if sum(widths) <= limit:
         return []
-    fair = limit / len(widths)
-    narrow = sum(wide for wide in widths if wide <= fair)
-    wide_ones = sum(wide for wide in widths if wide > fair)
     room = 0.97 - 0.03 * len(widths)
-    shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
+    shares = [wide / limit * room for wide in _narrowed(widths, limit)]
     needed = [max(map(_unbroken, column)) for column in columns]
     if all(need < share * limit for need, share in zip(needed, shares, strict=True)):
         words = [max(map(_short_word, column)) for column in columns]
@@ -775,6 +772,14 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
         return []
     spare = max(0.0, limit * room - sum(least))
     return [(low + spare * extra / sum(more)) / limit for low, extra in zip(least, more, strict=True)]
+
+
+def _narrowed(widths: Sequence[float], limit: float) -> list[float]:
+    """Widths that are together as wide as the limit: what is wider than its fair share makes room for the others."""
+    fair = limit / len(widths)
+    narrow = sum(wide for wide in widths if wide <= fair)
+    smaller = (limit - narrow) / sum(wide for wide in widths if wide > fair)
+    return [wide if wide <= fair else wide * smaller for wide in widths]
 
 
 def _widened(shares: Sequence[float], least: Sequence[float]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from hashlib import sha256
@@ -118,24 +118,19 @@ def filled(template: str, **parts: object) -> str:
     """
     from jinja2 import TemplateError, TemplateSyntaxError
 
-    own = _folder.get()
+    if (own := _folder.get()) is None:
+        return _environment(None).get_template(template).render(parts)
+    here = f"The template {template} in the folder {own}"
     try:
-        with _limited() if own is not None else nullcontext():
+        with _limited():
             return _environment(own).get_template(template).render(parts)
-    except (RecursionError, MemoryError) as error:
-        if own is None:
-            raise
-        what = (
-            "extends or includes itself, or is nested too deep" if isinstance(error, RecursionError) else "is too large"
-        )
-        raise InputError(f"The template {template} in the folder {own} {what}.") from error
+    except RecursionError as error:
+        raise InputError(f"{here} extends or includes itself, or is nested too deep.") from error
+    except MemoryError as error:
+        raise InputError(f"{here} is too large.") from error
     except TemplateSyntaxError as error:
-        if own is None:
-            raise
         raise InputError(f"In the template {error.filename}, line {error.lineno}: {error.message}") from error
     except (TemplateError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
-        if own is None:
-            raise
         raise InputError(f"In the template {_place(error, own)}: {error}") from error
 
 

@@ -191,7 +191,9 @@ class WorkedRow:
     widths: tuple[float, ...]
 
 
-Placed = Block | Labelled | InRow | WorkedRow
+SideBySide = Labelled | InRow | WorkedRow
+
+Placed = Block | SideBySide
 """What stands on a page from top to bottom."""
 
 
@@ -241,7 +243,7 @@ def on_new_pages(questions: Sequence[Sequence[Block]], look: Look) -> list[bool]
 
 def _has_room(piece: _Piece) -> bool:
     """Whether there are boxes or room for working in it, whose height is known."""
-    inside = (all_blocks((one,)) for one in piece.placed if not isinstance(one, Labelled | InRow | WorkedRow))
+    inside = (all_blocks((one,)) for one in piece.placed if not isinstance(one, SideBySide))
     return bool(piece.questions) or any(
         isinstance(block, AnswerGrid | WorkingSpace) for blocks in inside for block in blocks
     )

@@ -100,6 +100,7 @@ from symattn.page.writers.rows import (
     InRow,
     Labelled,
     Placed,
+    SideBySide,
     WorkedRow,
     are_legible,
     in_part,
@@ -395,6 +396,20 @@ def _at_most(wide: float, sources: Iterable[str]) -> float:
     return wide * (_OF_WORDS if has_words else 1)
 
 
+def _display(shown: Display, page: Page) -> str:
+    """Formulas behind the words that lead to them, or below these; what is high, in chunks that pages end between."""
+    lead, room = shown.lead, page.room
+    folded = [part for line in common.folded(shown.lines, lead, room) for part in _by_rows(line, room)]
+    if common.lead_stands_above(folded, lead, room):
+        return f"#block(sticky: true)[{_text(lead)}]\n\n{_lines(folded)}"
+    if lead:
+        return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
+    chunks = common.in_chunks(folded, page)
+    if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
+        chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
+    return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
+
+
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
     """Lines that stay on one page, if they are few and not high."""
     return _lines(lines, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
@@ -588,14 +603,18 @@ def with_whole_end(source: str, questions: int) -> str:
 
 
 def _sources(placed: Sequence[Placed], page: Page) -> Iterator[str]:
-    for whole, run in groupby(placed, lambda one: not isinstance(one, Labelled | InRow | WorkedRow)):
-        if whole:
-            yield _blocks([one for one in run if not isinstance(one, Labelled | InRow | WorkedRow)], page)
-        else:
-            yield from (_side_by_side(one, page) for one in run if isinstance(one, Labelled | InRow | WorkedRow))
+    for _, run in groupby(placed, lambda one: isinstance(one, SideBySide)):
+        blocks: list[Block] = []
+        for one in run:
+            if isinstance(one, SideBySide):
+                yield _side_by_side(one, page)
+            else:
+                blocks.append(one)
+        if blocks:
+            yield _blocks(blocks, page)
 
 
-def _side_by_side(placed: Labelled | InRow | WorkedRow, page: Page) -> str:
+def _side_by_side(placed: SideBySide, page: Page) -> str:
     match placed:
         case Labelled(heading, shown):
             return f"#labelled({len(shown.lines)})[\n{_block(heading, page)}\n][\n{_block(shown, page)}\n]"
@@ -828,17 +847,8 @@ def _block(block: Block, page: Page) -> str:
             )
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
-        case Display(lines, lead):
-            room = page.room
-            folded = [part for line in common.folded(lines, lead, room) for part in _by_rows(line, room)]
-            if common.lead_stands_above(folded, lead, room):
-                return f"#block(sticky: true)[{_text(lead)}]\n\n{_lines(folded)}"
-            if not lead:
-                chunks = common.in_chunks(folded, page)
-                if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
-                    chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
-                return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
-            return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
+        case Display():
+            return _display(block, page)
         case Entries(equations, columns):
             cells, widths = _tightened(equations)
             if max(widths, default=0.0) > page.room:
@@ -1180,8 +1190,6 @@ def _cells_of(picture: HeatMap) -> str:
 
 def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
     """Lines with text before the first of them, in two columns more for the alignment."""
-    if not lead:
-        return lines
     first, *others = lines
     wide = max(4.6, common.inlines_width(lead) + 0.6)
     return [f"#lead({wide:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]

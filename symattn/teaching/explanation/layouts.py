@@ -95,7 +95,7 @@ class Schemes:
         for block in blocks:
             match block:
                 case Display(lead=lead, step=step.name, role="rule"):
-                    shown.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
+                    shown.append(Together((Display(fold(rule, LINE), lead), scheme)))
                 case Display(lines, step=step.name, role="values"):
                     shown += [scheme] * ("rule" not in roles)
                     match lines:

@@ -102,8 +102,8 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if decimals and width(values) + GAP + width(decimals[0]) <= LINE:
         return [*blocks, Display((Row((values, *decimals)),), step=step.name, role="values")]
     if width(values) <= LINE or not written_out or carried:
-        blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
-    return [*blocks, *(Display(tuple(fold(line, LINE))) for line in decimals)]
+        blocks.append(Display(fold(values, LINE), step=step.name, role="" if carried else "values"))
+    return [*blocks, *(Display(fold(line, LINE)) for line in decimals)]
 
 
 def _with_room(step: Step, wording: Wording) -> Formula | None:
@@ -175,7 +175,7 @@ def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True)
         return []
     blocks: list[Block] = [paragraph(remark)] if remark else []
     if max(map(width, equations)) > LINE:
-        blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
+        blocks += [Display(fold(equation, LINE)) for equation in equations]
     else:
         blocks.append(Entries(equations, MOST_COLUMNS))  # where they have room
     return blocks
