@@ -123,7 +123,7 @@ def scores_from_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         say(
             "Find scores $S$ that softmax (with base $e$) turns into these weights. Logarithms may be left as they are."
         ),
-        say.equations(A=Matrix.of(normalised(parts).rows[0] for parts in weights)),
+        say.equations(A=normalised(*weights)),
         say.boxes("S", (2, 3), "exponential"),
     )
     key = (

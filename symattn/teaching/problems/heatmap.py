@@ -23,7 +23,7 @@ from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
-from symattn.teaching.problems.systems import Rows, softmax
+from symattn.teaching.problems.systems import Rows, normalised, softmax
 from symattn.teaching.question import Mark, OneLess, Part
 
 ITEMS = {
@@ -256,7 +256,7 @@ def which_head(draw: Draw, say: Prose, place: int) -> Item:
 
     pattern = draw("pattern", next_pattern)
     parts = draw("parts", lambda rng: _head(rng, pattern, rng.random() < 0.5))
-    A = Matrix([[Fraction(part, sum(row)) for part in row] for row in parts])
+    A = normalised(*parts)
     right = "this is what the picture shows."
     offers = [
         Offer(words, right if name == pattern else _unlike_head(A, name, say), name == pattern)

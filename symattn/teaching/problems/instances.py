@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
-from symattn.exact.sums import total
 from symattn.formula import Formula, ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
@@ -63,10 +62,6 @@ def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
 
 def log_scores(parts: Sequence[int]) -> list[str]:
     return [f"ln({part})" for part in parts]
-
-
-def by_parts(rows: Rows) -> Matrix:
-    return Matrix.of(normalised(parts).rows[0] for parts in rows)
 
 
 # ------------------------------------------------------------------------------------------------ tasks
@@ -327,7 +322,7 @@ def order_of_products(draw: Draw, say: Prose) -> Instance:
         return different(parts) and different(X) and different(W) and all(any(row) for row in X + W)
 
     parts, inputs, weights_of_values = draw.several("parts X W_V", candidate, is_suitable)
-    A, X, W = by_parts(parts), Matrix(inputs), Matrix(weights_of_values)
+    A, X, W = normalised(*parts), Matrix(inputs), Matrix(weights_of_values)
 
     def entries() -> Matrix:
         columns = list(zip(*inputs, strict=True))
@@ -413,10 +408,6 @@ def _listed(say: Prose, entries: Sequence[str]) -> Formula:
     return ListOf(tuple(map(say.formula, entries)), "(", ",")
 
 
-def _divided(powers: Sequence[Any]) -> Matrix:
-    return Matrix.of([[divide(p, total(powers)) for p in powers]])
-
-
 def shift(draw: Draw, say: Prose) -> Instance:
     parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
     c, other = draw.several("c other", lambda rng: (pick(rng, [-4, -3, -2, 2, 3, 4, 5, 6, 7]), whole(rng, 8, 12)))
@@ -435,7 +426,7 @@ def shift(draw: Draw, say: Prose) -> Instance:
     offers = [Offer(_listed(say, row), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)]
 
     def by_powers() -> Matrix:
-        return _divided([exponential(c) * a for a in parts])
+        return normalised([exponential(c) * a for a in parts])
 
     def alike() -> list[bool]:
         rows = (
@@ -444,7 +435,7 @@ def shift(draw: Draw, say: Prose) -> Instance:
             [exponential(c) * Fraction(1, a) for a in parts],
             [exponential(other if j == 0 else c) * a for j, a in enumerate(parts)],
         )
-        return [_divided(row) == by_powers() for row in rows]
+        return [normalised(row) == by_powers() for row in rows]
 
     return (
         [Display((equal(say.formula("s"), _listed(say, _logs(c, parts))),))],

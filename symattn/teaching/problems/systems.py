@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from symattn.derivation.algebra import Base
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.derivation.ops.attention import Keep
-from symattn.exact import Matrix, divide
+from symattn.exact import Matrix, Value, divide
+from symattn.exact.sums import total
 from symattn.foundation.dice import whole
 
 T = TypeVar("T", int, tuple[str, int, int])
@@ -95,6 +96,6 @@ def softmax(scores: Matrix | Sequence[Sequence[Any]], keep: Keep | None = None, 
     return Softmax(base=base).apply(Mask(keep).apply(matrix) if keep else matrix)
 
 
-def normalised(parts: Sequence[int]) -> Matrix:
-    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
-    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
+def normalised(*rows: Sequence[Value]) -> Matrix:
+    """Each row divided by its sum: (1, 2, 1) → (1/4, 1/2, 1/4)."""
+    return Matrix.of([divide(x, total(row)) for x in row] for row in rows)

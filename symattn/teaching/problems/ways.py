@@ -17,9 +17,9 @@ from symattn.derivation.misconceptions import misconception
 from symattn.derivation.misconceptions.base import step_of_kind
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, square_root
-from symattn.exact.sums import total
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, exponential, square_root
 from symattn.teaching.problems.asking import bank
+from symattn.teaching.problems.systems import normalised
 
 Work = Callable[["Numbers"], Matrix]
 SomeOp = TypeVar("SomeOp", bound=Op)
@@ -137,11 +137,6 @@ def over(matrix: Matrix, divisor: Value) -> Matrix:
     return Scale(divisor).apply(matrix)
 
 
-def normalised(matrix: Matrix) -> Matrix:
-    """Every row divided by its sum."""
-    return Matrix.of([divide(x, total(row)) for x in row] for row in matrix.rows)
-
-
 def _largest(values: Sequence[Value]) -> Value:
     finite = [x for x in values if x is not NEGATIVE_INFINITY]
     return reduce(lambda a, b: a if compare(a, b) >= 0 else b, finite)
@@ -193,8 +188,8 @@ WORK: Mapping[str, Work] = {
     "A row maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
     "A global maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
     "A turned": lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
-    "A normalised": lambda n: normalised(n.powers(n.scores)),
-    "A masked after": lambda n: normalised(_hidden_as(n, n.softmax(n.unmasked), 0)),
+    "A normalised": lambda n: normalised(*n.powers(n.scores).rows),
+    "A masked after": lambda n: normalised(*_hidden_as(n, n.softmax(n.unmasked), 0).rows),
     "A column maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
     "A doubled": lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
     "Z product": lambda n: dot(n.A, n.V),
