@@ -250,7 +250,7 @@ class Mask(RuleOp):
         return self.written(style, *matrices)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(sentences(self.hides, _MARKED[self.style]))]
+        return [convention(sentences(self.hides, MARKED[self.style]))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if not self.keep or len(self.keep) != len(self.keep[0]):
@@ -381,7 +381,7 @@ _SIGNS: Mapping[MaskStyle, Message] = {
     "keep": message("1 visible, 0 hidden"),
     "block": message("1 hidden, 0 visible"),
 }
-_MARKED: Mapping[MaskStyle, Message] = {
+MARKED: Mapping[MaskStyle, Message] = {
     "additive": message("In the mask, 0 means visible and −∞ means hidden."),
     "multiplicative": message("In the mask, 1 means visible and −∞ means hidden."),
     "keep": message("In the mask, 1 means visible and 0 means hidden."),

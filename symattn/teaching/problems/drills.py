@@ -16,7 +16,7 @@ from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.base import mask_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import MatMul, Scale, Softmax
-from symattn.derivation.ops.attention import MaskStyle
+from symattn.derivation.ops.attention import MARKED, MaskStyle
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, square_root, values_of
@@ -368,7 +368,7 @@ def _conventions(items: Sequence[Drill], mask_style: MaskStyle, say: Prose) -> l
     if "scale" in kinds:
         lines.append(sentence("Scores are divided by {divisor}.", divisor=say.wording.read("sqrt(d_k)")))
     if "mask" in kinds:
-        lines.append(_POLARITY[mask_style])
+        lines.append(MARKED[mask_style])
     if "softmax" in kinds:
         lines.append(
             say(
@@ -377,14 +377,6 @@ def _conventions(items: Sequence[Drill], mask_style: MaskStyle, say: Prose) -> l
             )
         )
     return lines
-
-
-_POLARITY = {
-    "additive": "In the mask, 0 means visible and −∞ means hidden.",
-    "multiplicative": "In the mask, 1 means visible and −∞ means hidden.",
-    "keep": "In the mask, 1 means visible and 0 means hidden.",
-    "block": "In the mask, 1 means hidden and 0 means visible.",
-}
 
 
 def _work(d: Derivation) -> float:

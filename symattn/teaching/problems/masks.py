@@ -9,9 +9,9 @@ from itertools import groupby
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.ops import Mask, Softmax, turning
-from symattn.derivation.ops.attention import Keep, MaskStyle
+from symattn.derivation.ops.attention import MARKED, Keep, MaskStyle
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.exact import Matrix
 from symattn.exact.sums import total
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
@@ -182,9 +182,10 @@ def ask(draw: Draw) -> ProvedQuestion:
     assert isinstance(mask, Mask) and isinstance(weights, Matrix)
     belongs, taken = _LYING[turned]
 
+    weighted = tuple(tuple(w != 0 for w in row) for row in weights.rows)
+
     def unweighted() -> set[tuple[int, int]]:
-        rows, columns = weights.shape
-        return {(i, j) for i in range(rows) for j in range(columns) if weights[i, j] == 0}
+        return {(i, j) for i, row in enumerate(weighted) for j, seen in enumerate(row) if not seen}
 
     def wrong_sums(part: Part) -> str:
         sums = [total(row) for row in (weights.T if turned else weights).rows]
@@ -194,7 +195,7 @@ def ask(draw: Draw) -> ProvedQuestion:
         draw,
         [
             Item(_shading(mask, turned), again=unweighted),
-            Item(_matrix(mask), again=lambda: weights.map(lambda w: SIGNS[mask.style][w == 0])),
+            Item(_matrix(mask), again=lambda: Mask(weighted, mask.style).values),
             Item(_weights(c["asked"], problem, wording), wrong_sums),
             _read(c["read"], columns, turned),
             _picture(c["drawn"], turned),
@@ -228,9 +229,8 @@ def _problem(c: Record, mask: Mask, problem: Problem) -> Problem:
 
 
 _MARKS: Mapping[MaskStyle, str] = {
+    **MARKED,
     "additive": "In the mask, 0 means visible and −∞ means hidden; it is added to the scores.",
-    "keep": "In the mask, 1 means visible and 0 means hidden.",
-    "block": "In the mask, 1 means hidden and 0 means visible.",
 }
 _LYING = {
     False: (
@@ -243,8 +243,6 @@ _LYING = {
     ),
 }
 """What rows and columns are, by whether tokens are columns."""
-SIGNS = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
-"""What is written for visible cells, and for hidden ones."""
 
 
 def _given(c: Record, wording: Wording) -> tuple[Block, ...]:
@@ -297,16 +295,14 @@ def _hidden_keys(cells: frozenset[tuple[int, int]], shape: tuple[int, int], turn
 
 
 def _matrix(mask: Mask) -> Part:
-    seen, hidden = SIGNS[mask.style]
-    value = Matrix.of([[seen if kept else hidden for kept in row] for row in mask.keep])
     return make_part(
         "The mask as a matrix",
-        [_MARKS[mask.style], AnswerGrid(Name("mask"), *value.shape, "integer")],
+        [_MARKS[mask.style], AnswerGrid(Name("mask"), *mask.values.shape, "integer")],
         [
             Display((equal(Name("mask"), mask.matrix()),)),
             "A matrix that fits the student's own shading earns the mark.",
         ],
-        MatrixAnswer(value),
+        MatrixAnswer(mask.values),
         Mark("B", 1, "follows the shading, marks as stated", follows="shading"),
         name="mask",
     )
