@@ -274,6 +274,12 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
     assert report.total < report.available
 
 
+def notebook_of(source):
+    cell = {"cell_type": "markdown", "metadata": {}, "source": source}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+
+
+@pytest.mark.parametrize("form", ["markdown", "notebook"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -281,9 +287,20 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
         ("1. 2 3\n" * 20_000, "It has 20000 lines; answers have at most 6000"),
     ],
 )
-def test_far_too_long_a_text_is_refused(text, says):
+def test_far_too_long_a_text_is_refused(text, says, form):
     with refused_saying(says):
-        read_submission(text, [sheet("two queries")], form="markdown")
+        read_submission(notebook_of(text) if form == "notebook" else text, [sheet("two queries")], form=form)
+
+
+@pytest.mark.parametrize("form", ["markdown", "notebook"])
+def test_a_picture_in_the_midst_of_a_text_is_none_of_it(form):
+    """As Colab and editors put them there: it is far longer than any answer."""
+    picture = f"![sketch](data:image/png;base64,{'iVBORw0KGgo/+' * 40_000}==)"
+    _, typed = LAYOUTS["markdown headings with signs"](work("two queries"))
+    text = f"{picture}\n\n{typed}"
+    found = read_submission(notebook_of(text) if form == "notebook" else text, [sheet("two queries")], form=form)
+    report = mark(sheet("two queries"), found.attempts[0])
+    assert report.total == report.available
 
 
 def test_sheets_whose_headings_are_plain_text_are_read_alike():

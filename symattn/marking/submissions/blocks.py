@@ -11,10 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.entries import visible
 
 Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program"]
+
+
+LONGEST_TEXT, MOST_LINES = 300_000, 6000
+"""Characters and lines of a text that is read as answers; those of an exam have thirty thousand, and some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,17 @@ class Page:
     def where(self, line: int) -> str:
         """A line (from 0) as people find it: by its number, in a notebook that of its cell."""
         return message("cell {cell}", cell=self.cells[line]) if self.cells else message("line {line}", line=line + 1)
+
+
+def readable(text: str) -> str:
+    """The same; `InputError` if it is far longer than answers are."""
+    if len(text) > LONGEST_TEXT:
+        most = LONGEST_TEXT // 1000
+        raise InputError(f"It has {len(text) // 1000} thousand characters; answers have at most {most} thousand.")
+    lines = sum(map(bool, map(str.strip, text.splitlines())))
+    if lines > MOST_LINES:
+        raise InputError(f"It has {lines} lines; answers have at most {MOST_LINES}.")
+    return text
 
 
 def page(text: str) -> Page:

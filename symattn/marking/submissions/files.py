@@ -48,12 +48,12 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
 """What the first bytes of a file show it to be, and what is to be done then."""
-LONGEST_TEXT, MOST_LINES = 300_000, 6000
-"""Characters and lines of a text that is read as answers; those of an exam have thirty thousand, and some hundreds."""
 LONGEST_LINE = 10_000
 """Characters of a line that is looked at closely to tell what a file is."""
 LONGEST_GAP = 64
 """Spaces and tabs on end that are kept: nobody aligns by more, and what seeks in a long run takes its square."""
+_PICTURE_INSIDE = re.compile(r"data:image/[\w.+-]{1,40};base64,(?:[\w+/=]|\\/)*")
+"""A picture in the midst of a text, as notebooks and editors put it there."""
 _LONG_GAP = re.compile(rf"[ \t\u00a0\u3000]{{{LONGEST_GAP + 1},}}")
 EMPTY = message("It is empty: perhaps the work was saved under another name.")
 
@@ -241,7 +241,7 @@ def decoded(content: str | bytes) -> str:
         from symattn.marking.submissions.webpage import out_of_archive
 
         text = out_of_archive(text)
-    return _LONG_GAP.sub(" " * LONGEST_GAP, text)
+    return _LONG_GAP.sub(" " * LONGEST_GAP, _PICTURE_INSIDE.sub("", text))
 
 
 def _of_office(content: bytes) -> str | None:
@@ -279,10 +279,11 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
             return read_csv(text, questions)
         case "latex":
             from symattn.marking.submissions.alphabet import plain_signs
+            from symattn.marking.submissions.blocks import readable
             from symattn.marking.submissions.latex import latex_text
             from symattn.marking.submissions.markdown import read_markdown
 
-            return read_markdown(plain_signs(latex_text(_readable(text))), questions)
+            return read_markdown(plain_signs(latex_text(readable(text))), questions)
         case "html":
             from symattn.marking.submissions.webpage import as_markdown
 
@@ -303,27 +304,17 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
 def _read_text(text: str, questions: Sequence[Question]) -> Paper:
     """A sheet as it was printed and filled in, or a text of somebody's own."""
     from symattn.marking.submissions.alphabet import plain_signs, undrawn, unescaped_export
+    from symattn.marking.submissions.blocks import readable
     from symattn.marking.submissions.code import as_text, in_brackets, is_session
     from symattn.marking.submissions.latex import with_matrices
     from symattn.marking.submissions.markdown import read_markdown
     from symattn.marking.submissions.webpage import with_tables
 
-    text = undrawn(_readable(text))
+    text = undrawn(readable(text))
     if not is_sheet(text):
         text = in_brackets(plain_signs(with_matrices(with_tables(unescaped_export(text)))))
         text = as_text(text) if is_session(text) else text
     return read_markdown(text, questions)
-
-
-def _readable(text: str) -> str:
-    """The same; `InputError` if it is far longer than answers are."""
-    if len(text) > LONGEST_TEXT:
-        most = LONGEST_TEXT // 1000
-        raise InputError(f"It has {len(text) // 1000} thousand characters; answers have at most {most} thousand.")
-    lines = sum(map(bool, map(str.strip, text.splitlines())))
-    if lines > MOST_LINES:
-        raise InputError(f"It has {lines} lines; answers have at most {MOST_LINES}.")
-    return text
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:

@@ -7,7 +7,7 @@ only a printed matrix is used, as what a name that was computed stands for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -28,8 +28,6 @@ from symattn.teaching.explanation.program import Variables, identifier, variable
 from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 
 MOST_CELLS = 2_000
-MOST_SHOWN = 300_000
-"""Characters that cells show besides the matrices that have a name."""
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
 _ROUND_A_NAME = " :={},"
@@ -123,10 +121,11 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     in code, which have points, are given in the `decimal_mark` in which they will be read.
     """
     book = notebook(text)
+    md.readable("\n".join(cell.source for cell in book.cells if cell.kind == "markdown"))
+    _check_length(cell.source for cell in book.cells if cell.kind == "code")
     code = _Program(book, FilledSheet(book.page, questions), "," if decimal_mark == "," else ".")
     code.read()
-    if sum(map(len, code.outputs.values())) > MOST_SHOWN:
-        raise InputError(f"Its cells show more than {MOST_SHOWN // 1000} thousand characters; answers have fewer.")
+    _check_length(code.outputs.values())
     paper = read_page(FilledSheet(book.page_with(code.outputs), questions))
     for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
         for part, number in code.not_shown(question):
@@ -143,6 +142,11 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
         written.unread |= more.unread
     paper.remarks += code.paper.remarks
     return paper
+
+
+def _check_length(texts: Iterable[str]) -> None:
+    """`InputError` if there is far more of code, or of what it shows, than of answers, in however many lines."""
+    md.readable(" ".join(texts).replace("\n", " "))
 
 
 Target = tuple[int, str, str]
