@@ -146,7 +146,8 @@ class FreeText:
         ):
             self.pieces = self._in_one()
         self._done = frozenset(self.written.parts)
-        lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+        places = filter(None, (PLACED.match(piece.text) for piece in self.pieces))
+        lettered = any(place["place"] == "b" for place in places)
         self.resolver = Resolver(self.names, lettered)
 
     def _in_one(self) -> list[Piece]:
@@ -786,9 +787,7 @@ class FreeText:
 
     def _is_place(self, piece: Piece) -> bool:
         """Whether a line is the place of a part, and no number or e below others; in a derivation, 3. may be one."""
-        return (
-            piece.placed and self._alone and re.fullmatch(r"\(?(?:[a-z]|\d{1,2})[).:]?", piece.text.strip()) is not None
-        )
+        return piece.placed and self._alone and PLACE.fullmatch(piece.text.strip(" :")) is not None
 
     @cached_property
     def _alone(self) -> bool:
@@ -979,9 +978,6 @@ _PROSE = re.compile(
 _ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
     r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?\.?\d[^\[\]=]*$)"
 )
-
-
-_SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
 
 
 _BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", rf",?\s+{AND}\s+", r"\s*\|\|\s*", rf",?\s+{AND}\s+|,\s+")
