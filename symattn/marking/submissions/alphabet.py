@@ -40,6 +40,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
     (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),
     (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|"),
+    (r"[⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠]", " "),  # drawn otherwise than `undrawn` knows
 )  # fmt: skip
 """What is written, as a pattern, and what is read in its place, in the order in which they are replaced."""
 

@@ -52,7 +52,6 @@ from symattn.marking.submissions.names import (
 from symattn.marking.submissions.places import NO_WORDS, PLACED, Piece, Places, is_title, no_answer
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
-    DRAWING,
     FIRST_ROW,
     GAPS,
     LARGEST,
@@ -714,7 +713,7 @@ class FreeText:
         at, shape, text = self._at, self._shape, piece.text
         is_alone = self._is_alone(piece)
         self._at += 1
-        in_brackets = "[" in text and not _DRAWN.match(text)
+        in_brackets = "[" in text
         further: list[Piece] = []
         if in_brackets:
             text, further = self._to_its_bracket(piece, text)
@@ -837,7 +836,7 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        text = behind_arrow(DRAWING.sub("", text.strip(" \t\n`*")).replace("\\\\", ";").rstrip("! \t"), shape[1])
+        text = behind_arrow(text.strip(" \t\n`*").replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
@@ -853,7 +852,7 @@ class FreeText:
             matrix = alone if separator is None else read_matrix(way, shape)
             if matrix is None or not is_plausible(matrix.rows) or is_prose(text, matrix.rows, shape):
                 continue
-            if self._is_formula(matrix.rows) or is_run_together(matrix.rows, shape):
+            if is_run_together(matrix.rows, shape):
                 continue
             if has_shape(matrix.rows, shape):
                 return Cells(matrix.rows, matrix.factor)
@@ -863,10 +862,6 @@ class FreeText:
             return None
         is_matrix = max(map(len, found[0].rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
         return found[0] if is_matrix else None
-
-    def _is_formula(self, rows: Rows) -> bool:
-        """Whether what looks like a row has the sign of a step in it: 1/2 S."""
-        return len(rows) == 1 and any(cell.isalpha() and self.names.sign(cell) for cell in rows[0])
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
@@ -1066,9 +1061,6 @@ _FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that
 
 
 _MATRIX = re.compile(r"\[\s*\[")
-
-
-_DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
 
 
 @cache

@@ -503,9 +503,6 @@ _WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
 _FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{ROW_NUMBER}")
 
 
-DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
-
-
 def are_bulleted(lines: Sequence[str]) -> bool:
     """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3."""
     if not any(map(BULLET.match, lines)):
@@ -554,7 +551,7 @@ def count_numbers(text: str, columns: int) -> int:
 def _counted(text: str, columns: int) -> int:
     if begins_with_a_word(text):
         return 0
-    text = DRAWING.sub(" ", text).strip().strip("|").strip()
+    text = text.strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
