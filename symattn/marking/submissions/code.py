@@ -18,6 +18,7 @@ from itertools import accumulate, islice
 
 from symattn.marking.submissions.alphabet import rewriting, undrawn
 from symattn.marking.submissions.answers import Cells, RawText
+from symattn.marking.submissions.entries import kind_of
 from symattn.marking.submissions.latex import Groups, Replaced, rewritten
 from symattn.marking.submissions.tables import LONGEST, closed, read_matrix, split, without_kind
 
@@ -63,7 +64,8 @@ def read_code(source: str) -> Code | None:
 
 
 def printed(output: str) -> Cells | None:
-    """A matrix as NumPy, PyTorch, SymPy or `print` shows it; None if the output is anything else, or not all of it.
+    """What stands in brackets, or in a call, as NumPy, PyTorch, SymPy or `print` shows a matrix; None if it is anything
+    else, or not all of one.
 
     >>> printed("array([[0.09  , 1.    ],\\n       [0.6652, 0.2447]])").rows
     (('0.0900', '1.0000'), ('0.6652', '0.2447'))
@@ -74,29 +76,14 @@ def printed(output: str) -> Cells | None:
     >>> printed("tensor([[0.5000, 1.0000]], dtype=torch.float64, grad_fn=<MmBackward0>)").rows
     (('0.5000', '1.0000'),)
     """
-    if (flat := undrawn(output)) != output:
-        drawn = read_matrix(flat.strip(), (0, 0))
-        return Cells(drawn.rows) if drawn else None
-    text = without_kind(output.strip())
-    if _WITHOUT_COMMAS.fullmatch(text):
-        rows = (", ".join(row.split()) for row in _ROW.findall(text))
-        text = f"array([{', '.join(f'[{row}]' for row in rows)}])"
-    parsed = _parsed(text)
-    if parsed is None:
+    text = without_kind(undrawn(output).strip())
+    found = read_matrix(text)
+    rows = tuple(tuple(map(_in_text, row)) for row in found.rows) if found else ()
+    if found is None or not rows or any(kind_of(cell) != "number" for row in rows for cell in row):  # [0, 1, ..., 9]
         return None
-    module, values = parsed
-    match module.body:
-        case [ast.Expr(ast.Call() | ast.List() as shown)]:
-            try:
-                found = values.matrix(shown)
-            except _ComputedError:
-                return None
-            if not isinstance(found, Cells) or not all(text for row in found.rows for text in row):  # [0, 1, ..., 9]
-                return None
-            return (
-                _with_zeros(found) if text.startswith(("array", "Array", "tensor")) and "e" not in text[6:] else found
-            )
-    return None
+    cells = Cells(rows, found.factor)
+    is_array = text.startswith(("array", "Array", "tensor")) or not {",", "&"} & set(text)
+    return _with_zeros(cells) if is_array and "e" not in text[6:] else cells
 
 
 def taken_apart(output: str) -> Iterator[str | Cells]:
@@ -123,8 +110,6 @@ _BEGINS = re.compile(
 )
 _KIND_BEHIND = re.compile(r"\s*,?\s*(?:dtype|device)=[\w.']+\)?")
 _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
-_WITHOUT_COMMAS = re.compile(r"\[(?:\s*\[(?:[\s\d.+-]|e[+-]\d|inf|nan)*\])+\s*\]")
-_ROW = re.compile(r"\[([^\[\]]*)\]")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 

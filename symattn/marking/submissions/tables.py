@@ -274,7 +274,7 @@ def split(text: str, separators: str, behind: str = "") -> Iterator[str]:
     yield text[start:]
 
 
-_CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|array|tensor)\s*\($")
+_CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|[Aa]rray|[Tt]ensor)\s*\($")
 _DIGIT = re.compile(r"\d")
 _BEHIND = re.compile(r"[\s)]*(?:/(?P<below>.+)|[*·×⋅](?P<times>.+))?")
 
