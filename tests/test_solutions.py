@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from catalogue_sheets import ROWS, every_row, only, sheet, the
 from commands import run
-from oracles import floats
+from oracles import floats, softmax
 from pypdf import PdfReader
 from sentences import refused_saying
 
@@ -308,8 +308,7 @@ def test_decimals_are_those_of_numpy(seed):
     sheet = symattn.worksheet("attention", seed=seed)[0]
     d = sheet.problem.derivation
     q, k, v = (floats(d.value(name)) for name in "QKV")
-    powers = np.exp(q @ k.T / np.sqrt(k.shape[1]))
-    weights = powers / powers.sum(axis=1, keepdims=True)
+    weights = softmax(q @ k.T / np.sqrt(k.shape[1]))
     numbers = {text.lstrip("−") for text in write(sheet.document("answers")).split()}
     for x in map(abs, [*weights.ravel(), *(weights @ v).ravel()]):
         assert {f"{x:.4f}", f"{x:g}"} & numbers, x

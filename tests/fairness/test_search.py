@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles import softmax
 from sentences import refused_saying
 
 import symattn
@@ -85,8 +86,7 @@ def test_siblings_share_their_radicals_and_none_is_degenerate(name, sizes):
         if hidden.size:
             assert sorted(np.sign(hidden)) == [-1, 0, 1]
             assert abs(hidden).max() <= 3
-        weights = np.where(keep, np.exp(S / 2), 0)
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights = softmax(np.where(keep, S / 2, -np.inf))
         for row, seen in zip(weights, keep, strict=True):
             if seen.sum() > 1:
                 assert 0.40 <= row.max() <= 0.90
@@ -102,10 +102,9 @@ def test_values_tell_multiplied_scores_from_all_weight_on_the_largest(name, size
     keep = np.array(CAUSAL) if name.startswith("causal") else np.ones((3, 3), bool)
     for _ in range(4):
         a = arrays(draw_givens(of, rng, steep=True))
-        multiplied, largest = np.where(keep, np.exp(2 * a["S"]), 0), np.where(keep, a["S"], -np.inf)
-        hard = largest == largest.max(axis=1, keepdims=True)
-        weights = (w / w.sum(axis=1, keepdims=True) for w in (multiplied, hard))
-        one, other = (w @ a["V"] for w in weights)
+        seen = np.where(keep, a["S"], -np.inf)
+        hard = seen == seen.max(axis=1, keepdims=True)
+        one, other = (w @ a["V"] for w in (softmax(2 * seen), hard / hard.sum(axis=1, keepdims=True)))
         assert abs(one - other).max() >= 0.05
 
 

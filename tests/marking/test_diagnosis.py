@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from oracles import softmax
 from scripts import decimals, key_of, script
 
 from symattn.api import check, derive, make_recipe
@@ -157,7 +158,9 @@ def test_a_row_copied_from_the_row_above_is_told_as_such():
 def test_a_row_that_a_mask_decides_is_copied_from_nowhere():
     scores = [[1, 3, 2], [0, 2, 1], [2, 0, 1]]
     d = derive("attention", Q=scores, K=np.eye(3, dtype=int).tolist(), V=[[1], [2], [3]], mask="causal", scale="none")
-    weights = softmax(scores, [[1, 0, 0], [1, 0, 0], [1, 1, 1]])  # the second token taken for one that sees the first
+    weights = softmax(
+        [[1, -np.inf, -np.inf], [0, -np.inf, -np.inf], scores[2]]
+    )  # the second token taken for one that sees the first
     found = check(d, {"S": scores, "A": weights.round(3).tolist()}).reports[0].events
     assert found
     assert "A19" not in {candidate.id for event in found for candidate in event.candidates}
@@ -172,7 +175,8 @@ def test_hidden_queries_of_padding_are_one_event(real):
     seen[:, real:] = 0
     seen[real:] = 0
     masked = [[x if k else "-inf" for x, k in zip(*rows, strict=True)] for rows in zip(scores, seen, strict=True)]
-    [event] = check(d, {"S": scores, "M": masked, "A": softmax(scores, seen).round(3).tolist()}).reports[0].events
+    weights = softmax(np.array(masked, float)).round(3).tolist()
+    [event] = check(d, {"S": scores, "M": masked, "A": weights}).reports[0].events
     assert [candidate.id for candidate in event.candidates] == ["M11"]
 
 
@@ -180,20 +184,13 @@ def test_slips_in_a_softmax_are_told_of_powers():
     scores = np.array([[2, 0, 1], [1, 1, 0], [0, 1, 3]])
     d = derive("attention", Q=scores.tolist(), K=np.eye(3, dtype=int).tolist(), V=[[1], [2], [3]], scale="none")
     powers = np.exp(scores)
-    weights = powers / powers.sum(axis=1, keepdims=True)
+    weights = softmax(scores)
     weights[0] = powers[0] / (powers[0].sum() + powers[0, 0])
     marking = check(d, {"S": scores.tolist(), "A": weights.round(4).tolist()})
     [event] = marking.reports[0].events
     assert [candidate.says for candidate in event.candidates] == ["the power e^2 was counted twice in the sum"]
     assert SLIPS["A1"].advice(d["A"].op) != SLIPS["A1"].advice(d["S"].op) == SLIPS["A1"].feedback
     assert SLIPS["A8"].advice(d["A"].op) == SLIPS["A8"].feedback
-
-
-def softmax(scores, seen):
-    """Weights of what is seen; zeros for a query that sees nothing."""
-    powers = np.exp(np.array(scores, float)) * np.array(seen)
-    total = powers.sum(axis=1, keepdims=True)
-    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
 
 
 # ------------------------------------------------------------------------------------------- one rule for every entry
@@ -214,8 +211,7 @@ def scores_marked(scores, orientation="rows"):
     across = orientation == "columns"
     given = {name: np.transpose(m).tolist() if across else m for name, m in {"Q": Q, "K": K, "V": V}.items()}
     d = derive("attention", **given, scale="none", orientation=orientation)
-    powers = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(float))
-    weights = powers / powers.sum(axis=1, keepdims=True)
+    weights = softmax(scores)
     told = {"S": scores.astype(object), "A": np.round(weights, 6), "Z": np.round(weights @ np.array(V), 6)}
     return check(
         d, {name: [list(map(str, row)) for row in (m.T if across else m)] for name, m in told.items()}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import softmax
 from scripts import decimals, exactly, key_of, key_script, marked, step_of, with_entry
 from scripts import drawn as drawn_question
 from students import Style, copied
@@ -401,7 +402,7 @@ def test_of_right_options_that_were_not_ticked_only_their_number_is_told():
 
 def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so():
     scores = [3, 1, 0]
-    exact = np.exp(scores) / np.exp(scores).sum()
+    exact = softmax(scores)
     nearest = [f"{x:.2f}" for x in exact]
     made = [nearest[0], f"{1 - float(nearest[0]) - float(nearest[2]):.2f}", nearest[2]]
     assert sum(map(float, nearest)) == pytest.approx(0.99)

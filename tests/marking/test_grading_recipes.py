@@ -6,6 +6,7 @@ import re
 import pytest
 
 from symattn.api import make_recipe
+from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
 from symattn.marking.grading.recipes import read_recipe
 from symattn.teaching.problems import drawn_types, problem_types
@@ -22,13 +23,20 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("settings", "other"),
-    [(s, OTHERS[k % len(OTHERS)]) for k, s in enumerate(SETTINGS)] + [({}, o) for o in OTHERS],
-)
-def test_every_setting_comes_back(settings, other):
-    has_projections = {"order", "activation"} & set(settings)
-    recipe = make_recipe("self_attention" if has_projections else "attention", settings, seed=7, **other)
+CASES = [
+    *(("self_attention" if {"order", "activation"} & set(said) else "attention", said, OTHERS[k % len(OTHERS)])
+      for k, said in enumerate(SETTINGS)),
+    *(("attention", {}, other) for other in OTHERS),
+    *((name, {}, {}) for name in mechanisms()),
+    ("multi_head_attention", {"heads": "4", "kv_heads": 2, "split": "interleaved", "mask": "causal"}, {}),
+    ("self_attention", {"temperature": "1/2", "by": "matrix"}, {"notation": "note-003"}),
+    ("layer_norm", {"variance": "sample", "epsilon": "1/100"}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mechanism", "settings", "other"), CASES)
+def test_every_setting_comes_back(mechanism, settings, other):
+    recipe = make_recipe(mechanism, settings, seed=7, **other)
     again, number = read_recipe(f"{recipe.command()} -n 12")
     assert number == 12
     assert read_recipe(f"{recipe.command()} (sheet 12)") == (again, 12)  # as it was printed before

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import floats
+from oracles import floats, softmax
 from scripts import decimals, drawn, page
 from trials import tries
 
@@ -115,8 +115,7 @@ def typed(matrix, places):
 def by_numpy(places):
     """Exact scores and weights of so many places, as they are written; and what follows from them."""
     scores = np.array(Q) @ np.array(K).T
-    weights = np.exp(scores / 2)
-    weights = np.round(weights / weights.sum(axis=1, keepdims=True), places)
+    weights = np.round(softmax(scores / 2), places)
     rows = {"S": typed(scores, 0), "S'": typed(scores / 2, 1), "A": typed(weights, places)}
     return rows, np.round(weights @ np.array(V), places)
 

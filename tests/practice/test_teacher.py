@@ -22,6 +22,7 @@ from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from midterm import asked as ask
+from oracles import softmax
 from pypdf import PdfReader
 from sentences import refused_saying
 from typst import Fonts
@@ -215,8 +216,8 @@ def test_whatever_the_form_offers_is_taken():
                 assert "error" not in said, (problem["name"], option["name"], value, said)
     for name, values in offered["look"].items():
         assert "error" not in ask("draw", choice={**STARTER, "look": {name: values[-1]}})
-    for softmax in offered["softmax"]:
-        assert "error" not in ask("draw", choice={"mechanism": "attention", "softmax": softmax})
+    for how in offered["softmax"]:
+        assert "error" not in ask("draw", choice={"mechanism": "attention", "softmax": how})
 
 
 def numbers(matrix):
@@ -234,8 +235,7 @@ def test_what_follows_is_what_numpy_says(q, k, v):
     typed = {name: [[str(x) for x in row] for row in m] for name, m in zip("QKV", (q, k, v), strict=True)}
     said = ask("what_if", choice=STARTER, givens=typed, places=8)
     q, k, v = (np.array([[float(x) for x in row] for row in m]) for m in (q, k, v))
-    e = np.exp(q @ k.T)
-    a = e / e.sum(axis=1, keepdims=True)
+    a = softmax(q @ k.T)
     shown = {step["name"]: numbers(step["rows"]) for step in said["steps"]}
     for name, expected in {"S": q @ k.T, "A": a, "Z": a @ v}.items():
         np.testing.assert_allclose(shown[name], expected, atol=2e-8)

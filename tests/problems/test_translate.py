@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from oracles import floats, numpy_attention
+from oracles import floats, numpy_attention, softmax
 from problem_laws import contents, questions
 from sentences import refused_saying
 
@@ -20,8 +20,7 @@ def in_columns(d):
     x = floats(d.givens["X"]).T
     q, k, v = (floats(d.givens[f"W_{role}"]).T @ x for role in "QKV")
     s = k.T @ q
-    powers = np.exp(s / np.sqrt(len(k)))
-    return {"Q": q, "S": s, "Z": v @ (powers / powers.sum(axis=0))}
+    return {"Q": q, "S": s, "Z": v @ softmax(s / np.sqrt(len(k)), axis=0)}
 
 
 def answers_are(question, shape, there, turned=False):
