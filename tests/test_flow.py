@@ -286,10 +286,9 @@ def test_latex_draws_every_number_of_a_key_and_none_of_a_blank_sheet():
     assert body.count("\\flowentry") == given
 
 
-@pytest.mark.parametrize(("size", "paper"), [(24, "letter")])
-def test_large_print_has_the_usual_form(size, paper):
+def test_large_print_has_the_usual_form():
     made = drawn_sheet("self_attention")
-    look = Look(text_size=size, paper=paper)
+    look = Look(text_size=24, paper="letter")
     usual, other = (html.write(replace(made.document(layout=x), look=look)) for x in ("matrix", "flow"))
     assert main_of(other) == main_of(usual)
 

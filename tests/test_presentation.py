@@ -44,7 +44,7 @@ def test_without_a_choice_a_document_is_left_alone(key):
     assert presented(key) is key
 
 
-def test_what_a_look_does_not_change_is_the_same_object(key):
+def test_what_a_look_does_not_change_is_the_same_object():
     formula = Relation((Name("q"), Sum((Number("1"), Negative(Number("2"))))), ("=",))
     page = one(Words("no number"), Math(formula))
     page = replace(page, blocks=(*page.blocks, *one(Math(Number("0.5"))).blocks))

@@ -303,9 +303,8 @@ def test_the_name_of_a_wrong_line_is_a_formula():
         assert line.endswith(f"| ${one.question.parts[0].answer.word}$ |")
 
 
-@pytest.mark.parametrize("seed", range(1, 2))
-def test_decimals_are_those_of_numpy(seed):
-    sheet = symattn.worksheet("attention", seed=seed)[0]
+def test_decimals_are_those_of_numpy():
+    sheet = symattn.worksheet("attention", seed=1)[0]
     d = sheet.problem.derivation
     q, k, v = (floats(d.value(name)) for name in "QKV")
     weights = softmax(q @ k.T / np.sqrt(k.shape[1]))

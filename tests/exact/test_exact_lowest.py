@@ -72,8 +72,8 @@ def test_the_common_multiple_is_the_least(f, g, h, step):
 
 
 @tries(50)
-@given(polynomials, polynomials, polynomials, st.sampled_from([2, 3, 5]), exponents)
-def test_roots_that_all_terms_share_come_out(f, g, h, r, step):
+@given(polynomials, polynomials, st.sampled_from([2, 3, 5]), exponents)
+def test_roots_that_all_terms_share_come_out(f, g, r, step):
     root = square_root(sum_of([1, 0, 1], 1))
     above, below = sum_of(f, step) * root, sum_of(g, step) * root * square_root(r)
     reduced = lowest(divide(above, below))

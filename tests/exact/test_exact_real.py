@@ -40,8 +40,8 @@ def in_reals(recipe):
     return follow(recipe, as_real, divide, square_root, exponential)
 
 
-def mp_value(recipe, digits=120):
-    with mpmath.workdps(digits):
+def mp_value(recipe):
+    with mpmath.workdps(120):
         return mp_fraction(mpmath.mpf(in_mpmath(recipe)))
 
 

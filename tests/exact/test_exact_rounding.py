@@ -28,8 +28,8 @@ e = exponential
 x = sympy.Symbol("x")
 
 
-def truth_of(recipe, digits=400):
-    with mpmath.workdps(digits):
+def truth_of(recipe):
+    with mpmath.workdps(400):
         return mp_fraction(in_mpmath(recipe))
 
 

@@ -30,7 +30,7 @@ def fill(text, questions, attempts, *, name="", student=""):
     return "\n".join(page.lines)
 
 
-def fill_page(page, questions, attempts, name="", student=""):
+def fill_page(page, questions, attempts, name, student):
     """Answers written into the lines of a blank page."""
     with speaking(language_of(page) or ENGLISH):
         sheet = FilledSheet(page, questions)

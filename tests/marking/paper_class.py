@@ -91,7 +91,7 @@ def script(question, rng):
     return Script(steps, "; ".join(said))
 
 
-def made_class(exam, folder, count=STUDENTS):
+def made_class(exam, folder, count):
     """A file of every student in full, and one table of all by exception, with the scripts by id."""
     rng, known = random.Random(5), papers(exam)
     entrants = known.entrants[:count]

@@ -230,7 +230,7 @@ def at_random(rng, forms):
 # ------------------------------------------------------------------------------------------------ weights by hand
 
 
-def unsimplified(found, last, base="e", shifted=False):
+def unsimplified(found, last, *, shifted):
     """Weights and outputs as texts made of the last scores by hand, nothing worked out: e^(1)/(e^(1) + e^(-2)).
 
     `shifted`: with the largest score of each row taken off first.
@@ -240,7 +240,7 @@ def unsimplified(found, last, base="e", shifted=False):
     for row in found[last]:
         seen = [x for x in row if x is not NEGATIVE_INFINITY]
         off = f" - ({_largest(seen)})" if shifted else ""
-        powers = ["0" if x is NEGATIVE_INFINITY else f"{base}^({exactly(x)}{off})" for x in row]
+        powers = ["0" if x is NEGATIVE_INFINITY else f"e^({exactly(x)}{off})" for x in row]
         below = " + ".join(p for p in powers if p != "0")
         weights.append(["0" if p == "0" else f"{p}/({below})" for p in powers])
         if values:

@@ -92,13 +92,13 @@ def told(found):
     return [candidate.says for event in found.events for candidate in event.candidates]
 
 
-def consistent(found, first=0):
+def consistent(found):
     """Events and verdicts refer to one another, every wrong entry has its event, and marks stay in their bounds."""
-    assert [event.number for event in found.events] == list(range(first, first + len(found.events)))
+    assert [event.number for event in found.events] == list(range(len(found.events)))
     for verdict in found.verdicts:
         assert (verdict.state == "wrong") == (verdict.event is not None)
         if verdict.event is not None:
-            assert (verdict.part, verdict.i, verdict.j) in found.events[verdict.event - first].entries
+            assert (verdict.part, verdict.i, verdict.j) in found.events[verdict.event].entries
     for mark in found.marks:
         assert 0 <= mark.given <= mark.of
 

@@ -105,12 +105,12 @@ def sees_the_next(q, k, v):
     return softmax(np.where(seen, q @ k.T / np.sqrt(k.shape[1]), -1e9)) @ v
 
 
-def in_heads(x, w_q, w_k, w_v, w_o, split=None, axis=-1, join=None):
+def in_heads(x, w_q, w_k, w_v, w_o, split=None, join=None):
     """Two heads in NumPy; what differs is said by the caller."""
     split = split or (lambda m: m.reshape(3, 2, 2).transpose(1, 0, 2))
     join = join or (lambda m: m.transpose(1, 0, 2).reshape(3, 4))
     q, k, v = (split(x @ w) for w in (w_q, w_k, w_v))
-    return join(softmax(q @ k.transpose(0, 2, 1) / np.sqrt(2), axis) @ v) @ w_o
+    return join(softmax(q @ k.transpose(0, 2, 1) / np.sqrt(2)) @ v) @ w_o
 
 
 def viewed_as_heads(x, w_q, w_k, w_v, w_o):

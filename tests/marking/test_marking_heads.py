@@ -115,10 +115,9 @@ def test_another_way_in_one_head_or_in_all(heads, way):
     assert [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
-@pytest.mark.parametrize("orientation", ["columns"])
-def test_all_queries_scaled_at_once(orientation):
+def test_all_queries_scaled_at_once():
     """Before they are shared among the heads, whose scores are then scaled already."""
-    q = question(orientation=orientation)
+    q = question(orientation="columns")
     scaled = written({head: {"S": lambda q, k: q * k.T / sympy.sqrt(2), "S'": lambda s: s} for head in (1, 2)})
     report = marked(q, handed_in(q, {**scaled, "Q": scaled["Q"] / sympy.sqrt(2)}))
     assert not report.events, shown(report)

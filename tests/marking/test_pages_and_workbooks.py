@@ -82,8 +82,9 @@ def test_a_sheet_filled_in_in_a_browser_earns_everything(mechanism):
     assert (dict(attempt.answers), attempt.remarks) == ({}, ())
 
 
-def archived(page, boundary="--MultipartBoundary--x"):
+def archived(page):
     """A page in a file of its own, as Chromium saves it (RFC 2557)."""
+    boundary = "--MultipartBoundary--x"
     head = f'From: <Saved by Blink>\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="{boundary}"'
     part = "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\nContent-Location: file:///sheet.html"
     body = quopri.encodestring(page.encode()).decode()

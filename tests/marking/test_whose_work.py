@@ -72,7 +72,7 @@ KNOWN = tuple(e for e in CLASS if e.name not in ("Li Wei", "Kurt Gödel"))
 """Those whom every platform tells apart."""
 
 
-def export(platform, handed, top=""):
+def export(platform, handed, top):
     """A platform's download: by number, who handed in what."""
     named = {number: who for number, (who, _) in handed.items()}
     texts = dict(platform.also(named))

@@ -111,12 +111,12 @@ def test_a_word_or_its_number_is_right(written):
     assert "cannot be read" not in str(report)
 
 
-@pytest.mark.parametrize(("written", "marks"), [("books", 8), (5, 8)])
-def test_another_word_is_wrong_as_its_number_is(written, marks):
+@pytest.mark.parametrize("written", ["books", 5])
+def test_another_word_is_wrong_as_its_number_is(written):
     d = symattn.derive("language_model", **MODEL)
     report = symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]})
     assert not report.right
-    assert f"{marks}/9" in str(report)
+    assert "8/9" in str(report)
 
 
 @pytest.mark.parametrize("written", ["shops", "their 5", "4 books"])

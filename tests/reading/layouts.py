@@ -322,8 +322,8 @@ def markdown_column_of_remarks(a):
     return "\n".join(ruled([[*head, "remark"], *remarked]))
 
 
-def html_table(rows, cell="td"):
-    return "<table>" + "".join(f"<tr>{''.join(f'<{cell}>{x}</{cell}>' for x in row)}</tr>" for row in rows) + "</table>"
+def html_table(rows):
+    return "<table>" + "".join(f"<tr>{''.join(f'<td>{x}</td>' for x in row)}</tr>" for row in rows) + "</table>"
 
 
 @layout("html")
@@ -354,8 +354,8 @@ def mathml(work):
 # ------------------------------------------------------------------------------------ LaTeX
 
 
-def tex_rows(a, end=r" \\ ", comma="."):
-    return end.join(" & ".join(x.replace("-inf", r"-\infty").replace(".", comma) for x in row) for row in a.texts)
+def tex_rows(a, end=r" \\ "):
+    return end.join(" & ".join(x.replace("-inf", r"-\infty") for x in row) for row in a.texts)
 
 
 def document(body, head=""):
@@ -836,10 +836,10 @@ def products_from_zero_before_the_matrix(a):
     )
 
 
-def aligned_in_brackets(a, gap=", "):
+def aligned_in_brackets(a):
     """[[1, 2],
     [3, 4]]"""
-    rows = [f"[{line}]" for line in aligned(a.texts, gap)]
+    rows = [f"[{line}]" for line in aligned(a.texts, ", ")]
     return [("[" if k == 0 else " ") + row + ("," if k < len(rows) - 1 else "]") for k, row in enumerate(rows)]
 
 

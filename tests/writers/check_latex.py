@@ -73,9 +73,9 @@ def _told(log):
             yield line
 
 
-def complaints_of_class(documents, engine, latex_class="article"):
+def complaints_of_class(documents, engine):
     """What one TeX says of many named documents, in one run; one by one if it stops at one of them."""
-    with tempfile.TemporaryDirectory() as name, typesetting(None, latex_class):
+    with tempfile.TemporaryDirectory() as name, typesetting(None, "article"):
         folder, beside = Path(name), latex.Folder()
         for k, (_, document) in enumerate(documents):
             source = latex.write_beside_macros(document)

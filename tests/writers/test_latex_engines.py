@@ -154,9 +154,8 @@ def test_chinese_is_printed(names, monkeypatch, caplog):
 
 @pytest.mark.slow
 @pytest.mark.players
-@pytest.mark.parametrize("name", ["xelatex"])
-def test_letters_of_a_font_are_printed(name, monkeypatch, caplog):
-    only(monkeypatch, name)
+def test_letters_of_a_font_are_printed(monkeypatch, caplog):
+    only(monkeypatch, "xelatex")
     if not has("DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf"):
         pytest.skip("the font DejaVu Serif is not installed (Debian: fonts-dejavu-core, fonts-dejavu-extra)")
     words = words_of(render(RUSSIAN, "latex-pdf")[1])
@@ -182,10 +181,9 @@ def test_pdftex_alone_prints_codes_and_latin_letters(make, monkeypatch, caplog):
 
 @pytest.mark.slow
 @pytest.mark.players
-@pytest.mark.parametrize("name", ["lualatex"])
-def test_whatever_has_no_letter_is_told(name, monkeypatch, caplog):
+def test_whatever_has_no_letter_is_told(monkeypatch, caplog):
     """Each letter is in the PDF, or its code is; those whose codes are there are told, and no others."""
-    only(monkeypatch, name)
+    only(monkeypatch, "lualatex")
     caplog.set_level(logging.WARNING)
     words = words_of(render(MIXED, "latex-pdf")[1])
     coded = {letter for letter in "张伟한국😀" if f"U+{ord(letter):04X}" in words}

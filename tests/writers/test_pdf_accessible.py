@@ -113,10 +113,8 @@ def test_a_matrix_that_is_much_too_wide_is_set_row_by_row():
     assert faults(data) == []
 
 
-@pytest.mark.parametrize("n_rows", [40])
-def test_lines_that_belong_together_leave_no_page_too_full(n_rows):
-    page = sheet(Display(tuple(equal("x", WEIGHT) for _ in range(n_rows))),
-                 Entries((equal("x", *range(n_rows)),) * 3))  # fmt: skip
+def test_lines_that_belong_together_leave_no_page_too_full():
+    page = sheet(Display((equal("x", WEIGHT),) * 40), Entries((equal("x", *range(40)),) * 3))
     assert faults(write_pdf(page)) == []
 
 
@@ -160,7 +158,7 @@ def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key):
     assert missing == []
 
 
-def test_boxes_and_schemes_are_described(key):
+def test_boxes_and_schemes_are_described():
     spoken = [alternative for kind, alternative in tags(write_pdf(LAYOUTS)) if kind == "/Figure"]
     assert len(spoken) == 6
     assert spoken[0].endswith(speak(PRODUCT))
