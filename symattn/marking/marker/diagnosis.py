@@ -306,7 +306,7 @@ class Diagnosis(Trace):
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         """First what gives the very entries; where numbers were rounded before, then what comes as near as that may."""
-        for loose in (False, True) if self._rounded_before(step) else (False,):
+        for loose in (False, True) if self.script.is_rounded_before(step) else (False,):
             self._loose = loose
             if self._continued(step, grid, wrong):
                 break

@@ -187,6 +187,11 @@ class Script:
         """The steps that a step rests on, directly or not."""
         return self.d.before(step.name)
 
+    def is_rounded_before(self, step: Step) -> bool:
+        """Whether a decimal was written in a line that a step rests on."""
+        grids = (self.written[name] for name in self.depends(step) if name in self.written)
+        return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
+
     def fitting(self, name: str) -> bool:
         """Whether the grid has the shape of the step."""
         return self.written[name].shape == self.d[name].result.shape

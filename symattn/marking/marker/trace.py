@@ -15,8 +15,7 @@ from operator import is_
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
-from symattn.derivation.ops import Round, Scale, Softmax
-from symattn.derivation.windows import Box, Window
+from symattn.derivation.ops import Scale, Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
 from symattn.exact.carry import Arithmetic
@@ -39,15 +38,14 @@ from symattn.marking.marker.report import Cell, Event, Flag, Place, State, Verdi
 from symattn.marking.marker.script import Memory, Script, per_token
 from symattn.marking.marker.windows import (
     LinesByHand,
+    LinesInWindows,
     cell,
     claimed,
     holds,
     loose_cell,
     meet,
-    operands_of,
     to_unit,
     width,
-    window,
 )
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
@@ -139,8 +137,7 @@ class Trace:
         self.carried: dict[str, AnyMatrix] = dict(script.d.givens)
         self.unrounded: dict[str, AnyMatrix] = dict(script.d.givens)
         self.misshapen: set[str] = set()
-        self._boxes: dict[str, Box | None] = {}
-        self._ranges: dict[tuple[str, Fraction | None], Box | None] = {}
+        self._windows = LinesInWindows(script, self.carried, self.misshapen, policy)
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self._kept = script  # with the lines alone that are right somewhere, which a gap is counted from
@@ -239,7 +236,7 @@ class Trace:
             right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
             grid = grid.put(i, j, next(right, entry))
         if grid is not self.script.written[step.name]:
-            self.script = self.script.with_written({step.name: grid})
+            self.script = self._windows.script = self._by_hand.script = self.script.with_written({step.name: grid})
         return grid
 
     def _count(self, step: Step, wrong: int) -> None:
@@ -399,71 +396,12 @@ class Trace:
 
     def _in_window(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         """Whether the entry may follow from numbers that the lines before may be rounded from, narrowly enough."""
-        span = _span_at(self._range(step), i, j)
-        if span is None or entry.value is None or entry.value is NEGATIVE_INFINITY:
+        span = self._windows.at(step, i, j)
+        if span is None or not span.bounded or entry.value is None or entry.value is NEGATIVE_INFINITY:
             return False
-        return self.script.memory.memoize("meets", (self.policy, entry, span), lambda: self._meets(entry, span))
-
-    def _meets(self, entry: Entry, span: Window) -> bool:
-        own = cell(entry.value, entry.unit, self.policy.rounding_of(entry)) if entry.value is not None else None
-        if own is None or not span.bounded:
-            return False
+        own = cell(entry.value, entry.unit, self.policy.rounding_of(entry))
         narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
-        return narrow and meet(own, span)
-
-    def _range(self, step: Step, unit: Fraction | None = None) -> Box | None:
-        """What the step gives from the cells of the lines before it; None if none of them was rounded.
-
-        With a `unit`, what it gives from lines with the places that they are shown with, those left out the unit's.
-        """
-        key = step.name, unit
-        if key not in self._ranges:
-            self._ranges[key] = self._range_of(step, unit) if unit or self._rounded_before(step) else None
-        return self._ranges[key]
-
-    def _rounded_before(self, step: Step) -> bool:
-        grids = (self.script.written[name] for name in self.script.depends(step) if name in self.script.written)
-        return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
-
-    def _range_of(self, step: Step, unit: Fraction | None) -> Box | None:
-        rests_on = {operand.name: self._box(operand.name, unit) for operand in step.operands}
-        weights = self._are_weights(step)
-
-        def worked_out() -> Box | None:
-            boxes = operands_of(step, rests_on.__getitem__)
-            return None if boxes is None else window(step.op, *boxes, weights=weights, unit=unit)
-
-        return self.script.memory.memoize(("range", weights, unit), (step, *rests_on.values()), worked_out)
-
-    def _box(self, name: str, unit: Fraction | None = None) -> Box | None:
-        if unit and (step := self.script.step(name)) is not None and not self.script.is_known(name):
-            return self._range(step, unit)
-        if name not in self._boxes:
-            self._boxes[name] = self._cells(name)
-        return self._boxes[name]
-
-    def _cells(self, name: str) -> Box | None:
-        grid, carried = self.script.written.get(name), self.carried.get(name)
-        if grid is None or name in self.misshapen:
-            step = None if name in self.misshapen else self.script.step(name)
-            if step is not None and (span := self._range(step)) is not None:
-                return span
-            grid = None
-        if not isinstance(carried, Matrix):
-            return None
-        return self.script.memory.memoize("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
-
-    def _windows(self, carried: Matrix, grid: Grid | None) -> Box | None:
-        """Everything that the entries may be rounded from; None where one has symbols."""
-        rows: list[tuple[Window, ...]] = []
-        for i, row in enumerate(carried.rows):
-            entries = grid.rows[i] if grid else [BLANK] * len(row)
-            units = [entry.unit if entry.readable else None for entry in entries]
-            windows = map(cell, row, units, map(self.policy.rounding_of, entries))
-            rows.append(tuple(w for w in windows if w is not None))
-            if len(rows[-1]) < len(row):
-                return None
-        return tuple(rows)
+        return own is not None and narrow and meet(own, span)
 
     def explained_by_intermediate_rounding(self, step: Step, i: int, j: int, entry: Entry) -> bool:
         """Whether somebody comes to an entry who is right and rounds on the way, however coarsely."""
@@ -491,15 +429,8 @@ class Trace:
         if any(way == "written" and meet(own, to_unit(point, entry.unit)) for way, point in points):
             return flags
         meant = any(way != "written" and meet(claim, point) for way, point in points)
-        span = _span_at(self._range(step, entry.unit), i, j) if meant else None
+        span = self._windows.at(step, i, j, entry.unit) if meant else None
         return flags if span is not None and meet(own, span) else (*flags, "rounded")
-
-    def _are_weights(self, step: Step) -> bool:
-        """Whether the first operand is a matrix of weights whose rows sum to 1."""
-        source = self.script.step(step.operands[0].name) if step.operands else None
-        while source is not None and isinstance(source.op, Round):
-            source = self.script.step(source.operands[0].name)
-        return source is not None and isinstance(source.op, Softmax) and source.op.along == "rows"
 
     # -- what was left out
 
@@ -598,11 +529,6 @@ class Trace:
             return verdict.state == "follows"
         inside = verdict.i < own.shape[0] and verdict.j < own.shape[1]
         return inside and self.accepts(verdict.written, own[verdict.i, verdict.j])[0]
-
-
-def _span_at(box: Box | None, i: int, j: int) -> Window | None:
-    """An entry's window; None where there is none, as in a line that is judged by what has another shape."""
-    return box[i][j] if box is not None and i < len(box) and j < len(box[0]) else None
 
 
 def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int, int], Sequence[Cell]]:

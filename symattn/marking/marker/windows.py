@@ -16,12 +16,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Literal, NamedTuple, TypeVar
 
 from symattn.derivation.algebra import Algebra, Base, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
-from symattn.derivation.ops import Add, MatMul, Scale, Softmax
+from symattn.derivation.ops import Add, MatMul, Round, Scale, Softmax
 from symattn.derivation.ops.linear import SumOver
 from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Box, Window
 from symattn.errors import ShapeError, UndecidedError, UndefinedError
@@ -29,8 +29,8 @@ from symattn.exact import AnyMatrix, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.intervals import MOST_DIGITS, ZERO
 from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.foundation.languages import message
-from symattn.marking.attempt import Entry, Grid
-from symattn.marking.marker.policy import Rounding
+from symattn.marking.attempt import BLANK, Entry, Grid
+from symattn.marking.marker.policy import Policy, Rounding
 from symattn.marking.marker.script import Script
 
 LESS = 1 - Fraction(1, 10**9)
@@ -152,6 +152,83 @@ def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
 
 def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
+
+
+class LinesBefore:
+    """What comes of every line of a script from what was written before it.
+
+    `carried` are the values that lines are gone on with, as far as they have been walked through, and `misshapen` those
+    of another shape.
+    """
+
+    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
+        self.script, self.carried, self.misshapen = script, carried, misshapen
+
+    def grid(self, name: str) -> Grid | None:
+        """What was written for a line; None where it has another shape."""
+        return None if name in self.misshapen else self.script.written.get(name)
+
+
+class LinesInWindows(LinesBefore):
+    """The same from anything that the lines before may be rounded from."""
+
+    def __init__(
+        self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str], policy: Policy
+    ) -> None:
+        super().__init__(script, carried, misshapen)
+        self.policy = policy
+        self._boxes: dict[str, Box | None] = {}
+        self._ranges: dict[tuple[str, Fraction | None], Box | None] = {}
+
+    def at(self, step: Step, i: int, j: int, unit: Fraction | None = None) -> Window | None:
+        """An entry's window; None where there is none, as in a line that is judged by what has another shape."""
+        box = self._range(step, unit)
+        return box[i][j] if box is not None and i < len(box) and j < len(box[0]) else None
+
+    def _range(self, step: Step, unit: Fraction | None = None) -> Box | None:
+        """What the step gives from the cells of the lines before it; None if none of them was rounded.
+
+        With a `unit`, what it gives from lines with the places that they are shown with, those left out the unit's.
+        """
+        if (step.name, unit) not in self._ranges:
+            self._ranges[step.name, unit] = None
+            if unit or self.script.is_rounded_before(step):
+                boxes = operands_of(step, lambda name: self._box(name, unit))
+                weights = self._are_weights(step)
+                found = None if boxes is None else window(step.op, *boxes, weights=weights, unit=unit)
+                self._ranges[step.name, unit] = found
+        return self._ranges[step.name, unit]
+
+    def _box(self, name: str, unit: Fraction | None) -> Box | None:
+        if unit and (step := self.script.step(name)) is not None and not self.script.is_known(name):
+            return self._range(step, unit)
+        if name not in self._boxes:
+            self._boxes[name] = self._cells(name)
+        return self._boxes[name]
+
+    def _cells(self, name: str) -> Box | None:
+        """Everything that the entries of a line may be rounded from; None where one has symbols."""
+        grid, carried, step = self.grid(name), self.carried.get(name), self.script.step(name)
+        if grid is None and name not in self.misshapen and step is not None and (span := self._range(step)) is not None:
+            return span
+        if not isinstance(carried, Matrix):
+            return None
+        rows: list[tuple[Window, ...]] = []
+        for i, row in enumerate(carried.rows):
+            entries = grid.rows[i] if grid else [BLANK] * len(row)
+            units = [entry.unit if entry.readable else None for entry in entries]
+            windows = map(cell, row, units, map(self.policy.rounding_of, entries))
+            rows.append(tuple(w for w in windows if w is not None))
+            if len(rows[-1]) < len(row):
+                return None
+        return tuple(rows)
+
+    def _are_weights(self, step: Step) -> bool:
+        """Whether the first operand is a matrix of weights whose rows sum to 1."""
+        source = self.script.step(step.operands[0].name) if step.operands else None
+        while source is not None and isinstance(source.op, Round):
+            source = self.script.step(source.operands[0].name)
+        return source is not None and isinstance(source.op, Softmax) and source.op.along == "rows"
 
 
 # ------------------------------------------------------------------------------------------------ by hand
@@ -315,17 +392,12 @@ WORLDS: tuple[World, ...] = ("written", "before")
 """How somebody goes on: with what was written, or with what it was before it was rounded for the page."""
 
 
-class LinesByHand:
-    """What comes of every line of a script for somebody who rounds on the way.
+class LinesByHand(LinesBefore):
+    """The same for somebody who rounds on the way."""
 
-    `carried` are the values that lines are gone on with, as far as they have been walked through, and `misshapen` those
-    of another shape.
-    """
-
-    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
-        self.script, self.carried, self.misshapen = script, carried, misshapen
-        self._results: dict[tuple[str, int, World, int], Lines | None] = {}
-        self._steps = {step.name: step for step in script.d}
+    @cached_property
+    def _results(self) -> dict[tuple[str, int, World, int], Lines | None]:
+        return {}
 
     def reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int) -> bool:
         """Whether somebody comes to a number in `own` who rounds on the way, and has results of `shown` places.
@@ -357,13 +429,11 @@ class LinesByHand:
 
     def _gone_on_with(self, name: str, places: int, world: World) -> Lines | None:
         """A given matrix or a line; what was not written is what came of the lines before it."""
-        value, step = self.carried.get(name), self._steps.get(name)
+        value, step, grid, result = self.carried.get(name), self.script.step(name), self.grid(name), None
         if not isinstance(value, Matrix):
             return None
-        grid, result = self.script.written.get(name), None
-        if name in self.misshapen:
-            grid = None
-        elif step is not None and (world == "before" or grid is None or not _all_readable(grid)):
+        as_written = world == "written" and grid is not None and all(entry.readable for _, _, entry in grid.cells())
+        if step is not None and name not in self.misshapen and not as_written:
             result = self.result(step, places, world)
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
@@ -373,10 +443,6 @@ class LinesByHand:
             (value, grid, result),
             lambda: memory.intern(_carried(value, grid, result, places, world)),
         )
-
-
-def _all_readable(grid: Grid) -> bool:
-    return all(entry.readable for _, _, entry in grid.cells())
 
 
 def _carried(value: Matrix, grid: Grid | None, result: Lines | None, places: int, world: World) -> Lines | None:
