@@ -70,6 +70,11 @@ class Misconception:
         """Its name where tokens are rows, or columns."""
         return (self.turned_name if orientation == "columns" else "") or self.name
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is common enough to be told of, and to be planted."""
+        return self.core or self.prior != "low"
+
     def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None if it does not apply.
 

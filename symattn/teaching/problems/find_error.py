@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
-    Misconception,
     WrongDerivation,
     drawn_misconceptions,
     misconception,
@@ -104,11 +103,7 @@ def at_step(d: Derivation, step: str) -> Separation:
 
 def plantable(separated: Separation) -> dict[str, WrongDerivation]:
     """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
-    return {w.misconception.id: w for w in separated.wrongs if _usual(w.misconception) and _is_plantable(w, separated)}
-
-
-def _usual(m: Misconception) -> bool:
-    return m.core or m.prior != "low"
+    return {w.misconception.id: w for w in separated.wrongs if w.misconception.is_usual and _is_plantable(w, separated)}
 
 
 def _is_plantable(w: WrongDerivation, separated: Separation) -> bool:
@@ -241,7 +236,7 @@ def _offered(
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    usual = replayed(script, [m.id for m in drawn_misconceptions() if _usual(m)])
+    usual = replayed(script, [m.id for m in drawn_misconceptions() if m.is_usual])
     others = [w for w in usual if w.first is not None]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []

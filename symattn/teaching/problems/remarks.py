@@ -42,7 +42,7 @@ def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
     """
     blocks: list[Block] = []
     together = Wording(separated.derivation, problem.notation)  # token by token, misconceptions are told by matrix
-    shown = [w for w in separated.wrongs if w.value(w.first or "") is not None and _usual(w)]
+    shown = [w for w in separated.wrongs if w.value(w.first or "") is not None and w.misconception.is_usual]
     shown = [
         w for w in shown if _looks_wrong(w, together, problem.places) and w.misconception.id not in separated.silent
     ]
@@ -59,10 +59,6 @@ def _looks_wrong(wrong: WrongDerivation, wording: Wording, places: int) -> bool:
     assert wrong.first is not None
     right = wrong.right.value(wrong.first)
     return _shown(wrong.value(wrong.first), wording, places) != _shown(right, wording, places)
-
-
-def _usual(wrong: WrongDerivation) -> bool:
-    return wrong.misconception.core or wrong.misconception.prior != "low"
 
 
 def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) -> Table:
@@ -150,7 +146,8 @@ def _hidden(separated: Separation, wording: Wording, explained: set[str]) -> lis
         return sentence("{code} ({name})", code=id, name=wording.in_signs(called))
 
     def usual(*ids: str) -> bool:
-        return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
+        beliefs = [by_id[id].misconception for id in ids]
+        return all(m.is_usual for m in beliefs) or any(m.core for m in beliefs)
 
     last = called(separated.derivation.last.name)
     lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in separated.invisible if usual(id)]
