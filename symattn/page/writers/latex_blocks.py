@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
 from typing import Any, ClassVar, assert_never
 
 from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, is_tall
@@ -325,21 +324,25 @@ class Blocks:
         if page.large and not boxes and common.is_too_wide(table, shares, self.line):
             return "\n\n".join(f"\\tablerow{{{self._one_below_the_other(table.header, row)}}}" for row in table.rows)
         rooms = [share * self.line for share in shares] or [self.line] * len(table.header)
-        heads = [f"\\textbf{{{self._cell(*cell)}}}" for cell in zip(table.header, rooms, strict=True)]
-        rows = []
-        for row in table.rows:
-            head, *others = (self._cell(*cell) for cell in zip(row, rooms, strict=True))
-            if common.is_for_writing(row, table):
-                others = [self.room_to_write(page.millimetres(common.WRITING))] * len(others)
-            rows.append([f"\\textbf{{{head}}}" if table.row_heads else head, *others])
-        head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
-        ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
         wrapped = "".join(f"{self.wrapped_column}{{{share:.3f}\\linewidth}}" for share in shares)
-        columns = wrapped or ("|" if boxes else "").join("l" * len(heads))
-        parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
+        columns = wrapped or ("|" if boxes else "").join("l" * len(rooms))
         between = " \\hline\n" if boxes else f" {self.thin_line}\n" if common.has_matrices(table) else "\n"
-        bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
-        return "\n\n".join(self.tabular(body, columns) for body in bodies)
+        head = self._row(table.header, rooms, len(rooms))
+        parts = common.table_parts(table, shares, page, page.rows(_ROWS))
+        bodies = (between.join(self._row_of(row, table, rooms) for row in part) for part in parts)
+        return "\n\n".join(self.tabular(f"{head} \\hline\n{body}", columns) for body in bodies)
+
+    def _row_of(self, row: Sequence[Inlines], table: Table, rooms: Sequence[float]) -> str:
+        if not common.is_for_writing(row, table):
+            return self._row(row, rooms, int(table.row_heads))
+        place = self.room_to_write(self.page.millimetres(common.WRITING))
+        return self._row(row[:1], rooms[:1], 1, [place] * len(row[1:]))
+
+    def _row(self, row: Sequence[Inlines], rooms: Sequence[float], heads: int, more: Sequence[str] = ()) -> str:
+        """The cells of a row, some of which are heads, and what stands behind them."""
+        cells = (self._cell(*cell) for cell in zip(row, rooms, strict=True))
+        shown = (f"\\textbf{{{cell}}}" if k < heads else cell for k, cell in enumerate(cells))
+        return f"  {' & '.join((*shown, *more))} \\tabularnewline"
 
     def tabular(self, body: str, columns: str) -> str:
         return environment("sheettable", body, f"{{{columns}}}")
