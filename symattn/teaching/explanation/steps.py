@@ -428,14 +428,13 @@ def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
         whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
         return float(whole), whole
     printed = [operand.name in derivation.givens for operand in step.operands]
-    factors = left.rows, right.T.rows
-    rows, columns = (
-        [[not (seen and x == 0) for x in line] for line in lines] for lines, seen in zip(factors, printed, strict=True)
+    beside, above = (  # for every term, how many entries of the two factors are not seen to be 0
+        [sum(not (seen and x == 0) for x in line) for line in lines]
+        for lines, seen in zip((left.T.rows, right.rows), printed, strict=True)
     )
-    written = sum(sum(map(mul, row, column)) for row in rows for column in columns)
     whole_numbers = all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in (*left, *right))
     share = UNKNOWN_TERMS if whole_numbers and not all(printed) else 1.0
-    return share * written / (len(rows) * len(columns)), inner
+    return share * sum(map(mul, beside, above)) / (left.shape[0] * right.shape[1]), inner
 
 
 def _has_one_denominator(step: Step, derivation: Derivation) -> bool:
