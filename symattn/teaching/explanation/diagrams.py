@@ -371,13 +371,9 @@ def _heads(wording: Wording, place: str) -> Diagram:
     count = max(name.head or 0 for name in of.values() if name.stem == "A" and name.place == place)
     parts = _parts_of_heads(wording, names, count, at)
     title, of_all = _SOME_HEADS if len(parts) < count else _ALL_HEADS
-    output, together = f"O{at}", f"C{at}"
-    rows: list[tuple[Sequence[str], Inlines]] = []
-    if output in names:
-        rows.append(([output], _rule_of_heads(wording, output)))
-    if together in names:
-        rows.append(([together, *([f"W_O{at}"] if output in names else [])], _rule_of_heads(wording, together)))
-    rows += [
+    rows: list[tuple[Sequence[str], Inlines]] = [
+        ([f"O{at}"], _rule_of_heads(wording, f"O{at}")),
+        ([f"C{at}", f"W_O{at}"], _rule_of_heads(wording, f"C{at}")),
         ([f"Z_{i}{at}" for i in parts], as_text("weights times values")),
         ([f"A_{i}{at}" for i in parts], as_text("softmax of the scores")),
         ([*chain(*parts.values())], as_text("each head's own part")),
@@ -419,6 +415,8 @@ def _frame_of_head(head: int, shown: Collection[int]) -> Message:
 
 
 def _rule_of_heads(wording: Wording, name: str) -> Inlines:
+    if name not in wording.derivation:
+        return ()
     rule = wording.equation(wording.derivation[name])
     return as_text(rule) if width(rule) <= _LONG else as_text("the heads side by side")
 
