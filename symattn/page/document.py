@@ -296,6 +296,11 @@ class AnswerGrid:
     step: str = ""
 
     @property
+    def in_brackets(self) -> bool:
+        """Whether brackets stand round it: not round squares to shade, nor beside labels."""
+        return not (self.shade or self.row_labels or self.column_labels)
+
+    @property
     def cells(self) -> Cells:
         """What stands in the boxes, with a blank in those to fill in."""
         filled, blank = dict(self.filled), Blank(self.kind)

@@ -616,7 +616,7 @@ def _parts(block: Block) -> Iterator[str]:
 
 def is_plain(grid: AnswerGrid) -> bool:
     """Whether a grid is only an empty matrix."""
-    return not (grid.filled or grid.shade or grid.row_labels or grid.column_labels)
+    return grid.in_brackets and not grid.filled
 
 
 def formulas_in(content: Inlines) -> Iterator[Formula]:

@@ -274,14 +274,13 @@ class Blocks:
         size = f"{{{grid.rows}}}{{{grid.columns}}}{{{wide}}}{{{high}}}"
         if common.is_plain(grid):
             return f"\\answergrid{{{name}}}{size}"
-        brackets = not (grid.shade or grid.row_labels or grid.column_labels)
         cells = [f"  \\cell{{{i + 1}}}{{{j + 1}}}{{{self.formula(x, 'tall')}}}%" for (i, j), x in grid.filled]
         cells += [f"  \\rowlabel{{{i}}}{{{self.formula(x, 'tall')}}}%" for i, x in enumerate(grid.row_labels, 1)]
         cells += [f"  \\columnlabel{{{j}}}{{{self.formula(x, 'tall')}}}%" for j, x in enumerate(grid.column_labels, 1)]
         equals = f"{name} =" if grid.name != NOTHING and not grid.row_labels else name
         left = max((width(label) + 0.8 for label in grid.row_labels), default=0.0)
         above = 1.8 if grid.column_labels else 0
-        star = "" if brackets else "*"
+        star = "" if grid.in_brackets else "*"
         return "\n".join([f"\\cellgrid{star}{{{equals}}}{size}{{{left:.1f}em}}{{{above}em}}{{%", *cells, "}"])
 
     def _fill_in(self, item: FillIn) -> str:

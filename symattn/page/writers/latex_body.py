@@ -204,9 +204,10 @@ class BodyBlocks(Blocks):
         head = [f"{'& ' if grid.row_labels else ''}{heads} \\\\"] if heads else []
         body = "\n".join((*head, rule, *rows))
         array = environment("array", body, f"{{{'c' if grid.row_labels else ''}{columns}}}")
-        bare = grid.shade or grid.row_labels or grid.column_labels
         name = "" if grid.name == NOTHING else self._bare(grid.name) + ("" if grid.row_labels else " =")
-        return tex.indented("\n".join(("\\[", name, array if bare else f"\\left[\n{array}\n\\right]", "\\]")))
+        return tex.indented(
+            "\n".join(("\\[", name, f"\\left[\n{array}\n\\right]" if grid.in_brackets else array, "\\]"))
+        )
 
     def _fill_in(self, item: FillIn) -> str:
         if common.has_character_boxes(item):
@@ -219,11 +220,10 @@ class BodyBlocks(Blocks):
         return f"{parts}\\quad" if common.is_short(item, self.page) else f"{parts}\\par"
 
     def choices(self, choices: Choices) -> str:
-        boxes = ("\\fbox{$\\times$}" if i in choices.ticked else "\\fbox{$\\phantom{\\times}$}" for i in range(10**4))
-        items = (
-            f"  \\item[{box}~\\textbf{{{common.letter(i)}.}}] {self.option(item)}"
-            for i, (item, box) in enumerate(zip(choices.items, boxes, strict=False))
-        )
+        items = []
+        for i, item in enumerate(choices.items):
+            sign = "\\times" if i in choices.ticked else "\\phantom{\\times}"
+            items.append(f"  \\item[\\fbox{{${sign}$}}~\\textbf{{{common.letter(i)}.}}] {self.option(item)}")
         return environment("itemize", "\n".join(items))
 
     # --- tables and figures ---

@@ -974,7 +974,7 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     if common.is_plain(grid):
         return f"#answer-grid({spoken}, {name}, {size}{fields})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
-    brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
+    brackets = str(grid.in_brackets).lower()
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
     return f"#cell-grid({', '.join(parts)}{fields})"
