@@ -203,7 +203,7 @@ def test_all_that_only_marking_knows_are_here():
     assert set(PLACES) == set(misconceptions()) - {m.id for m in drawn_misconceptions()}
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, product=False)
 @pytest.mark.parametrize("seed", [4, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("id", PLACES)
 def test_a_script_that_goes_on_from_it_is_one_event_of_this_name(id, seed):
