@@ -275,7 +275,7 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     made = list(browse.scripts(len(browse.RECIPES)))
     said = browse.browsed(made, tmp_path / "site")
     for one, result in zip(made, said["results"], strict=True):
-        here = one["session"].mark(one["sheet"], one["page"])
+        here = one["session"].marked(one["sheet"], one["page"]).mark()
         assert {key: result[key] for key in here} == here, one["recipe"]
     assert said["elsewhere"] == []
     assert said["console"] == []
@@ -309,16 +309,23 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
     assert said["offlineToo"] == made[-1]["name"]
 
 
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """A folder with a package of either edition."""
+    if lacking := missing("scorm-again"):
+        pytest.skip(lacking)
+    course = Course((Topic("A", "attention", ("starter",)), Topic("B", "self_attention")))
+    site = tmp_path_factory.mktemp("packages") / "site"
+    browse.write_kept_site(course, site, scorm=True)
+    return site.parent
+
+
 @LOOKED
 @pytest.mark.players
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", ["1.2", "2004"])
-def test_a_learning_platform_is_told_score_and_place(tmp_path, edition):
-    if lacking := missing("scorm-again"):
-        pytest.skip(lacking)
-    course = Course((Topic("A", "attention", ("starter",)), Topic("B", "self_attention")))
-    browse.write_kept_site(course, tmp_path / "site", scorm=True)
-    with zipfile.ZipFile(tmp_path / f"site-scorm-{edition}.zip") as package:
+def test_a_learning_platform_is_told_score_and_place(packages, tmp_path, edition):
+    with zipfile.ZipFile(packages / f"site-scorm-{edition}.zip") as package:
         package.extractall(tmp_path / "package")
     [right] = (one for one in browse.scripts(1))
     said = browse.on_a_platform({**right, "edition": edition}, tmp_path / "package")

@@ -468,7 +468,7 @@ def test_both_pages_are_the_same_in_firefox(site):
     choice = {"recipe": "attention --level starter", "seed": 7, "without": "A"}
     said = browse.in_firefox(script, choice, site)
     assert said["elsewhere"] == said["console"] == said["wide"] == []
-    here = script["session"].mark(script["sheet"], script["page"])
+    here = script["session"].marked(script["sheet"], script["page"]).mark()
     assert {key: said["marked"][key] for key in here} == here
     assert said["hint"] == 1
     assert said["drawn"] == ask("draw", choice=STARTER)["name"]
