@@ -106,15 +106,13 @@ class Places:
         for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and self._numbered(piece.text) != []):
             lines = [*run]
             below = self._in_turn([one for line in lines for one in self._numbered(line.text)]) if numbered else []
-            if below and len(below) == len(lines):
-                found += [
-                    replace(line, text=f"{place}) {said}") for line, (place, said) in zip(lines, below, strict=True)
-                ]
-                continue
-            for piece in lines:
-                answers = self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
+            each = [[one] for one in below] if len(below) == len(lines) else [*map(self._answers_of, lines)]
+            for piece, answers in zip(lines, each, strict=True):
                 found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
         return found
+
+    def _answers_of(self, piece: Piece) -> list[tuple[str, str]]:
+        return self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
 
     def _numbered(self, line: str) -> list[tuple[str, str]]:
         """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
