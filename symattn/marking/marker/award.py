@@ -71,15 +71,8 @@ class Awarding:
     def steps_of(self, line: SchemeLine) -> set[str]:
         return {self.steps[part] for part in line.parts}
 
-    def blames(self, line: SchemeLine) -> bool:
-        """Whether a wrong method is charged to a line."""
-        return self._blamed(line) is not None or self._repeated(line)
-
     def part_of(self, step: str) -> str:
         return part_of(self.steps, step)
-
-    def step_of(self, part: str) -> str:
-        return self.steps.get(part, part)
 
     # -- one line
 
