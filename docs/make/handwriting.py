@@ -105,9 +105,9 @@ HAND = """
     if lost { place(top + left, dx: regions.last().x, dy: regions.last().y, hand(colour: red, piece)) }
   }
 }
-#let filled-grid(answers, words, name, rows, columns, width, height) = {
+#let filled-grid(answers, words, name, rows, columns, width, height, fits: false) = {
   let bracket(..sides) = box(width: 1.5mm, height: rows * height + 3mm, stroke: (y: 0.6pt, ..sides.named()))
-  boxes-to-fill(words, grid(columns: 4, column-gutter: (0.4em, 1mm, 1mm), align: horizon,
+  boxes-to-fill(words, fits, grid(columns: 4, column-gutter: (0.4em, 1mm, 1mm), align: horizon,
     name, bracket(left: 0.6pt),
     grid(columns: (width,) * columns, rows: height, stroke: 0.5pt, align: center + horizon,
     ..answers.map(it => context {

@@ -366,10 +366,16 @@ def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
     return literal("; ".join(filter(None, words)) or say("a gap"))
 
 
-def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, close: bool = False) -> str:
-    """Lines of formulas; the `whole` of them stays on one page."""
+def _formulas(
+    spoken: str, lines: Sequence[str], wide: float, page: Page, whole: bool = False, close: bool = False
+) -> str:
+    """Lines of formulas, `wide` by an estimate; the `whole` of them stays on one page.
+
+    Typst need not measure what surely has room: that takes as long as setting it.
+    """
+    fits = _at_most(wide, lines) < _SURE * page.room
     body = " \\\n  ".join(lines)
-    options = ", whole: true" * whole + ", close: true" * close
+    options = ", whole: true" * whole + ", fits: true" * fits + ", close: true" * close
     return f"#formulas({spoken}{options}, $\n  {body}\n$)"
 
 
@@ -377,11 +383,12 @@ _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a P
 _NARROW, _FREE = 0.85, 4.0  # of a line, and em, if they are narrow
 _STRING = re.compile(r'((?:upright|op)\()?"([^"]*)"')
 _OF_WORDS = 2.2  # of their estimated width, words may take
+_SURE = 0.95  # of a line: formulas are estimated to be 4% too narrow at most
 
 
-def _lines(lines: Sequence[Formula], whole: bool = False) -> str:
+def _lines(lines: Sequence[Formula], page: Page, whole: bool = False) -> str:
     """Lines of formulas aligned at their signs."""
-    return _formulas(_spoken(*lines), _aligned_all(lines), whole)
+    return _formulas(_spoken(*lines), _aligned_all(lines), _width_aligned(lines), page, whole)
 
 
 def _are_narrow(lines: Sequence[Formula], room: float) -> bool:
@@ -401,9 +408,9 @@ def _display(shown: Display, page: Page) -> str:
     lead, room = shown.lead, page.room
     folded = [part for line in common.folded(shown.lines, lead, room) for part in _by_rows(line, room)]
     if common.lead_stands_above(folded, lead, room):
-        return f"#block(sticky: true)[{_text(lead)}]\n\n{_lines(folded)}"
+        return f"#block(sticky: true)[{_text(lead)}]\n\n{_lines(folded, page)}"
     if lead:
-        return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
+        return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)), math.inf, page)
     chunks = common.in_chunks(folded, page)
     if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
         chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
@@ -412,7 +419,7 @@ def _display(shown: Display, page: Page) -> str:
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
     """Lines that stay on one page, if they are few and not high."""
-    return _lines(lines, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
+    return _lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
 
 
 _TOO_SMALL = 0.75  # a matrix that would have to be made smaller than this is set row by row
@@ -691,9 +698,10 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     return "\n\n".join(sources)
 
 
-def _in_columns(equations: Sequence[Formula], cells: Sequence[str], columns: int) -> str:
+def _in_columns(equations: tuple[Formula, ...], columns: int, page: Page) -> str:
+    cells, widths = _tightened(equations)
     rows = [*map(f" & #h({_ENTRIES_APART}em) ".join, common.in_lines(cells, columns))]
-    return _formulas(_spoken(*equations), rows, close=True)
+    return _formulas(_spoken(*equations), rows, _width_of_columns(widths, columns), page, close=True)
 
 
 _MOST_BESIDE = 6  # lines of equations with formulas beside them, all of which stay on one page
@@ -797,9 +805,9 @@ def _group(group: _Group, page: Page) -> str:
     parts = []
     for block in group.blocks:
         if isinstance(block, Entries):
-            parts.append(_in_columns(block.equations, _tightened(block.equations)[0], group.columns))
+            parts.append(_in_columns(block.equations, group.columns, page))
         elif isinstance(block, Display):
-            parts.append(_lines(block.lines))
+            parts.append(_lines(block.lines, page))
     return "#beside" + "".join(f"[\n{part}\n]" for part in parts)
 
 
@@ -850,10 +858,10 @@ def _block(block: Block, page: Page) -> str:
         case Display():
             return _display(block, page)
         case Entries(equations, columns):
-            cells, widths = _tightened(equations)
+            _, widths = _tightened(equations)
             if max(widths, default=0.0) > page.room:
                 return "\n\n".join(_chunk(common.folded((x,), limit=page.room), page) for x in equations)
-            return _in_columns(equations, cells, _columns_of_entries(widths, columns, page))
+            return _in_columns(equations, _columns_of_entries(widths, columns, page), page)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
@@ -963,6 +971,9 @@ def _array(items: Iterable[str]) -> str:
     return "(" + "".join(f"{item}, " for item in items).strip() + ")"
 
 
+_SURE_GRID = 0.85  # of a line: boxes are as wide as they are, and a name may be wider than it is estimated to be
+
+
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
@@ -971,13 +982,14 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     matrix = MatrixOf(grid.cells, row_labels=grid.row_labels, column_labels=grid.column_labels)
     spoken = _spoken(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
+    fits = ", fits: true" * (common.grid_size(grid, page)[0] < _SURE_GRID * page.width)
     if common.is_plain(grid):
-        return f"#answer-grid({spoken}, {name}, {size}{fields})"
+        return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = str(grid.in_brackets).lower()
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
-    return f"#cell-grid({', '.join(parts)}{fields})"
+    return f"#cell-grid({', '.join(parts)}{fields}{fits})"
 
 
 def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
