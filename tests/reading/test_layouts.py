@@ -121,7 +121,7 @@ def test_what_is_right_earns_everything_in_every_layout(layout, name):
     report = mark(sheet(name), attempt)
     assert (report.total, report.pending) == (report.available, False)
     for one in work(name):
-        if one.sign in attempt.answers:
+        if "'" not in one.sign or one.sign in attempt.answers:  # what a program calls S' says nothing of it
             assert numbers(attempt.answers[one.sign]) == pytest.approx(one.values, abs=0.005)
 
 

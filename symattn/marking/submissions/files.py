@@ -200,8 +200,10 @@ def form_of(text: str) -> str:
 
 
 def _has_brackets(line: str) -> bool:
-    """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet."""
+    """Whether a bracket that opens before a comma closes behind it: it is a row, and no line of a spreadsheet; before
+    a semicolon where there are no commas."""
     cells = next(csv.reader([line]), []) if len(line) < LONGEST_LINE else []
+    cells = cells[0].split(";") if len(cells) == 1 else cells
     return any(cell.count(opening) != cell.count(closing) for cell in cells for opening, closing in ("[]", "()"))
 
 
@@ -209,11 +211,14 @@ def _is_toml(lines: Sequence[str]) -> bool:
     """Whether the first line that is no comment is a key with a value or the head of a table."""
     first = next((line for line in lines if not line.startswith("#")), "")
     key, equals, value = first.partition("=")
-    plain = key.strip().strip("\"'").replace("_", "").replace("-", "").replace(".", "").replace(" ", "").isalnum()
     begins = value.strip()[:1]
     return (first.startswith("[") and first.endswith("]") and "=" not in first and "," not in first) or (
-        bool(equals) and plain and (begins in "\"'[{+-" or begins.isdigit()) and "\\begin" not in value
+        bool(equals and _KEY.fullmatch(key)) and (begins in "\"'[{+-" or begins.isdigit()) and "\\begin" not in value
     )
+
+
+_KEY = re.compile(r"""\s*(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*\s*""")
+"""A key of TOML, which has no spaces and no primes unless it stands in quotes: `S' = …` is text."""
 
 
 def decoded(content: str | bytes) -> str:

@@ -540,13 +540,17 @@ class FreeText:
         name = (self.resolver.find(called, self.names.sign) or self.names.find(called)) if place else ""
         if self.resolver.last in self.names.twins(called) and len(place) == 2:
             name = name if place in self._entries.get(self.resolver.last, {}) else self.resolver.last
-        if not name or name in self._done or self.names.find(head):
+        other = self.names.find(head)
+        if not name or name in self._done or (other and len(place) == 2):
             return None
         if len(place) == 2:
             self._by_entry.add(name)
             return None if _ANOTHER_ENTRY.search(rest) else (name, {(place[0], place[1]): rest})
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
+            return None
+        wide = self.written.shape(other)[1] if other else 0
+        if wide == 1 or wide == len(matrix.rows[0]):  # Q_1 is the first head; a row as wide as Q is row 1 of Q
             return None
         return name, _row(place[0], matrix)
 

@@ -225,7 +225,9 @@ class Names:
     def sign(self, name: str) -> str:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
-        return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+        if plain in self._several:  # Q is no head's queries, but may be those of all heads
+            return name if name in self.parts else ""
+        return self._known.get(plain) or self._folded.get(plain.casefold(), "")
 
     def step_in_words(self, name: str) -> str:
         """The step that is called so in words: A for "the softmax"; "" for signs, and for words that name none."""
