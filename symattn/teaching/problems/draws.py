@@ -292,14 +292,15 @@ class ProblemType:
     mechanisms: tuple[str, ...] = ATTENTION
     settings: tuple[str, ...] = ()
     fixed: bool = False
-    _last: list[Any] = field(default_factory=lambda: [{}, None], init=False, repr=False, compare=False)
-    """The content that was drawn or made last, and what `ask` gave: a variant is drawn, made and proved in turn."""
+    _last: list[Any] = field(default_factory=lambda: [({}, None)], init=False, repr=False, compare=False)
+    """The content that was drawn or made last, and what `ask` gave: a variant is drawn, made and proved in turn.  They
+    are one pair, taken and put as a whole, since threads may ask."""
 
     def draw(self, spec: Spec, rng: random.Random, number: int, family: Any) -> Record:
         """The content of a variant: everything that is random."""
         draw = Draw(self, {"type": spec.type}, rng)
         draw.spec, draw.number, draw.family = spec, number, family
-        self._last[:] = draw.record, self.ask(draw)
+        self._last[0] = draw.record, self.ask(draw)
         return draw.record
 
     def make(self, content: Content) -> Question:
@@ -307,13 +308,14 @@ class ProblemType:
         return self._asked(content).question
 
     def _asked(self, content: Content) -> ProvedQuestion:
-        record, asked = self._last if self._last[0] is content else (dict(content), None)
+        last = self._last[0]
+        record, asked = last if last[0] is content else (dict(content), None)
         try:
             asked = asked or self.ask(Draw(self, record))
             asked = asked() if callable(asked) else asked
         except (LookupError, TypeError, AttributeError) as error:  # a frozen file was changed
             raise InputError(f"The content of {self.name} cannot be read: {error!r}.") from error
-        self._last[:] = record, asked
+        self._last[0] = record, asked
         return asked
 
     def spec(self, stated: Mapping[str, Any], where: str | Place = "") -> Spec:
