@@ -126,7 +126,6 @@ print(sys.modules["symattn"].__file__, told["of"])
 """
 
 
-@pytest.mark.slow
 def test_what_a_practice_page_has_of_symattn_is_enough_to_draw_and_to_mark(tmp_path):
     """It could not start: what it left out was imported."""
     with ZipFile(BytesIO(engine.sources(("symattn",)))) as archive:

@@ -315,3 +315,17 @@ def test_sheets_whose_headings_are_plain_text_are_read_alike():
     of_new, of_old = (symattn.check(one, re.sub(r"\|   (?=\|)", "| 1 ", page, count=9)) for page in (new, old))
     assert [r.verdicts for r in of_old.reports] == [r.verdicts for r in of_new.reports]
     assert of_old.loose == of_new.loose
+
+
+@pytest.mark.parametrize("number", ["½", "e", "-inf", "7 (sum)"])
+@pytest.mark.parametrize("between", [", ", " | ", "\t"])
+def test_a_number_behind_the_entries_of_a_row_is_no_remark_on_it(number, between):
+    """A tick there is one, and the row counts; a number may be an entry, and a person looks at it."""
+
+    def report(behind):
+        rows = (between.join((*row, behind)) for row in work("two queries")[0].texts)
+        _, others = LAYOUTS["printed by numpy"](work("two queries")[1:])
+        return marked("two queries", "answers.txt", "S =\n" + "\n".join(rows) + "\n\n" + others)
+
+    assert report("✓").total == report("✓").available
+    assert report(number).pending
