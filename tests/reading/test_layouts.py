@@ -293,14 +293,16 @@ def test_far_too_long_a_text_is_refused(text, says, form):
 
 
 @pytest.mark.parametrize("form", ["markdown", "notebook"])
-def test_a_picture_in_the_midst_of_a_text_is_none_of_it(form):
+@pytest.mark.parametrize("picture", ["![sketch]({})", "{}"])
+def test_a_picture_in_the_midst_of_a_text_is_no_answer_and_is_told(picture, form):
     """As Colab and editors put them there: it is far longer than any answer."""
-    picture = f"![sketch](data:image/png;base64,{'iVBORw0KGgo/+' * 40_000}==)"
+    picture = picture.format(f"data:image/png;base64,{'iVBORw0KGgo/+' * 40_000}==")
     _, typed = LAYOUTS["markdown headings with signs"](work("two queries"))
     text = f"{picture}\n\n{typed}"
     found = read_submission(notebook_of(text) if form == "notebook" else text, [sheet("two queries")], form=form)
     report = mark(sheet("two queries"), found.attempts[0])
     assert report.total == report.available
+    assert any("data:image/…" in remark.says for remark in found.attempts[0].remarks)
 
 
 def test_sheets_whose_headings_are_plain_text_are_read_alike():

@@ -53,7 +53,7 @@ LONGEST_LINE = 10_000
 LONGEST_GAP = 64
 """Spaces and tabs on end that are kept: nobody aligns by more, and what seeks in a long run takes its square."""
 _PICTURE_INSIDE = re.compile(r"data:image/[\w.+-]{1,40};base64,(?:[\w+/=]|\\/)*")
-"""A picture in the midst of a text, as notebooks and editors put it there."""
+"""A picture in the midst of a text, as notebooks and editors put it there; that there is one is told."""
 _LONG_GAP = re.compile(rf"[ \t\u00a0\u3000]{{{LONGEST_GAP + 1},}}")
 EMPTY = message("It is empty: perhaps the work was saved under another name.")
 
@@ -246,7 +246,7 @@ def decoded(content: str | bytes) -> str:
         from symattn.marking.submissions.webpage import out_of_archive
 
         text = out_of_archive(text)
-    return _LONG_GAP.sub(" " * LONGEST_GAP, _PICTURE_INSIDE.sub("", text))
+    return _LONG_GAP.sub(" " * LONGEST_GAP, _PICTURE_INSIDE.sub("data:image/…", text))
 
 
 def _of_office(content: bytes) -> str | None:
