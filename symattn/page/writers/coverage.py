@@ -89,7 +89,7 @@ def once_for_a_document(write: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(write)
     def kept(*arguments: P.args, **named: P.kwargs) -> T:
-        known, key = _account().known, (write, *arguments)
+        known, key = _account().known, (write, arguments, *named.items())
         if key not in known:
             known[key] = write(*arguments, **named)
         result: T = known[key]
