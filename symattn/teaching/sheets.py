@@ -337,11 +337,11 @@ def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
     data = unsealed(text, where, "a frozen set of worksheets", "sheets")
     place = Place(str(where)).at("sheets")
     frozen = read(tuple[_Frozen, ...], data["sheets"], place)
-    key = "hash" if data["format"] == 1 else "parts"
+    key = "hash" if data.get("format") == 1 else "parts"
     for number, sheet in enumerate(frozen, 1):
         if not getattr(sheet, key):
             raise place.at(number).lacks(key, "what marking goes by")
-    return ThawedSheets(frozen, str(where), data["software"])
+    return ThawedSheets(frozen, str(where), data.get("software", "symattn"))
 
 
 class ThawedSheets(Mapping[str, Question]):

@@ -753,10 +753,11 @@ class OfPaper:
     def __call__(self) -> Document:
         spec, questions, last = self.exam.spec, self.exam.questions(self.number), self.exam.last
         asked = self.number, self.copy, self.key
-        if asked not in last:
+        if (made := last.get(asked)) is None:
+            made = key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
             last.clear()
-            last[asked] = key(spec, self.copy.sheet, questions) if self.key else paper(spec, self.copy, questions)
-        return last[asked]
+            last[asked] = made
+        return made
 
     def job(self) -> dict[str, Any]:
         """What another person needs to make it, besides the exam file."""
