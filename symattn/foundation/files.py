@@ -1,12 +1,14 @@
-"""Files that people name, read as text or as TOML within limits; whatever is wrong with one is one sentence."""
+"""Files that people name, read as text or TOML within limits, what is wrong being one sentence; and zips."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from symattn.errors import InputError
 
@@ -68,3 +70,25 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _TOO_DEEP = re.compile(rf'(?<![\w"-])(?:[\w"-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}')
+
+
+# Zips: the same bytes for the same files, which can be read where they are unpacked.
+
+UNIX = 3
+"""The system on which modes of files mean something."""
+
+
+def zipped(files: Iterable[tuple[str, bytes]], level: int = 9) -> bytes:
+    """A zip of files by their names, in their order, without a date."""
+    whole = BytesIO()
+    with ZipFile(whole, "w", ZIP_DEFLATED, compresslevel=level) as archive:
+        for name, data in files:
+            entry = ZipInfo(name)
+            entry.create_system, entry.external_attr, entry.compress_type = UNIX, 0o644 << 16, ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return whole.getvalue()
+
+
+def zipped_texts(files: Iterable[tuple[str, str]]) -> bytes:
+    """The same of texts."""
+    return zipped((name, text.encode()) for name, text in files)

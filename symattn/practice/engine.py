@@ -24,8 +24,8 @@ from io import BytesIO
 from pathlib import Path
 
 from symattn.errors import InputError
+from symattn.foundation.files import zipped
 from symattn.foundation.installed import templates
-from symattn.foundation.zips import zipped
 
 VERSION = "314.0.7"
 PYTHON = (3, 14)
@@ -69,10 +69,9 @@ OF_MAKING: tuple[str, ...] = (
     "derivation/symbolic.py", "derivation/sympy_source.py",
     "marking/trial.py",
     *(f"marking/grading/{name}.py" for name in (
-        "archives", "by_exception", "entries", "gradebook", "handed_in", "platforms", "run", "statistics", "summary",
-        "whose", "worker",
+        "by_exception", "entries", "gradebook", "handed_in", "run", "summary", "whose", "worker",
     )),
-    *(f"foundation/{name}.py" for name in ("software", "spreadsheet", "zips")),
+    "foundation/software.py",
 )  # fmt: skip
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {

@@ -18,11 +18,10 @@ from typing import Any
 
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.dice import Dice
-from symattn.foundation.files import toml
+from symattn.foundation.files import toml, zipped
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.workers import made, read_back, text_of
-from symattn.foundation.zips import zipped
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.run import grade_class
 from symattn.marking.grading.source import language_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Literal, get_args
 
-from symattn.foundation.zips import zipped
+from symattn.foundation.files import zipped
 
 Edition = Literal["1.2", "2004"]
 EDITIONS: tuple[Edition, ...] = get_args(Edition)

@@ -17,9 +17,9 @@ from typing import Annotated, Any
 
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew
+from symattn.foundation.files import zipped
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
-from symattn.foundation.zips import zipped
 from symattn.marking.grading.recipes import read_unnumbered
 from symattn.page.document import Document, Look, Paragraph, Solutions
 from symattn.page.presentation import make_look, presented

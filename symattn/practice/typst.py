@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from symattn.errors import InputError
-from symattn.foundation.zips import zipped
+from symattn.foundation.files import zipped
 from symattn.page.resources import fonts
 from symattn.practice.engine import from_npm, packed
 

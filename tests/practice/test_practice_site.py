@@ -74,6 +74,13 @@ def test_an_archive_is_compiled_again_only_if_it_changed(monkeypatch):
     assert engine.archives(None, kept=first.get)[0]["one"] != first["one"]
 
 
+@pytest.mark.parametrize(("package", "left_out"), [*engine.LEFT_OUT.items(), ("symattn", engine.OF_MAKING)])
+def test_what_pages_do_without_is_there(package, left_out):
+    """A name that nothing bears any more says that a file was moved, and that pages are larger for it."""
+    folder = resources.files(package)
+    assert [name for name in left_out if not folder.joinpath(name).exists()] == []
+
+
 def test_another_course_makes_another_cache_and_its_title_is_text(tmp_path, unpacked):
     caches = set()
     for title in ("One", "</title><script>1 & 2", "</title><script>1 & 2"):

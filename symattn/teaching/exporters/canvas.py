@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from symattn.foundation.files import zipped_texts
 from symattn.foundation.languages import message, say
-from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.forms import decimals_near
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from uuid import NAMESPACE_URL, uuid5
 
+from symattn.foundation.files import zipped_texts
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import message, say
-from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
 from symattn.teaching.bank.prompts import styled

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from symattn.foundation.files import zipped_texts
 from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import message, say
-from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Pool, Shaded, Spot, Typed, WrongNumber
 from symattn.teaching.bank.prompts import STYLES

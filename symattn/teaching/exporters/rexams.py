@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from typing import Literal
 
+from symattn.foundation.files import zipped_texts
 from symattn.foundation.languages import message, say
-from symattn.foundation.zips import zipped_texts
 from symattn.page.writers.html import escaped
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
 from symattn.teaching.exporters.decimals import decimal, exact
