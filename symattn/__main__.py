@@ -2,7 +2,7 @@
 
 import gc
 
-from symattn.foundation.compiled import keep_methods
+from symattn.foundation.remembered import keep_methods
 
 
 def main() -> None:

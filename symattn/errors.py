@@ -7,9 +7,9 @@ what it knows; the caller that knows the step or the file adds that with `raise 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
-
-from symattn.foundation.terminal import columns_of
+from functools import lru_cache
 
 LONGEST = 1200
 AROUND = 30
@@ -63,6 +63,18 @@ class ReadError(InputError):
 def _visible(text: str) -> str:
     """The text without what moves the cursor: line breaks, tabs, control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+@lru_cache(maxsize=4096)
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def unread(error: BaseException) -> ReadError | None:

@@ -15,8 +15,7 @@ from commands import contents, run
 from sentences import refused_saying
 from waiting import until
 
-from symattn.foundation.cluster import cluster
-from symattn.foundation.crew import crew
+from symattn.foundation.crew import cluster, crew
 from symattn.foundation.workers import Limits, LostError
 
 pytestmark = [
@@ -135,7 +134,7 @@ def test_a_run_waits_for_workers_and_says_so(tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
-    monkeypatch.setattr("symattn.foundation.cluster.SECONDS", 0.5)
+    monkeypatch.setattr("symattn.foundation.crew.SECONDS", 0.5)
     with refused_saying(r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):
         cluster("tcp://127.0.0.1:1").__enter__()
 

@@ -15,8 +15,8 @@ from waiting import GUARD
 from symattn.cli import lists, main
 from symattn.cli.options import names_of
 from symattn.foundation import remembered
-from symattn.foundation.compiled import Compiled
 from symattn.foundation.languages import catalogue
+from symattn.foundation.remembered import Compiled
 
 ROOT = Path(__file__).parent.parent
 HEAVY = (
@@ -274,7 +274,7 @@ def test_methods_that_were_once_kept_do_not_add_up(tmp_path, monkeypatch):
     with_kept_methods(file, monkeypatch)[0].keep()
     later = Compiled(file)
     later.execute("other = 1", {})
-    monkeypatch.setattr("symattn.foundation.compiled.MOST", 6)
+    monkeypatch.setattr("symattn.foundation.remembered.MOST", 6)
     later.keep()
     assert [*Compiled(file).codes] == ["other = 1"]
 

@@ -12,14 +12,14 @@ import pytest
 from sentences import refused_saying
 
 import symattn
-from symattn.foundation import folders
-from symattn.foundation.folders import LOCK, alone_in, put, put_new, staging_in
+from symattn.foundation import files
+from symattn.foundation.files import LOCK, alone_in, put, put_new, staging_in
 
 ROOT = Path(symattn.__file__).parent.parent
 HOLDS = """
 import sys
 from pathlib import Path
-from symattn.foundation.folders import alone_in
+from symattn.foundation.files import alone_in
 with alone_in(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()
@@ -78,7 +78,7 @@ def test_another_run_is_waited_for_and_that_is_said(holder, tmp_path, caplog):
 
 
 def test_many_at_once_are_alone_each_though_the_folder_comes_and_goes(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "PAUSE", 0.001)
+    monkeypatch.setattr(files, "PAUSE", 0.001)
     folder, counter, inside, most = tmp_path / "a" / "b", [0], [0], [0]
 
     def work():

@@ -14,13 +14,12 @@ from sentences import refused_saying
 
 import symattn
 from symattn.cli.reading import read_settings
-from symattn.errors import InputError, OutgrownError
+from symattn.errors import InputError, OutgrownError, columns_of
 from symattn.exact import Matrix
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
 from symattn.formula.width import fold, matrix_columns
 from symattn.foundation.dice import Dice
-from symattn.foundation.terminal import columns_of
 from symattn.foundation.typed import Place
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
 from symattn.marking.grading.gradebook import Gradebook

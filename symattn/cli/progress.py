@@ -81,7 +81,7 @@ def executor(jobs: int, address: str | None) -> Iterator[Executor | None]:
         return
     if jobs:
         raise InputError("--jobs is for the processes of this machine; with --cluster, its workers do the work.")
-    from symattn.foundation.cluster import cluster
+    from symattn.foundation.crew import cluster
 
     with cluster(address) as executor:
         yield executor

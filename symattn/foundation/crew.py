@@ -13,9 +13,18 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    InvalidStateError,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from symattn.errors import InputError, SymattnError
@@ -209,7 +218,7 @@ class Crew:
 
 def work(software_there: str, make: str, settings: str, job: str, seconds: float, memory: int) -> str:
     """A job done for another machine, in a process of its own; refused where software differs, as bytes then might."""
-    from symattn.foundation.software import software
+    from symattn.foundation.installed import software
 
     here, there = software(), json.loads(software_there)
     if differing := [name for name in there if there[name] != here.get(name)]:
@@ -238,7 +247,7 @@ def crew(
     processes have ended.
     """
     if executor is not None:
-        from symattn.foundation.software import software
+        from symattn.foundation.installed import software
 
         same = json.dumps(software())
         give: Callable[..., Future[str]] = executor.submit
@@ -309,3 +318,47 @@ SECONDS = 5.0
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# ------------------------------------------------------------------------------------------------ a cluster
+
+TIMEOUT = 10
+"""Seconds that a scheduler may take to answer."""
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Executor]:
+    """What has work done by a Dask cluster, given its scheduler's address (tcp://…) or the file that this writes.
+
+    `InputError` if Dask is not installed here, or if no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("A cluster needs Dask, which is not installed: `pip install symattn[cluster]`.") from error
+    try:
+        if Path(address).is_file():
+            client = Client(scheduler_file=address, timeout=TIMEOUT, set_as_default=False)
+        elif "://" in address:
+            client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        else:
+            raise InputError(
+                f"The cluster is {address!r}; the address of a Dask scheduler (tcp://…) or its file was expected."
+            )
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"No Dask scheduler answers at {address}.") from error
+    log = logging.getLogger("tornado.application")
+    log.addFilter(_worth_telling)
+    try:
+        with client:
+            yield client.get_executor(pure=False)
+    finally:
+        log.removeFilter(_worth_telling)
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Whether a record of Dask's log says more than that work was dropped."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, CancelledError | InvalidStateError)

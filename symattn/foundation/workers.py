@@ -27,8 +27,8 @@ from weakref import WeakSet, finalize
 
 from symattn import errors
 from symattn.errors import SymattnError
-from symattn.foundation.compiled import keep_methods
 from symattn.foundation.confined import limit, limited
+from symattn.foundation.remembered import keep_methods
 
 _LOG = logging.getLogger("symattn")
 

@@ -71,7 +71,7 @@ OF_MAKING: tuple[str, ...] = (
     *(f"marking/grading/{name}.py" for name in (
         "by_exception", "entries", "gradebook", "handed_in", "run", "summary", "whose", "worker",
     )),
-    "foundation/software.py",
+    "foundation/installed.py",
 )  # fmt: skip
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
@@ -82,7 +82,7 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "page/fonts",
         "teaching/stress.py",
         "marking/implementations",
-        "derivation/counts.py", "foundation/cluster.py",
+        "derivation/counts.py", "foundation/crew.py",
     ),
     "sympy": (
         "physics", "stats", "diffgeom", "crypto", "holonomic", "liealgebras", "categories", "sandbox",

@@ -23,7 +23,7 @@ from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
 from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
-from symattn.foundation.folders import alone_in, remove_empty
+from symattn.foundation.files import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import speaking

@@ -25,7 +25,7 @@ from sentences import refused_saying
 from waiting import until
 
 import symattn
-from symattn.foundation.folders import LOCK
+from symattn.foundation.files import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
 from symattn.marking.grading.handed_in import File, Handed

@@ -17,7 +17,7 @@ from waiting import until
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.crew import Crew, crew, processors
-from symattn.foundation.software import software
+from symattn.foundation.installed import software
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, read_back, text_of
 
 TOLD = "odd_jobs:told"
@@ -218,7 +218,7 @@ def test_any_executor_will_do_and_is_left_to_whom_it_belongs():
 
 def test_another_symattn_on_a_worker_is_refused_in_a_sentence(monkeypatch):
     with ThreadPoolExecutor(1) as executor, crew(executor=executor) as those:
-        monkeypatch.setattr("symattn.foundation.software.software", lambda: {**software(), "symattn": "0.0.9"})
+        monkeypatch.setattr("symattn.foundation.installed.software", lambda: {**software(), "symattn": "0.0.9"})
         with refused_saying(r"^A worker differs in symattn: 0\.0\.9 there, .* here; all need"):
             next(those.in_order(TOLD, "go", [("x", "a")]))
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew, Progress, crew, silent
-from symattn.foundation.folders import alone_in, put, staging_in
+from symattn.foundation.files import alone_in, put, staging_in
 from symattn.foundation.identity import digest
 from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import unpacked

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
+from symattn.errors import columns_of
 from symattn.formula.nodes import Formula
-from symattn.foundation.terminal import columns_of
 from symattn.page.document import Diagram, Inlines, Place
 from symattn.page.writers.common import label
 from symattn.page.writers.figures import Network, Node, arranged, is_waypoint, network

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
-from symattn.foundation.compiled import kept
 from symattn.foundation.installed import templates
+from symattn.foundation.remembered import kept
 from symattn.page.masthead import NONE, Masthead, read_masthead
 
 if TYPE_CHECKING:

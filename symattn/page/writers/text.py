@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
 
+from symattn.errors import columns_of
 from symattn.formula.explicit import explicit, pieces, run_together
 from symattn.formula.nodes import (
     NOTHING,
@@ -42,7 +43,6 @@ from symattn.formula.nodes import (
     contains,
 )
 from symattn.foundation.languages import speaking
-from symattn.foundation.terminal import columns_of
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,

@@ -21,7 +21,7 @@ from typing import Any, cast
 from symattn.errors import InputError
 from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
-from symattn.foundation.folders import alone_in, put, put_new, staging_in
+from symattn.foundation.files import alone_in, put, put_new, staging_in
 from symattn.foundation.identity import digest, identity, is_identity
 from symattn.foundation.installed import VERSION
 from symattn.foundation.tables import csv_lines
