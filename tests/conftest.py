@@ -21,14 +21,14 @@ os.environ["SYMATTN_CACHE"] = ""
 
 from commands import here  # noqa: E402
 
-from symattn.cli import progress  # noqa: E402
+from symattn.cli import options  # noqa: E402
 from symattn.foundation import crew  # noqa: E402
 from symattn.marking.grading import run  # noqa: E402
 
 gc.set_threshold(100_000, 20, 20)
 """Tests and what they keep are many objects, of which few go: looking for circles among them took a sixth of a run."""
 
-progress.EVERY = 3600
+options.EVERY = 3600
 """Commands say nothing by the clock, however slow the machine."""
 
 settings.register_profile(

@@ -93,13 +93,14 @@ def defective_check(settings):
 
 
 def _check(checked):
-    import symattn.cli.checker as checker
+    import symattn.cli.check as command
+    import symattn.marking.grading.checking as checking
 
     def job(asked):
-        before, checker.checked = checker.checked, checked
+        before, checking.checked = checking.checked, checked
         try:
-            return checker.answer(asked)
+            return command.answer(asked)
         finally:
-            checker.checked = before
+            checking.checked = before
 
     return job

@@ -13,7 +13,7 @@ from practice_pages import cells_of, drawn, filled, lines_of
 from sentences import refused_saying
 
 import symattn
-from symattn.cli.reading import read_settings
+from symattn.cli.options import read_settings
 from symattn.errors import InputError, OutgrownError, columns_of
 from symattn.exact import Matrix
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
@@ -30,9 +30,8 @@ from symattn.page.document import Paragraph, Sentence, Words, spans
 from symattn.page.translation import blocks_in_language
 from symattn.page.writers import text
 from symattn.practice import engine
-from symattn.practice.course import Course, Topic
 from symattn.practice.session import Session
-from symattn.practice.site import write_site
+from symattn.practice.site import Course, Topic, write_site
 from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.exam.papers import Copy, key, paper
 from symattn.teaching.explanation.steps import cell_kind

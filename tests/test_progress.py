@@ -5,7 +5,7 @@ from threading import Event
 import click
 import pytest
 
-from symattn.cli.progress import line, lines
+from symattn.cli.options import line, lines
 
 
 @pytest.mark.parametrize(

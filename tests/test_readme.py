@@ -13,7 +13,7 @@ import pytest
 from commands import run
 
 from symattn.derivation.mechanisms import mechanisms
-from symattn.practice import engine, typst
+from symattn.practice import engine
 from symattn.teaching.exam.preview import starter
 from symattn.teaching.problems import problem_types
 
@@ -92,7 +92,7 @@ def test_there_are_commands_and_files_to_run():
 def test_command(command, folder, monkeypatch, request):
     monkeypatch.setattr(engine, "pyodide", lambda folder: dict.fromkeys(engine.HASHES, b""))  # it is not ours
     monkeypatch.setattr(engine, "archives", lambda *about: (dict.fromkeys(engine.PACKAGES, b""), True))
-    monkeypatch.setattr(typst, "typst", lambda *about: {"teacher-typst.bin": b""})
+    monkeypatch.setattr(engine, "typst", lambda *about: {"teacher-typst.bin": b""})
     if command.startswith("symattn grade"):
         handed_in(request.getfixturevalue("exam_of_two_papers"), folder)
     if command.startswith("symattn check practice/"):

@@ -14,9 +14,8 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.cli import check, completion, derive, exam, grade, lists, practice, stress, worksheet
-from symattn.cli.options import HELP
-from symattn.cli.progress import HOW_TO_GO_ON
+from symattn.cli import check, derive, exam, grade, lists, practice, stress, worksheet
+from symattn.cli.options import HELP, HOW_TO_GO_ON, Command
 from symattn.errors import SymattnError, pointer_of
 
 INPUT_WAS_WRONG = 2
@@ -81,6 +80,21 @@ for _verb in (
     practice.practice,
     stress.stress_,
     lists.list_,
-    completion.completion,
 ):
     main.add_command(_verb)
+
+
+@main.command(cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, /, shell: str) -> None:
+    """Print the completion script for a shell.
+
+    \b
+    symattn completion bash >> ~/.bashrc
+    """
+    from click.shell_completion import get_completion_class
+
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    click.echo(shell_class(ctx.find_root().command, {}, "symattn", "_SYMATTN_COMPLETE").source())

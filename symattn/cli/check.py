@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,21 +18,27 @@ from symattn.cli.options import (
     MARKING,
     PROBLEM,
     Command,
+    chosen_look,
     completing,
     look_options,
     marking_options,
     option,
+    read_list,
+    read_settings,
     settings_options,
     source_names,
     template_options,
 )
-from symattn.cli.reading import chosen_look, read_list, read_settings
-from symattn.errors import InputError, ReadError
+from symattn.errors import InputError, ReadError, SymattnError, unread
+
+if TYPE_CHECKING:
+    from symattn.foundation.workers import Job
+    from symattn.marking.grading.worker import Answer
 
 NOT_ALL_RIGHT = 1
 MOST_UNREAD = 5
 """Entries that are shown with a caret; the report names them all."""
-CHECKING = "symattn.cli.checker:checking"
+CHECKING = f"{__name__}:checking"
 CHECK_SECONDS = 60
 """Of processor time, for one student's work."""
 CHECK_MEMORY = 2 * 2**30
@@ -153,3 +161,74 @@ def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
         cause = marked.get("unread")
         raise InputError(marked["error"]) from (ReadError(*cause) if cause else None)
     return marked
+
+
+# ------------------------------------------------------------------------------------------------ in that process
+# Whatever a student typed can at worst end it.  In Python, `symattn.check` marks in the process that calls it.
+
+PROBLEM_SECONDS = 3600
+"""Of processor time, for the problem, which is no student's."""
+
+
+def answer(job: Any) -> Answer:
+    """What is told about a piece of work: texts, or the files that were written; or the sentence that refuses it."""
+    from symattn.marking.grading.worker import defect
+    from symattn.page.writers.page import typesetting
+
+    os.chdir(job["folder"])
+    try:
+        with typesetting(job["templates"], job["latex_class"]):
+            return _marked(job)
+    except SymattnError as error:
+        cause = unread(error)
+        return {"error": str(error), "unread": [str(cause), cause.text, cause.position] if cause else None}
+    except OSError as error:
+        return {"error": f"A file cannot be used: {error.strerror}."}
+    except MemoryError:
+        raise
+    except Exception as error:  # a defect, which is told in a sentence like anything else
+        return {"error": f"{job['answers']}: {defect('mark', error)}"}
+
+
+def _marked(job: Any) -> Answer:
+    from symattn.api import make_terms
+    from symattn.foundation.confined import limit_seconds
+    from symattn.marking.grading.checking import checked
+    from symattn.marking.grading.source import language_of, papers
+    from symattn.page.presentation import make_look
+    from symattn.teaching.sheets import render
+
+    listed = _formats_with_json(job["forms"])
+    look = make_look(**{**job["look"], "language": job["look"]["language"] or language_of(job["problem"])})
+    terms = make_terms(**job["terms"])
+    limit_seconds(PROBLEM_SECONDS)
+    against = papers(job["problem"], **job["worked_out"])
+    limit_seconds(job["seconds"])
+    marking = replace(checked(against, Path(job["answers"]), terms), look=look)
+    said: Answer = {"right": marking.right, "written": [], "texts": [], "unread": marking.unread}
+    if job["out"] is not None:
+        stem = f"{Path(job['answers']).stem}-marked"
+        written = marking.write(job["out"], forms=listed, stem=stem, reader=job["reader"])
+        said["written"] = [str(path) for path in written]
+    elif binary := [form for form in listed if form.endswith("pdf")]:
+        raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
+    else:
+        said["texts"] = [marking.text(form, job["reader"]) for form in listed]
+        if job["exercise"] and (exercise := marking.exercise_documents()):
+            said["texts"] += [render(exercise[0], form)[1].decode() for form in listed if form != "json"]
+    return said
+
+
+def _formats_with_json(forms: Sequence[str]) -> list[str]:
+    """The formats of a document, and json."""
+    from symattn.teaching.sheets import check_formats
+
+    listed = list(dict.fromkeys(forms))
+    if not listed:
+        check_formats(listed)
+    return [name for form in listed for name in (["json"] if form == "json" else check_formats([form]))]
+
+
+def checking(settings: Any) -> Job:
+    """What `symattn.foundation.workers` has done."""
+    return answer

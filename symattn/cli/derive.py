@@ -20,11 +20,15 @@ from symattn.cli.options import (
     look_options,
     names_of,
     option,
+    read_entries,
+    read_list,
+    read_look,
+    read_settings,
+    read_sizes,
     settings_options,
     source_names,
     typesetting_options,
 )
-from symattn.cli.reading import read_entries, read_list, read_look, read_settings, read_sizes
 from symattn.errors import InputError
 
 if TYPE_CHECKING:

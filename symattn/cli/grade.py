@@ -12,17 +12,20 @@ import click
 
 from symattn.cli.options import (
     FILES,
+    HOW_TO_GO_ON,
     MARKING,
     Command,
+    executor,
     look_options,
     marking_options,
     option,
+    progress,
     quiet_option,
+    read_list,
+    read_look,
     typesetting_options,
     work_options,
 )
-from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
-from symattn.cli.reading import read_list, read_look
 from symattn.errors import InputError
 
 if TYPE_CHECKING:

@@ -39,8 +39,7 @@ def practice(
     symattn practice practice.toml --out site --scorm
     symattn practice --teacher --out site
     """
-    from symattn.practice.course import read_course
-    from symattn.practice.site import write_site
+    from symattn.practice.site import read_course, write_site
 
     written, compiled = write_site(read_course(course), folder, pyodide, scorm, teacher, typst)
     if quiet:

@@ -12,14 +12,17 @@ from symattn.cli.options import (
     Command,
     completing,
     drawing_options,
+    executor,
     names_of,
     option,
+    progress,
+    read_options,
+    read_settings,
+    read_sizes,
     settings_options,
     typesetting_options,
     work_options,
 )
-from symattn.cli.progress import executor, progress
-from symattn.cli.reading import read_options, read_settings, read_sizes
 from symattn.errors import InputError
 
 

@@ -8,25 +8,32 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from symattn.cli.exam_runs import in_exam, in_shell, make, refuse_what_is_no_exam, say_what_is_lost
+from symattn.cli.exam import in_exam, in_shell, make, refuse_what_is_no_exam, say_what_is_lost
 from symattn.cli.options import (
     FILES,
+    HOW_TO_GO_ON,
     PROBLEM,
     Command,
     completing,
     drawing_options,
+    executor,
     fillable_option,
     layout_options,
     look_options,
     names_of,
     option,
+    progress,
     quiet_option,
+    read_list,
+    read_look,
+    read_marks,
+    read_options,
+    read_settings,
+    read_sizes,
     settings_options,
     typesetting_options,
     work_options,
 )
-from symattn.cli.progress import HOW_TO_GO_ON, executor, progress
-from symattn.cli.reading import read_list, read_look, read_marks, read_options, read_settings, read_sizes
 from symattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,19 +41,7 @@ if TYPE_CHECKING:
     from symattn.teaching.question import Question
 
 
-class _Command(Command):
-    """One that knows the words of exam files."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if said := in_shell(error.option_name):
-                raise InputError(f"There is no option {error.option_name}; {said}.") from error
-            raise
-
-
-@click.command(cls=_Command)
+@click.command(cls=Command, elsewhere=in_shell)
 @click.argument(
     "source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(names_of("mechanisms"))
 )

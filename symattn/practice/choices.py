@@ -1,4 +1,5 @@
-"""What a teacher can choose on the page, as data: problem types, mechanisms with their sizes and settings, notations.
+"""What a teacher can choose on the page, as data: problem types, mechanisms with their sizes and settings, notations;
+and an example of each choice.
 
 Nothing is said twice: it is read from the package when the page is built, so that the form is there before Python is.
 """
@@ -7,22 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 from symattn.derivation.mechanisms import Mechanism, mechanisms
+from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.settings import ABOUT
+from symattn.foundation.languages import speaking
 from symattn.foundation.typed import OneOf
 from symattn.marking.marker.policy import POLICIES
+from symattn.page.document import Document, Heading, Look, Program, paragraph
 from symattn.page.notation import notation_title, notations
-from symattn.page.presentation import CHOICES
-from symattn.page.writers import FORMATS
+from symattn.page.presentation import CHOICES, make_look, presented
+from symattn.page.writers import FORMATS, html
 from symattn.practice.words import translated
 from symattn.teaching.description import settings_of
-from symattn.teaching.explanation import CONVENTIONS, LAYOUTS
+from symattn.teaching.explanation import CONVENTIONS, LAYOUTS, Layout
+from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.problem import Problem
 from symattn.teaching.problems import ProblemType, drawn_types, problem_type
 from symattn.teaching.problems.base import SIZES, Shared
-from symattn.teaching.sheets import SOLUTIONS
+from symattn.teaching.sheets import SOLUTIONS, Recipe, Sheet, sheets
 
 CALLED: Mapping[str, str] = {
     "latex": "LaTeX", "pdf": "PDF", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst",
@@ -114,3 +121,77 @@ def _mechanism(one: Mechanism) -> dict[str, Any]:
         },
         "settings": list(settings_of(one.name)),
     }
+
+
+# ------------------------------------------------------------------------------------------------ examples
+# How a sheet begins, formulas, a mask drawn: fetched when somebody wants to see them.
+
+SEED = 7
+MOST_BLOCKS, MOST_FORMULAS = 9, 10
+MASKS: Mapping[str, str] = {
+    "none": "", "causal": "causal", "past": "past",
+    "padding:": "padding:3", "window:": "window:2", "prefix:": "prefix:2",
+}  # fmt: skip
+"""The masks that the form has by name, and those that stand for them."""
+TOKENS = 4
+"""On a picture of a mask."""
+
+Examples = dict[str, dict[str, str]]
+"""HTML by what is chosen, and by its value."""
+
+
+def examples(languages: Iterable[str]) -> dict[str, Examples]:
+    """Every example, by language."""
+    types = {name: _drawn(name) for name in drawn_types()}
+    usual = _drawn("full", mechanism="attention")
+    derived = {name: _drawn("full", mechanism=name).problem for name in mechanisms()}
+    noted = {name: _drawn("full", notation=name).problem for name in notations()}
+    masks = {name: _mask(spec) for name, spec in MASKS.items()}
+    made: dict[str, Examples] = {}
+    for language in languages:
+        look = make_look(language=language)
+        with speaking(language):
+            made[language] = {
+                "problem": {name: _page(sheet.document(conventions="none"), look) for name, sheet in types.items()},
+                "layout": {name: _page(_laid_out(usual, name), look) for name in LAYOUTS},
+                "mechanism": {name: _formulas(problem, look) for name, problem in derived.items()},
+                "notation": {name: _formulas(problem, look) for name, problem in noted.items()},
+                "mask": masks,
+            }
+    return made
+
+
+def _drawn(problem: str, **stated: object) -> Sheet:
+    return next(sheets(Recipe(problem_type(problem).spec(stated), SEED), 1))
+
+
+def _page(document: Document, look: Look) -> str:
+    """How a sheet begins."""
+    shown = [block for block in document.blocks if not isinstance(block, Program)]
+    return html.bare(presented(replace(document, blocks=tuple(shown[:MOST_BLOCKS]), look=look)), head=False)
+
+
+def _laid_out(sheet: Sheet, layout: Layout) -> Document:
+    """A sheet in a layout, from its first product on, since what is given is printed alike."""
+    document = sheet.document(layout=layout, conventions="none")
+    given = next((k for k, block in enumerate(document.blocks) if isinstance(block, Heading)), None)
+    return document if given is None or layout == "flow" else replace(document, blocks=document.blocks[given + 2 :])
+
+
+def _formulas(problem: Problem, look: Look) -> str:
+    """The rules of its first steps."""
+    words, steps = Wording(problem.derivation, problem.notation), list(problem.derivation)
+    rules = tuple(paragraph(words.equation(step)) for step in steps[:MOST_FORMULAS])
+    more = (paragraph("…"),) if len(steps) > MOST_FORMULAS else ()
+    return html.bare(presented(Document("", (*rules, *more), look=look)), head=False)
+
+
+def _mask(spec: str) -> str:
+    """What each query sees: a row of squares for each."""
+    seen = mask_keep(spec, TOKENS, TOKENS) if spec else None
+    squares = (
+        f'<rect x="{j}" y="{i}" width="1" height="1" class="{"seen" if seen is None or seen[i][j] else "unseen"}"/>'
+        for i in range(TOKENS)
+        for j in range(TOKENS)
+    )
+    return f'<svg viewBox="-0.1 -0.1 {TOKENS + 0.2} {TOKENS + 0.2}" width="96" height="96">{"".join(squares)}</svg>'

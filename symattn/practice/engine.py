@@ -1,7 +1,9 @@
-"""What a practice page runs on: Pyodide, and symattn with what it needs as compiled files.
+"""What practice pages run on: Pyodide, symattn with what it needs as compiled files, and on that for teachers Typst.
 
-Pyodide (MPL-2.0) is not part of symattn.  Its four files come from a folder, npm's package `pyodide`, or once from its
-content network, and are used as they are, whatever they are called on the page; every one is known by its hash.
+Pyodide (MPL-2.0) and Typst (Apache-2.0) are not part of symattn.  The files of both come from folders, npm's packages
+`pyodide` and that of Typst for browsers, those of Pyodide also from its content network; they are used as they are,
+whatever they are called on the page, and every one is known by its hash.  The fonts of PDF are those that the Python
+package typst has in it, and symattn's own for Chinese.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import marshal
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +30,7 @@ from pathlib import Path
 from symattn.errors import InputError
 from symattn.foundation.files import zipped
 from symattn.foundation.installed import templates
+from symattn.page.resources import fonts
 
 VERSION = "314.0.7"
 PYTHON = (3, 14)
@@ -56,7 +61,7 @@ CALLED: Mapping[str, str] = {"markdown_it": "markdown-it-py"}
 """What packages are called where they are published, if otherwise than they are imported."""
 
 OF_MAKING: tuple[str, ...] = (
-    "practice/exams.py", "practice/teacher.py", "practice/whatif.py",
+    "practice/exams.py", "practice/teacher.py", "practice/teacher.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
         "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_exam", "latex_text", "pdf",
@@ -71,18 +76,17 @@ OF_MAKING: tuple[str, ...] = (
     *(f"marking/grading/{name}.py" for name in (
         "by_exception", "entries", "gradebook", "handed_in", "run", "summary", "whose", "worker",
     )),
-    "foundation/installed.py",
 )  # fmt: skip
 
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "symattn": (
         *OF_MAKING,
         "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
-        "practice/choices.py", "practice/course.py", "practice/scorm.py",
+        "practice/choices.py", "practice/site.py", "practice/site.py",
         "page/fonts",
         "teaching/stress.py",
         "marking/implementations",
-        "derivation/counts.py", "foundation/crew.py",
+        "derivation/counts.py",
     ),
     "sympy": (
         "physics", "stats", "diffgeom", "crypto", "holonomic", "liealgebras", "categories", "sandbox",
@@ -118,15 +122,19 @@ def pyodide(folder: Path | None) -> dict[str, bytes]:
     """Pyodide's files by name; `InputError` where one is missing, or is not that of this version."""
     files = {}
     for name, expected in HASHES.items():
-        data = _fetched(name) if folder is None else from_npm(folder, name, "pyodide", VERSION, "--pyodide")
-        if sha256(data).hexdigest() != expected:
-            where = "its content network" if folder is None else folder
-            raise InputError(f"{name} from {where} is not that of Pyodide {VERSION}, which this symattn goes with.")
-        files[name] = data
+        data = _fetched(name) if folder is None else _from_npm(folder, name, "pyodide", VERSION, "--pyodide")
+        files[name] = _expected(data, expected, name, folder or "its content network", f"Pyodide {VERSION}")
     return files
 
 
-def from_npm(folder: Path, name: str, package: str, version: str, option: str) -> bytes:
+def _expected(data: bytes, digest: str, name: str, where: Path | str, package: str) -> bytes:
+    """The data, if it has the digest that the file of that name has in a package."""
+    if sha256(data).hexdigest() != digest:
+        raise InputError(f"{name} from {where} is not that of {package}, which this symattn goes with.")
+    return data
+
+
+def _from_npm(folder: Path, name: str, package: str, version: str, option: str) -> bytes:
     """A file of the folder of one of npm's packages; `InputError` says where to get it."""
     path = folder / name
     try:
@@ -303,3 +311,89 @@ def licences(teacher: bool = False, more: Iterable[str] = ()) -> str:
         said = texts or [f"License: {installed.metadata['License'] or installed.metadata['License-Expression']}"]
         parts.append(f"{package} {installed.version}\n\n" + "\n".join(said).strip())
     return ("\n\n" + "-" * 78 + "\n\n").join(parts) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------ PDF
+
+TYPST, TYPST_VERSION = "@myriaddreamin/typst-ts-web-compiler", "0.7.0"
+SCRIPT, WASM = "pkg/typst_ts_web_compiler.mjs", "pkg/typst_ts_web_compiler_bg.wasm"
+TYPST_HASHES: Mapping[str, str] = {
+    SCRIPT: "96735c6da3dd220255ba368e34c695227fc67e0b4104e7a8e039dd9bc2fc5312",
+    WASM: "1fc968438a672366dfec39c96c842c26ed29caff4eb1bcaab19a6c60867de5fd",
+}
+FAMILIES = ("Libertinus Serif", "NewComputerModern10", "NewComputerModernMath", "DejaVu Sans Mono")
+"""What `templates/document.typ.j2` prints with, by the beginnings of the names of fonts."""
+
+TYPST_LICENCES = (
+    f"Typst for browsers, npm's package {TYPST} {TYPST_VERSION}: Apache License 2.0 "
+    "(https://www.apache.org/licenses/LICENSE-2.0).  Its source is at https://github.com/Myriad-Dreamin/typst.ts; its "
+    "files are used unchanged, under other names.",
+    "The fonts of PDF: New Computer Modern (GUST Font License, https://www.gust.org.pl/projects/e-foundry/licenses), "
+    "Libertinus Serif (SIL Open Font License, https://openfontlicense.org), DejaVu Sans Mono "
+    "(https://dejavu-fonts.github.io/License.html), and Symattn Han, part of Source Han Serif (SIL Open Font License).",
+)
+
+
+def typst(folder: Path, kept: bytes = b"") -> dict[str, bytes]:
+    """The files of the page by name; `InputError` where one is missing, or is not of this version.
+
+    `kept` is the compiler as it was packed before.
+    """
+    files = {}
+    for name, expected in TYPST_HASHES.items():
+        data = _from_npm(folder, name, TYPST, TYPST_VERSION, "--typst")
+        files[name] = _expected(data, expected, name, folder, f"{TYPST} {TYPST_VERSION}")
+    return {
+        "teacher-typst.js": files[SCRIPT],
+        "teacher-typst.bin": packed(files[WASM], kept),
+        "teacher-fonts.bin": zipped(
+            (*embedded_fonts().items(), *((p.name, p.read_bytes()) for p in fonts().glob("*.otf")))
+        ),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ fonts
+
+
+def embedded_fonts() -> dict[str, bytes]:
+    """The fonts inside the installed package typst, by their file names; `InputError` if they are not found."""
+    package = importlib.util.find_spec("typst")
+    binaries = Path(package.origin).parent.glob("_typst*") if package and package.origin else ()
+    named = {name: font for path in binaries for name, font in _fonts_in(path.read_bytes())}
+    chosen = {f"{name.replace(' ', '-')}.otf": font for name, font in named.items() if name.startswith(FAMILIES)}
+    if missing := [family for family in FAMILIES if not any(name.startswith(family) for name in named)]:
+        raise InputError(f"The package typst that is installed has no font {missing[0]}, with which PDF is printed.")
+    return dict(sorted(chosen.items()))
+
+
+_BEGINNING = re.compile(rb"OTTO|\x00\x01\x00\x00")
+_TAG = re.compile(rb"[!-~]{2,4} *")
+_FULL_NAME, _UNICODE = 4, (0, 3)
+_MOST_TABLES, _LARGEST = 40, 2**23
+
+
+def _fonts_in(binary: bytes) -> Iterator[tuple[str, bytes]]:
+    """Fonts in OpenType's format, found by their tables of contents (OpenType 1.9, "Table directory")."""
+    for beginning in _BEGINNING.finditer(binary):
+        start = beginning.start()
+        (count,) = struct.unpack_from(">H", binary, start + 4)
+        if not 5 <= count <= _MOST_TABLES:
+            continue
+        tables = [struct.unpack_from(">4s4xII", binary, start + 12 + 16 * k) for k in range(count)]
+        tags = [tag for tag, _, _ in tables]
+        end = max(offset + length for _, offset, length in tables)
+        if tags == sorted(tags) and b"name" in tags and all(map(_TAG.fullmatch, tags)) and end <= _LARGEST:
+            font = binary[start : start + end]
+            offset = next(offset for tag, offset, _ in tables if tag == b"name")
+            yield _full_name(font[offset:]), font
+
+
+def _full_name(table: bytes) -> str:
+    """The name of a font as its table of names has it (OpenType 1.9, "name")."""
+    count, storage = struct.unpack_from(">2xHH", table)
+    for k in range(count):
+        platform, kind, length, offset = struct.unpack_from(">H4xHHH", table, 6 + 12 * k)
+        if kind == _FULL_NAME:
+            text = table[storage + offset : storage + offset + length]
+            return text.decode("utf-16-be" if platform in _UNICODE else "latin-1")
+    return ""

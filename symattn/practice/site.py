@@ -1,25 +1,103 @@
-"""A practice page as files: what any web space serves, and what a browser keeps for when there is no network."""
+"""A practice page as files: what any web space serves, what a browser keeps for when there is no network, and packages
+for learning platforms.
+
+What there is to practise is a course, topics in their order, each a recipe for sheets, as a teacher writes it in TOML:
+
+    title = "Week 3"
+    pass = 80                    # percent of the marks with which a topic counts as done
+
+    [[topic]]
+    title = "Attention"
+    recipe = "attention"         # what follows `symattn worksheet`, without a seed
+    levels = ["starter", "standard"]
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from html import escape
 from importlib import resources
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 from symattn.errors import InputError
+from symattn.foundation.files import read_toml, toml, zipped
 from symattn.foundation.languages import catalogue, languages, speaking
 from symattn.foundation.languages import say as said
+from symattn.foundation.typed import Between, Key, NotEmpty, Place, read
 from symattn.page.writers import common, html
 from symattn.practice import engine
-from symattn.practice import typst as compiler
-from symattn.practice.course import Course
-from symattn.practice.scorm import EDITIONS, package
+from symattn.practice.session import recipe_of
 from symattn.practice.words import PAGE, TEACHER, translated
+from symattn.teaching.sheets import sheets
+
+# ------------------------------------------------------------------------------------------------ a course
+
+Level = Literal["starter", "standard", "long"]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A recipe, and the levels between which a student may choose; without any, the recipe's own."""
+
+    title: Annotated[str, NotEmpty("a title")]
+    recipe: str
+    levels: tuple[Level, ...] = ()
+
+    def recipes(self) -> list[str]:
+        """The recipe on every level."""
+        return [f"{self.recipe} --level {level}" for level in self.levels] or [self.recipe]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Topics in their order, and the percentage of marks with which one is done."""
+
+    topics: Annotated[tuple[Topic, ...], Key("topic"), NotEmpty("[[topic]]")]
+    title: str = "Attention by hand"
+    passed: Annotated[int, Key("pass"), Between(1, 100)] = 80
+
+
+def read_course(path: Path | None = None) -> Course:
+    """The course of a file, or the one that comes with symattn; `InputError` says what is wrong with it, and where."""
+    if path is None:
+        where, text = "course.toml", (resources.files(__package__) / "course.toml").read_text(encoding="utf-8")
+        data: dict[str, Any] = toml(text, where)
+    else:
+        where, data = path.name, read_toml(path)
+    course = read(Course, data, where)
+    seen: set[str] = set()
+    for number, topic in enumerate(course.topics, 1):
+        place = Place(where).at("topic", number, "recipe")
+        with place.here():
+            _check(topic, place, drawn=path is not None)
+        if seen.intersection(topic.recipes()):
+            raise place.says("It is that of another topic.")
+        seen.update(topic.recipes())
+    return course
+
+
+def _check(topic: Topic, place: Place, drawn: bool) -> None:
+    """A recipe on every level; somebody's own is `drawn`, so that no student meets one of which there is no sheet."""
+    if topic.levels and re.search(r"(?<!\S)--level\b", topic.recipe):
+        raise place.says('leave out --level: levels = ["starter", …] says it.')
+    firsts: dict[str, str] = {}
+    for recipe in topic.recipes():
+        read = recipe_of(recipe, 1)
+        if not drawn:
+            continue
+        content = repr(next(sheets(read, 1)).question.content)
+        if (other := firsts.setdefault(content, recipe)) != recipe:
+            levels = " and ".join(one.rpartition(" ")[2] for one in (other, recipe))
+            raise place.says(f"The levels {levels} give the same sheets; leave out one of them.")
+
+
+# ------------------------------------------------------------------------------------------------ a page
 
 OWN = ("index.html", "practice.css", "practice.js", "worker.js", "scorm.js")
 TEACHERS = (
@@ -50,8 +128,8 @@ def write_site(
     own = {f"{name}.bin": archives.pop(name) for name in engine.TEACHERS if name in archives}
     parts = _parts(course, pyodide_files, archives, kept("pyodide"))
     if typst:
-        own |= compiler.typst(typst, kept("teacher-typst"))
-    parts["licences.txt"] = engine.licences(teacher, compiler.LICENCES if typst else ()).encode()
+        own |= engine.typst(typst, kept("teacher-typst"))
+    parts["licences.txt"] = engine.licences(teacher, engine.TYPST_LICENCES if typst else ()).encode()
     made = {folder / name: data for name, data in _site(parts, course, scorm=False).items()}
     if teacher:
         made |= {folder / name: data for name, data in (_of_teachers(course, pdf=typst is not None) | own).items()}
@@ -102,8 +180,10 @@ def _styles(own: bytes) -> bytes:
 
 def _of_teachers(course: Course, pdf: bool) -> dict[str, bytes]:
     """The page for teachers, which has most of its archives from the page for students."""
-    from symattn.practice.choices import choices  # what these read of the package is much, and only for this page
-    from symattn.practice.examples import examples
+    from symattn.practice.choices import (
+        choices,  # what these read of the package is much, and only for this page
+        examples,
+    )
 
     files = {name: _own(name, course) for name in TEACHERS}
     files["teacher.css"] = _styles(files["teacher.css"])
@@ -178,3 +258,50 @@ def _service(files: Mapping[str, bytes]) -> bytes:
     text = (resources.files(__package__) / "page" / "service.js").read_text(encoding="utf-8")
     listed = json.dumps(["./", *sorted(name for name in files if name not in EITHER)])
     return text.replace("<<hash>>", digest.hexdigest()[:16]).replace("<<files>>", listed).encode()
+
+
+# ------------------------------------------------------------------------------------------------ a package
+# For a learning platform: SCORM 1.2 and SCORM 2004 (4th edition).
+
+Edition = Literal["1.2", "2004"]
+EDITIONS: tuple[Edition, ...] = get_args(Edition)
+
+_MANIFEST: Mapping[Edition, str] = {
+    "1.2": """<?xml version="1.0" encoding="UTF-8"?>
+<manifest identifier="symattn-practice" version="1.0" xmlns="http://www.imsproject.org/xsd/imscp_rootv1p1p2"
+  xmlns:adlcp="http://www.adlnet.org/xsd/adlcp_rootv1p2">
+<metadata><schema>ADL SCORM</schema><schemaversion>1.2</schemaversion></metadata>
+<organizations default="course"><organization identifier="course"><title>{title}</title>
+<item identifier="practice" identifierref="page"><title>{title}</title></item>
+</organization></organizations>
+<resources><resource identifier="page" type="webcontent" adlcp:scormtype="sco" href="index.html">
+{files}
+</resource></resources>
+</manifest>
+""",
+    "2004": """<?xml version="1.0" encoding="UTF-8"?>
+<manifest identifier="symattn-practice" version="1.0" xmlns="http://www.imsglobal.org/xsd/imscp_v1p1"
+  xmlns:adlcp="http://www.adlnet.org/xsd/adlcp_v1p3" xmlns:imsss="http://www.imsglobal.org/xsd/imsss">
+<metadata><schema>ADL SCORM</schema><schemaversion>2004 4th Edition</schemaversion></metadata>
+<organizations default="course"><organization identifier="course"><title>{title}</title>
+<item identifier="practice" identifierref="page"><title>{title}</title>
+<imsss:sequencing>
+<imsss:deliveryControls completionSetByContent="true" objectiveSetByContent="true"/>
+</imsss:sequencing>
+</item></organization></organizations>
+<resources><resource identifier="page" type="webcontent" adlcp:scormType="sco" href="index.html">
+{files}
+</resource></resources>
+</manifest>
+""",
+}
+
+
+def package(files: Mapping[str, bytes], title: str, edition: Edition) -> bytes:
+    """The files of a page as a package, with its manifest; the same bytes for the same files."""
+    manifest = _MANIFEST[edition].format(title=escape(title), files=_listed(files))
+    return zipped({"imsmanifest.xml": manifest.encode(), **files}.items(), level=6)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "\n".join(f'<file href="{escape(name)}"/>' for name in names)

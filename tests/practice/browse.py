@@ -22,11 +22,10 @@ from catalogue_sheets import folder as catalogue_folder
 from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
 
 import symattn
-from symattn.practice.course import read_course
 from symattn.practice.engine import PACKAGES as PACKED
 from symattn.practice.engine import TEACHERS
 from symattn.practice.session import Session
-from symattn.practice.site import write_site
+from symattn.practice.site import read_course, write_site
 
 RUNNER = Path(__file__).with_name("browser.cjs")
 PLATFORM = Path(__file__).with_name("platform.cjs")

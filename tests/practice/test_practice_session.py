@@ -16,8 +16,8 @@ import symattn
 from symattn.derivation.ops import MatMul
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import html
-from symattn.practice.course import read_course
 from symattn.practice.session import Session, answer, recipe_of
+from symattn.practice.site import read_course
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import StepAnswer
 from symattn.teaching.sheets import sheets

@@ -17,9 +17,8 @@ import pytest
 from browser import missing
 from sentences import refused_saying
 
-from symattn.practice import choices, engine, examples
-from symattn.practice.course import Course, Topic, read_course
-from symattn.practice.site import EITHER, write_site
+from symattn.practice import choices, engine
+from symattn.practice.site import EITHER, Course, Topic, read_course, write_site
 from symattn.practice.words import PAGE
 
 PAGE_FILES = resources.files("symattn.practice") / "page"
@@ -35,7 +34,7 @@ def unpacked(monkeypatch):
     monkeypatch.setattr(engine, "pyodide", lambda folder: {name: name.encode() for name in engine.HASHES})
     monkeypatch.setattr(engine, "archives", made)
     monkeypatch.setattr(choices, "choices", lambda pdf: {})
-    monkeypatch.setattr(examples, "examples", lambda languages: {code: {} for code in languages})
+    monkeypatch.setattr(choices, "examples", lambda languages: {code: {} for code in languages})
 
 
 def test_a_site_is_whole_and_has_no_file_that_servers_do_not_know(tmp_path, unpacked):

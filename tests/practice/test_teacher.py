@@ -30,11 +30,9 @@ from typst import Fonts
 from symattn.cli import main
 from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
-from symattn.practice import typst
-from symattn.practice.choices import choices
-from symattn.practice.course import read_course
-from symattn.practice.examples import examples
-from symattn.practice.site import write_site
+from symattn.practice import engine
+from symattn.practice.choices import choices, examples
+from symattn.practice.site import read_course, write_site
 from symattn.practice.teacher import Choice
 from symattn.practice.words import PAGE, TEACHER
 from symattn.teaching.exam.spec import exam_spec
@@ -426,7 +424,7 @@ def words_of(pdf):
 
 def test_the_fonts_of_pdf_are_those_that_typst_prints_with():
     known = Counter(font.family.replace(" ", "") for font in Fonts(include_system_fonts=False).fonts())
-    fonts = [TTFont(io.BytesIO(font)) for font in typst.embedded_fonts().values()]
+    fonts = [TTFont(io.BytesIO(font)) for font in engine.embedded_fonts().values()]
     read = Counter((font["name"].getDebugName(16) or font["name"].getDebugName(1)).replace(" ", "") for font in fonts)
     assert sum(read.values()) == sum(known.values())
     assert all({"cmap", "head", "hmtx"} <= set(font.keys()) for font in fonts)
@@ -434,12 +432,12 @@ def test_the_fonts_of_pdf_are_those_that_typst_prints_with():
 
 def test_typst_of_another_version_or_none_is_refused(tmp_path):
     with refused_saying("npm install @myriaddreamin/typst-ts-web-compiler@"):
-        typst.typst(tmp_path)
+        engine.typst(tmp_path)
     (tmp_path / "pkg").mkdir()
-    for name in typst.HASHES:
+    for name in engine.TYPST_HASHES:
         (tmp_path / name).write_bytes(b"something else")
     with refused_saying("is not that of @myriaddreamin"):
-        typst.typst(tmp_path)
+        engine.typst(tmp_path)
     with refused_saying("goes with --teacher"):
         write_site(read_course(), tmp_path / "site", typst=tmp_path)
 
