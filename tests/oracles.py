@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from symattn import formula as f
+from symattn.derivation.ops import Round
 from symattn.exact import decimal_text
 from symattn.page.document import (
     Box,
@@ -134,15 +135,17 @@ def turned(givens):
     return {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
 
 
-def is_written_out(solution):
-    """How many entries are, in numbers, what their working comes to; infinite terms are left out."""
-    wording, checked = Wording(solution.derivation, load_notation("standard")), 0
-    for step in solution.steps:
+def is_written_out(derivation, notation="standard"):
+    """How many entries are, in numbers, what their working on the page comes to; rounded ones to their places."""
+    wording, checked = Wording(derivation, load_notation(notation)), 0
+    for step in derivation:
         table = step.result.sympy()
         for i, j in np.ndindex(*step.result.shape):
             written = evaluated(wording.working(step, i, j), without_names)
-            if written is not sympy.nan and not written.has(sympy.oo):
-                assert same(written, table[i, j], 25), f"{step.name} ({i}, {j})"
+            if isinstance(step.op, Round):
+                assert abs(written - table[i, j]) <= 10**-step.op.places
+            elif written is not sympy.nan:  # a hidden score times 0
+                assert same(written, table[i, j]), f"{step.name} ({i + 1}, {j + 1})"
                 checked += 1
     return checked
 

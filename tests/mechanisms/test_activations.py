@@ -28,7 +28,6 @@ from symattn.exact import (
 from symattn.exact.intervals import Interval, enclose, interval_ring
 from symattn.formula import Relation
 from tests import oracles
-from tests.test_workings import meaning, named_view
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -100,17 +99,6 @@ def test_the_error_function_is_enclosed(digits, x):
         expected = mpmath.erf(real(x))
         assert mpmath.mpf(str(low)) <= expected <= mpmath.mpf(str(high))
         assert mpmath.mpf(str(high - low)) < mpmath.mpf(10) ** (5 - digits)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_workings_and_names(name):
-    x = Matrix([[Fraction(3, 2), -2, 0]])
-    op = Activation(name)
-    result = op.apply(x).sympy()
-    for j in range(3):
-        written = op.working(0, j, named_view("a", x))
-        found = oracles.evaluated(written, meaning([x]))
-        assert abs(sympy.N(found - result[0, j], 30)) < 1e-25
 
 
 def test_symbols_stay():

@@ -18,7 +18,7 @@ def test_what_is_written_out_is_what_comes_of_it(feature, mask, orientation):
     given = {"Q": Q, "K": [[1, 1], [2, 1], [1, 3]], "V": V}
     given = oracles.turned(given) if orientation == "columns" else given
     d = derive("linear_attention", **given, feature=feature, mask=mask, orientation=orientation)
-    assert oracles.is_written_out(d) == sum(len(list(step.result)) for step in d.steps)
+    assert oracles.is_written_out(d.derivation) == sum(len(list(step.result)) for step in d.steps)
     assert d.worksheet().key
 
 

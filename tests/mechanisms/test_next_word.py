@@ -1,9 +1,9 @@
-"""From logits to the next word, and one step of gradient descent: by hand, by NumPy and by PyTorch."""
+"""From logits to the next word, and one step of gradient descent, by hand and by NumPy."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
-import oracles
 import pytest
 import sympy
 from hypothesis import given
@@ -14,7 +14,7 @@ from test_new_operation import program
 
 import symattn
 from symattn.derivation.mechanisms import mechanism, mechanisms
-from symattn.derivation.ops import Descent, LookUp, LookUpGradient, TopK
+from symattn.derivation.ops import Descent, TopK
 from symattn.exact import Matrix
 from symattn.teaching.sheets import render
 
@@ -39,19 +39,6 @@ def test_the_next_word_by_hand():
     assert d["next_word"].result == Matrix([[4], [3]])
     assert "their" in d.text()
     assert "open" in d.text()
-
-
-def test_the_look_up_and_its_gradient_are_those_of_an_embedding_layer(torch):
-    rows, upstream = (2, 0, 2), [[1, -1], [2, 0], [3, 5]]
-    layer = torch.nn.Embedding.from_pretrained(torch.tensor(E, dtype=torch.float64), freeze=False)
-    out = layer(torch.tensor(rows))
-    out.backward(torch.tensor(upstream, dtype=torch.float64))
-    assert np.array_equal(oracles.floats(LookUp(rows).apply(Matrix(E))), out.detach().numpy())
-    found = LookUpGradient(rows, 5).apply(Matrix(upstream))
-    assert np.array_equal(oracles.floats(found), layer.weight.grad.numpy())
-    steps = [{"name": "X", "op": "look_up", "of": "E", "rows": [3, 1, 3]}]
-    back = symattn.derive("custom", steps=steps, gradients=[{"of": "X"}], E=E, dX=upstream)
-    assert back["dE"].result == found
 
 
 LOGITS = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=3).filter(
@@ -111,20 +98,16 @@ def test_a_word_or_its_number_is_right(written):
     assert "cannot be read" not in str(report)
 
 
-@pytest.mark.parametrize("written", ["books", 5])
-def test_another_word_is_wrong_as_its_number_is(written):
+@pytest.mark.parametrize(
+    ("written", "marks"),
+    [("books", "8/9"), (5, "8/9"), ("shops", "8/9, 1 open"), ("their 5", "8/9, 1 open"), ("4 books", "8/9, 1 open")],
+)
+def test_another_word_is_wrong_and_what_is_no_word_waits_for_a_person(written, marks):
     d = symattn.derive("language_model", **MODEL)
     report = symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]})
     assert not report.right
-    assert "8/9" in str(report)
-
-
-@pytest.mark.parametrize("written", ["shops", "their 5", "4 books"])
-def test_what_is_no_word_waits_for_a_person(written):
-    d = symattn.derive("language_model", **MODEL)
-    report = str(symattn.check(d, {**RIGHT, "next_word": [[written], ["open"]]}))
-    assert "8/9, 1 open" in report
-    assert written in report
+    assert re.search(rf"{marks}(?!,)", str(report))
+    assert str(written) in str(report)
 
 
 # ------------------------------------------------------------------------------------------------ gradient descent

@@ -1,14 +1,14 @@
-"""What may be done to scores: temperature, soft cap, bias and other weights, against PyTorch, NumPy and SymPy."""
+"""What may be done to scores: temperature, soft cap, bias and other weights, exactly and as pages write it.
+
+In floats they are tried by test_values.py, in letters by tests/test_letters.py."""
 
 from fractions import Fraction
 
-import numpy as np
 import oracles
 import pytest
 import sympy
 from sentences import refused_saying
 from tables import tables_beside
-from witnesses import one_head
 
 from symattn.api import derive
 from symattn.derivation.ops.scores import alibi_slope
@@ -38,11 +38,7 @@ def test_the_slopes_of_alibi_are_those_of_the_paper():
     assert sixteen[1::2] == [Fraction(1, 2**k) for k in range(1, 9)]
     assert [decide(x * x, Fraction(1, 2**k)).equal for k, x in enumerate(sixteen, 1)] == [True] * 16
     half = Fraction(1, 2)
-    assert [alibi_slope(k, 3) for k in (1, 2, 3)] == [half**4, half**8, half**2]
     assert [alibi_slope(k, 6) for k in range(1, 7)] == [half**2, half**4, half**6, half**8, half, half**3]
-    twelve = [alibi_slope(k, 12) for k in range(1, 13)]  # the released code: those of 8, then 2^−1/2, 2^−3/2, …
-    assert twelve[:8] == [half**k for k in range(1, 9)]
-    assert [decide(x * x, half**k).equal for k, x in zip((1, 3, 5, 7), twelve[8:], strict=True)] == [True] * 4
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 5, 8, 12, 31, 32])
@@ -69,29 +65,12 @@ def test_what_is_written_out_is_what_comes_of_it(settings, orientation):
     given = {"Q": Q, "K": K, "V": V, **{name: settings[name] for name in settings if name == "B"}}
     given = oracles.turned(given) if orientation == "columns" else given
     others = {name: value for name, value in settings.items() if name != "B"}
-    assert oracles.is_written_out(derive("attention", **given, **others, orientation=orientation)) > 20
+    assert oracles.is_written_out(derive("attention", **given, **others, orientation=orientation).derivation) > 20
 
 
-def test_hardmax_of_letters_is_refused_and_the_others_work_in_letters():
+def test_hardmax_of_letters_is_refused():
     with refused_saying("letters"):
         derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, weights="hardmax")
-    for settings in ({"weights": "sum"}, {"cap": 2}, {"temperature": 2}, {"bias": "alibi:1/2"}):
-        d = derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, scale="none", **settings)
-        z = d.derivation.expanded()["Z"].result.sympy()[0, 0]
-        names = {x.name: x for x in z.free_symbols}
-        point = {names[name]: value for name, value in POINT.items()}
-        assert float(z.subs(point)) == pytest.approx(float(at_point(settings)))
-
-
-POINT = {"q_{11}": 2, "k_{11}": 1, "k_{21}": 3, "v_{11}": 5, "v_{21}": -1}
-
-
-def at_point(settings):
-    q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[5.0], [-1.0]])
-    if "bias" in settings:  # the first of two queries: its own key is the first one
-        s = np.array([2.0, 6.0 - 0.5])
-        return float(np.exp(s) @ v[:, 0] / np.exp(s).sum())
-    return float(one_head(q, k, v, {}, {"scale": "none", **settings})["Z"][0, 0])
 
 
 @pytest.mark.slow

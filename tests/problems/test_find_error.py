@@ -14,10 +14,6 @@ from symattn.page.writers.text import write as plain
 from symattn.teaching.problems.find_error import OPTIONS, SLIP, TYPE, Planted, with_error
 
 
-def normalised(a, axis):
-    return a / a.sum(axis=axis, keepdims=True)
-
-
 def errors_of(question):
     return [Planted(**error) for error in question.content["errors"]]
 

@@ -122,10 +122,6 @@ def gives(columns, step, text):
     return all(abs(sympy.N(x, 40)) < 1e-30 for x in result - right)
 
 
-MASKED, UNMASKED = {"A masked after", "A M5", "A M4"}, {"A X5", "A X9"}
-"""The ways that there are only with a mask, and only without one."""
-
-
 def with_all_ways(question):
     """The same question with every way that has a place in it among its options."""
     items = [

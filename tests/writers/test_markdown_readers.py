@@ -1,7 +1,6 @@
 """Portable Markdown: the rules find what they are there to find, and three readers show all that was written."""
 
 import pytest
-from catalogue_sheets import ROWS
 from check_markdown import displayed, lost, readers, tables
 from tables import tables_beside
 from writer_exam_samples import EVERYTHING
@@ -178,9 +177,6 @@ def test_columns_that_do_not_fit_stand_one_after_another():
     wide = (Table(heads, (tuple((Math(n(letter)),) for letter in "xyz"),)),)
     lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, wide),)))
     assert not any("┼" in line for line in lines)
-
-
-[CAUSAL] = [row for row in ROWS if row.name == "causal_self_attention"]
 
 
 def test_a_heading_has_its_formulas_as_formulas():
