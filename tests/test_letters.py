@@ -123,7 +123,6 @@ def test_matrix_symbols_are_taken_as_givens():
     n, d = sympy.symbols("n d", integer=True, positive=True)
     q, keys, v = MatrixSymbol("Q", n, d), MatrixSymbol("K", n, d), MatrixSymbol("V", n, 2 * d)
     solution = symattn.derive("attention", Q=q, K=keys, V=v)
-    assert solution.sympy("S'") == q * keys.T / sympy.sqrt(d)
     assert solution["V"].result.shape == ("n", "2*d")
     with refused_saying("a MatrixSymbol called Q was expected; this one is called M"):
         symattn.derive("attention", Q=MatrixSymbol("M", n, d), K=keys, V=v)

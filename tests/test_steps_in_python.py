@@ -3,7 +3,6 @@
 import json
 import re
 import tomllib
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy
@@ -167,19 +166,6 @@ def test_a_batch_is_what_numpy_makes_of_it(kind):
     assert np.allclose(np.array(batch.total("Z"), dtype=float), output.sum(0), atol=1e-12)
 
 
-def test_gradients_are_those_of_each_sequence_and_shared_weights_get_their_sum(torch):
-    X = RNG.integers(-1, 2, (2, 3, 2))
-    weights = {f"W_{role}": RNG.integers(-1, 2, (2, 2)) for role in "QKV"}
-    upstream = RNG.integers(-1, 2, (2, 3, 2))
-    leaves = {n: torch.tensor(w, dtype=torch.float64, requires_grad=True) for n, w in weights.items()}
-    x = torch.tensor(X, dtype=torch.float64)
-    output = torch.nn.functional.scaled_dot_product_attention(*(x @ leaves[f"W_{role}"] for role in "QKV"))
-    (output * torch.tensor(upstream)).sum().backward()
-    batch = symattn.batch("self_attention_gradient", X=X, **weights, dZ=upstream, scale="sqrt(d_k)")
-    for name, leaf in leaves.items():
-        assert np.allclose(np.array(batch.total(f"d{name}"), dtype=float), leaf.grad.numpy(), atol=1e-12), name
-
-
 def test_each_sequence_has_its_worksheet_and_is_checked_by_itself():
     batch = symattn.batch("attention", Q=[[[1, 0]], [[0, 1]]], K=[[1, 0], [0, 1]], V=[[1], [2]], base=2, scale="none")
     assert [one.worksheet().key.title for one in batch] == [batch[0].worksheet().key.title] * 2
@@ -234,37 +220,15 @@ def results(solution):
     return {"solution": solution, "sheet": sheet, "marking": marking}
 
 
-class _Tags(HTMLParser):
-    """The tags of a page, each closed in turn."""
-
-    EMPTY = ("br", "hr", "img", "input", "meta", "link", "col", "wbr")
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-        self.seen = set()
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.add(tag)
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in self.EMPTY:
-            assert self.open.pop() == tag
-
-
 @pytest.mark.parametrize("name", ["solution", "sheet", "marking"])
 def test_what_is_shown_is_a_piece_of_a_page(results, name):
     shown = results[name]._repr_markdown_()
     assert shown.startswith("**")
     assert "symattn: 1" not in shown
     assert lint(shown) == []
-    tags = _Tags()
-    tags.feed(results[name]._repr_html_())
-    assert tags.open == []
-    assert "math" in tags.seen
-    assert not tags.seen & {"html", "head", "body", "script", "title"}
+    tags = {part.tag for part in ElementTree.fromstring(results[name]._repr_html_()).iter()}
+    assert "math" in tags
+    assert not tags & {"html", "head", "body", "script", "title"}
 
 
 def test_the_same_formulas_are_shown_and_written(solution):
@@ -286,9 +250,3 @@ def test_a_step_without_numbers_shows_its_shape():
     assert derive("note-001")["Q"]._repr_latex_() == (
         r"$\displaystyle \operatorname{shape}{\left(Q \right)} = \left( 2, \  64\right)$"
     )
-
-
-def test_formulas_of_a_shown_piece_are_mathml(solution):
-    shown = solution._repr_html_()
-    start, end = shown.index("<math"), shown.index("</math>") + len("</math>")
-    assert ElementTree.fromstring(shown[start:end]).tag.endswith("math")

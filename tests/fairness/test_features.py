@@ -11,6 +11,7 @@ from sentences import refused_saying
 from strategies import LAYOUTS
 from test_golden_variant import GIVENS
 
+from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
@@ -19,13 +20,6 @@ from symattn.teaching.fairness.features import Counts, features, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import kind_of
-
-TEXTBOOK = {  # the example of notes 000 and 002
-    "X": [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]],
-    "W_Q": [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]],
-    "W_K": [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]],
-    "W_V": [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]],
-}
 
 
 def worked_out(givens, name="self_attention", **setting):
@@ -49,7 +43,7 @@ def counted(a, b):
 
 
 def test_the_textbook_example_has_the_printed_counts():
-    found = features(worked_out(TEXTBOOK))
+    found = features(derive("note-000", by="matrix").derivation)
     assert found.counts == Counts(z=81, u=47, h=7, adds=22, neg=0, two=4)
     assert found.load_scores == pytest.approx(133.9)
 

@@ -1,4 +1,4 @@
-"""Recurrent networks: slopes in letters, what is drawn, and what a page calls it; values are those of test_values.py."""
+"""Recurrent networks: slopes in letters, what is drawn, what a page calls it; values are those of test_values.py."""
 
 import pytest
 import sympy

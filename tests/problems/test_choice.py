@@ -6,35 +6,22 @@ import numpy as np
 import pytest
 import sympy
 from oracles import floats, sympy_attention
+from printed_lines import value
 from problem_laws import questions
+from test_golden_variant import worked_out
 
-from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, misconceptions
-from symattn.formula import Fraction, Infinity, Negative
+from symattn.formula import Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Words, spans
 from symattn.teaching.problems.choice import TYPE
 from symattn.teaching.problems.ways import WAYS, carried_out
 
 
-def number(formula):
-    """A number as printed."""
-    match formula:
-        case Negative(body):
-            return -number(body)
-        case Digits(digits):
-            return float(digits)
-        case Fraction(above, below):
-            return number(above) / number(below)
-        case Infinity():
-            return np.inf
-    raise AssertionError(formula)
-
-
 def shown(option):
     """The numbers of an option as printed."""
     (inline,) = option.text
-    return np.array([number(item) for item in inline.formula.items])
+    return np.array([value(item) for item in inline.formula.items], dtype=float)
 
 
 @pytest.mark.slow
@@ -91,21 +78,10 @@ def test_places_are_balanced_in_every_block():
 # ------------------------------------------------------------------------------------------------ ways
 
 
-def derivation(mask=None):
-    """Golden variant G1 (rules.md 2.3)."""
-    given = {
-        "X": [[0, 1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 1, 1, -1, -1]],
-        "W_Q": [[0, -1, -1, -1], [0, 1, -1, -1], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, -1, 0]],
-        "W_K": [[-1, 1, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [-1, 1, -1, 0], [-1, -1, 0, 1]],
-        "W_V": [[0, 1], [1, -1], [-1, 2], [-1, 2], [0, 2]],
-    }
-    return mechanism("self_attention").run(given, Settings(mask=mask))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mask", [None, "causal"])
 def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
-    d = derivation(mask)
+    d = worked_out(mask=mask)  # variant G1 of rules.md 2.3
     keep = np.tril(np.ones((3, 3), bool)) if mask else None
     right = sympy_attention(*(d.value(name).sympy() for name in "QKV"), scale=2, keep=keep)
     suiting = [way for way in WAYS.values() if way.suits(d)]

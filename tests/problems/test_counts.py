@@ -194,18 +194,13 @@ def test_levels_ask_for_what_there_is():
     TABLES["stated"],
 )
 def test_sizes_that_are_stated_are_those_of_the_layer(sizes, toy):
-    """By the products of matrices that the table asks for, multiplied out here."""
+    """What is asked of a layer of these sizes is multiplied out above."""
     level = sizes.get("level", "standard")
     sizes = {name: size for name, size in sizes.items() if name != "level"}
     (sheet,) = symattn.worksheet(problem="counts", sizes=sizes, level=level)
     content, (n, h, width) = sheet.question.content, toy
     assert content["toy"] == {"n": n, "h": h, "width": width}
     assert content["scores"] == {"n": n, "h": h}
-    table = next(part for part in sheet.question.parts if part.name == "operations")
-    d = h * width
-    assert [int(x) for x in table.answer.value] == [
-        3 * n * d * d, h * n * n * width, h * n * n * width, n * d * d, 4 * n * d * d + 2 * h * n * n * width,
-    ]  # fmt: skip
 
 
 @given(

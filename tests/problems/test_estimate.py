@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import oracles
+from printed_lines import value
 from problem_laws import questions
 
 from symattn.page.document import Math, Paragraph, spans
@@ -108,16 +109,10 @@ def test_limits_are_where_extreme_temperatures_lead():
         scores = np.array([-np.inf if s is None else s for s in item["row"]], float)
         near = softmax(scores / (1e-3 if item["limit"] == "cold" else 1e6))
         shown = [option.text[0].formula for option in part.answer.options]
-        values = [[_value(x) for x in formula.items] for formula in shown]
+        values = [np.array([value(x) for x in formula.items], dtype=float) for formula in shown]
         fitting = {i for i, v in enumerate(values) if np.allclose(v, near, atol=1e-4)}
         assert part.answer.right == fitting
         assert len(fitting) == 1
-
-
-def _value(formula):
-    if hasattr(formula, "digits"):
-        return float(formula.digits)
-    return float(formula.above.digits) / float(formula.below.digits)
 
 
 def test_no_outcome_follows_from_the_others():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import softmax
+from oracles import kept, softmax
 from problem_laws import variant_of
 
 from symattn.derivation.ops.attention import causal, padding
@@ -22,20 +22,12 @@ from symattn.teaching.problems.masks import TEXTS, TYPE
 question = variant_of(TYPE, 7)
 
 
-def sees(kind, parameters, rows, columns, i, j):
-    """Who sees whom, from 1, in the words of the question."""
-    if kind == "causal":
-        return j <= i
-    if kind == "cross":  # query i is token columns − rows + i
-        return j <= columns - rows + i
-    if kind == "padding":
-        return j <= parameters[0]
-    if kind == "window":
-        return j in range(i - parameters[0] + 1, i + 1)
-    if kind == "prefix":
-        return j <= parameters[0] or j <= i
-    first = parameters[0]
-    return {i, j} <= set(range(1, first + 1)) or {i, j} <= set(range(first + 1, columns + 1))
+def seen(content, rows, columns):
+    """Who sees whom, in the words of the question; with a cache, the queries are those of the last tokens."""
+    kind, parameters = content["kind"], content["parameters"]
+    sizes = [parameters[0], columns - parameters[0]] if kind == "blocks" else parameters
+    name = "causal" if kind == "cross" else kind
+    return kept(":".join([name, ",".join(map(str, sizes))]) if parameters else name, rows, columns)
 
 
 def score(text):
@@ -63,12 +55,7 @@ def test_every_answer_by_numpy(stated):
         content = q.content
         scores = np.array([[score(x) for x in row] for row in content["scores"]])
         n, m = scores.shape
-        keep = np.array(
-            [
-                [sees(content["kind"], content["parameters"], n, m, i, j) for j in range(1, m + 1)]
-                for i in range(1, n + 1)
-            ]
-        )
+        keep = seen(content, n, m)
         shade, matrix, weights = (part.answer for part in q.parts[:3])
         assert shade.shape == (n, m)
         assert shade.cells == {(i, j) for i in range(n) for j in range(m) if not keep[i, j]}
@@ -91,14 +78,14 @@ def test_usual_mistakes_show_in_every_row_asked(stated):
         signs = set()
         for i in content["asked"]:
             row = np.array([score(x) for x in content["scores"][i]])
-            seen = np.array([(i, j) not in hidden for j in range(len(row))])
-            right = np.where(seen, base**row, 0)
+            shown = np.array([(i, j) not in hidden for j in range(len(row))])
+            right = np.where(shown, base**row, 0)
             right = right / right.sum()
             everything = base**row / (base**row).sum()
-            zeros = base ** np.where(seen, row, 0) / (base ** np.where(seen, row, 0)).sum()
-            for one, other in combinations((right, everything, zeros, everything * seen), 2):
+            zeros = base ** np.where(shown, row, 0) / (base ** np.where(shown, row, 0)).sum()
+            for one, other in combinations((right, everything, zeros, everything * shown), 2):
                 assert abs(one - other).max() > 0.0499
-            signs |= {math.copysign(1, x) if x else 0 for x in row[~seen]}
+            signs |= {math.copysign(1, x) if x else 0 for x in row[~shown]}
         assert signs != {1}, "multiplying by −∞ would go unnoticed"
 
 
@@ -107,13 +94,12 @@ def test_what_is_read_off_a_mask_is_what_the_numbers_say():
         q = question(number)
         drawn, part = q.content["read"], q.parts[3]
         n = len(q.content["tokens"])
-        i = drawn["query"] + 1
-        seen = [j for j in range(1, n + 1) if sees(drawn["kind"], drawn["parameters"], n, n, i, j)]
+        keys = np.flatnonzero(seen(drawn, n, n)[drawn["query"]]) + 1
         said = {k: option.text[0].text for k, option in enumerate(part.answer.options)}
         assert len(set(said.values())) == 4
         (right,) = part.answer.right
         assert right == drawn["at"] == (number - 1) % 4
-        assert [int(x) for x in said[right].replace("and", ",").replace(",", " ").split()[1:]] == seen
+        assert [int(x) for x in said[right].replace("and", ",").replace(",", " ").split()[1:]] == keys.tolist()
         assert all(option.right or option.diagnosis in ("M2", "M3", "M6", "M9") for option in part.answer.options)
 
 
