@@ -27,7 +27,7 @@ from symattn.marking.grading.record import Result, Row, Terms
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import labels
 from symattn.page.document import Paragraph, Sentence, Words, spans
-from symattn.page.translation import blocks_in_language
+from symattn.page.presentation import blocks_in_language
 from symattn.page.writers import text
 from symattn.practice import engine
 from symattn.practice.session import Session

@@ -51,8 +51,7 @@ from symattn.page.document import (
     Words,
     sentence,
 )
-from symattn.page.presentation import presented
-from symattn.page.translation import translated, untranslated
+from symattn.page.presentation import presented, translated, untranslated
 from symattn.page.writers import markdown
 from symattn.page.writers import text as terminal
 from symattn.page.writers.characters import columns_of

@@ -24,9 +24,9 @@ from symattn.api import make_recipe
 from symattn.derivation.derivation import Step
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.formula import Formula, Fraction, Name, Negative, Number, Product, Relation, Sum
+from symattn.foundation.installed import fonts
 from symattn.page.notation import load_notation
 from symattn.page.presentation import presented
-from symattn.page.resources import fonts
 from symattn.page.writers import typst as writer
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.steps import over_one_denominator

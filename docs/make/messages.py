@@ -31,7 +31,7 @@ PACKAGE = Path(symattn.__file__).parent
 LANGUAGES = Path(symattn.foundation.languages.__file__).parent
 
 SPEAKING = (
-    "explanation", "problems", "marker", "reports", "ops", "submissions", "figure_words.py", "speech.py", "papers.py",
+    "explanation", "problems", "marker", "reports", "ops", "submissions", "speech.py", "papers.py",
     "summary.py", "handed_in.py", "reading.py", "values.py", "intervals.py",
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""

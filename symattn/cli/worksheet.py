@@ -129,8 +129,7 @@ def worksheet(
     from symattn.api import make_recipe
     from symattn.derivation.mechanisms.from_file import is_mechanism
     from symattn.foundation.crew import crew
-    from symattn.page.masthead import read_masthead
-    from symattn.page.writers.page import headed
+    from symattn.page.writers.page import headed, read_masthead
     from symattn.teaching.pool import AHEAD, Tally, no_more_room
     from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
 

@@ -293,56 +293,20 @@ ONE = Number("1")
 ZERO = Number("0")
 NOTHING = Text("")
 
-# How tightly a node holds together, loosest first: a child looser than its place asks needs brackets.
-RELATION, SUM, NEGATIVE, PRODUCT, POWER, ATOM = range(6)
-
-
-def tightness(node: Formula) -> int:
-    """The precedence of a node: what stands in a tighter place than this is put in brackets."""
-    match node:
-        case Relation() | Row():
-            return RELATION
-        case Sum((only,)) | Product((only,)):
-            return tightness(only)
-        case Sum():
-            return SUM
-        case BigSum():
-            return SUM
-        case Negative():
-            return NEGATIVE
-        case Product():
-            return PRODUCT
-        case Annotated(body=body):
-            return tightness(body)
-        case Power() | Fraction() | Transposed():
-            return POWER
-        case _:
-            return ATOM
-
-
-def factor_needs_brackets(factor: Formula, first: bool, sign: str) -> bool:
-    """Whether a factor of a product is bracketed: sums always, a negative one unless it comes first.
-
-    A first negative factor before a written sign is bracketed as well, as teachers write (−1)·2.
-    """
-    if isinstance(factor, Negative):
-        return not first or sign != ""
-    return tightness(factor) <= SUM
-
-
-def base_needs_brackets(base: Formula) -> bool:
-    """Whether what is raised to a power or transposed is bracketed."""
-    return tightness(base) < ATOM or (isinstance(base, Name) and bool(base.sup))
-
-
-def index_needs_brackets(base: Formula) -> bool:
-    """Whether what gets an index is bracketed: a name that has scripts already, and whatever is looser."""
-    return base_needs_brackets(base) or (isinstance(base, Name) and bool(base.sub))
-
 
 def unsigned(node: Formula) -> Formula:
     """It without its minus."""
     return node.body if isinstance(node, Negative) else node
+
+
+def is_short_fraction(node: Formula) -> bool:
+    """Whether it is a fraction of plain numbers, such as 1/2, −3/4: legible when small."""
+    return isinstance(node, Fraction) and all(isinstance(unsigned(x), Number) for x in (node.above, node.below))
+
+
+def is_signed_number(node: Formula) -> bool:
+    """Whether it is a number, ∞ or a fraction of plain numbers, with a minus or without."""
+    return isinstance(unsigned(node), Number | Infinity) or is_short_fraction(unsigned(node))
 
 
 def children(node: Formula) -> list[Formula]:
@@ -412,3 +376,132 @@ def _contains(node: Formula, kinds: Any) -> bool:
 def is_tall(node: Formula) -> bool:
     """Whether brackets round it must grow."""
     return contains(node, Fraction, MatrixOf, BigSum)
+
+
+# One pass in front of every writer of formulas makes explicit what follows from them: brackets and signs.
+
+# --- brackets and signs, which follow from what is written ------------------------------------------------------------
+
+RELATION, SUM, NEGATIVE, PRODUCT, POWER, LABELLED, INDEXED, ATOM = range(8)
+"""How tightly a node holds together, loosest first: a child looser than its place asks stands in brackets."""
+
+INVISIBLE, THIN = "\u2062", "\u2009"
+"""The signs of a product whose factors stand side by side: nothing, or a thin space beside words."""
+
+
+def tightness(node: Formula) -> int:
+    """The precedence of a node: a name with scripts lets no further one of their kind be put to it."""
+    match node:
+        case Relation() | Row():
+            return RELATION
+        case Sum((only,)) | Product((only,)):
+            return tightness(only)
+        case Sum() | BigSum():
+            return SUM
+        case Negative():
+            return NEGATIVE
+        case Product():
+            return PRODUCT
+        case Power() | Fraction() | Transposed():
+            return POWER
+        case Name(sub=sub, sup=sup):
+            return LABELLED if sup else INDEXED if sub else ATOM
+        case Annotated(body=body) if (inner := tightness(body)) < LABELLED:
+            return inner
+        case _:
+            return ATOM
+
+
+def parenthesize(node: Formula, level: int) -> Formula:
+    """The node, in brackets where it is looser than its place asks."""
+    return node if tightness(node) >= level else Bracketed(node)
+
+
+def explicit(node: Formula) -> Formula:
+    """The node, what stands directly in it in brackets where it needs them.
+
+    The parts of sums and products, and of fractions with a slash, come with their signs: see `pieces`.
+
+    >>> explicit(Negative(Sum((Number("1"), Number("2"))))).body.__class__.__name__
+    'Bracketed'
+    """
+    match node:
+        case Negative(body) if tightness(body) < PRODUCT:
+            return Negative(Bracketed(body))
+        case Power(base, exponent) if tightness(base) < INDEXED:
+            return Power(Bracketed(base), exponent)
+        case Transposed(body, sign) if tightness(body) < INDEXED:
+            return Transposed(Bracketed(body), sign)
+        case Annotated(body, note, "index") if tightness(body) < ATOM:
+            return Annotated(Bracketed(body), note, "index")
+        case BigSum(body=body) if tightness(body) < NEGATIVE and not isinstance(body, BigSum):
+            return replace(node, body=Bracketed(body))
+        case Shape(rows, columns, "tuple", separator):
+            return ListOf((rows, columns), "(", separator)
+    return node
+
+
+def pieces(node: Sum | Product | Fraction, slashed: bool = False) -> Iterator[tuple[str, Formula]]:
+    """The parts of a chain in the brackets that they need, each with the sign before it, "" for the first.
+
+    A fraction is a chain where it is written with a slash; `slashed`, so are those in a product.  A negative factor
+    stands in brackets unless it comes first and no sign is written: (−1)·2, as teachers write.
+
+    >>> [sign for sign, _ in pieces(Sum((Number("1"), Negative(Number("2")))))]
+    ['', '−']
+    """
+    match node:
+        case Sum(terms):
+            for i, term in enumerate(terms):
+                match term:
+                    case Negative(body) if i:
+                        yield "−", parenthesize(body, PRODUCT)
+                    case BigSum() if i == len(terms) - 1:  # what it sums ends with the whole
+                        yield "+" if i else "", term
+                    case _:
+                        yield "+" if i else "", parenthesize(term, NEGATIVE)
+        case Fraction(above, below):
+            yield "", Bracketed(above) if isinstance(above, Fraction) else parenthesize(above, NEGATIVE)
+            yield "/", Bracketed(below) if isinstance(below, Fraction) else parenthesize(below, POWER)
+        case Product(factors, sign):
+            for i, factor in enumerate(factors):
+                shown = parenthesize(factor, PRODUCT if i or sign else NEGATIVE)
+                if slashed and not sign and isinstance(factor, Fraction):  # (1/2)x, but 1/2 · x
+                    shown = Bracketed(factor)
+                yield _sign(factors[i - 1], factor, sign) if i else "", shown
+
+
+def _sign(left: Formula, right: Formula, sign: str) -> str:
+    """The sign between two factors.  Digits get one in any case: 2·3 is not to read 23."""
+    if sign:
+        return sign
+    if _ends_with_digit(left) and _begins_with_digit(right):
+        return "·"
+    return THIN if run_together(left, right) else INVISIBLE
+
+
+def run_together(left: Formula, right: Formula) -> bool:
+    """Whether two factors side by side need a space: words, and formulas with notes under them."""
+    return any(
+        isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
+    )
+
+
+def _ends_with_digit(node: Formula) -> bool:
+    match node:
+        case Number():
+            return True
+        case Product((*_, last)) | Negative(last):
+            return _ends_with_digit(last)
+        case _:
+            return False
+
+
+def _begins_with_digit(node: Formula) -> bool:
+    match node:
+        case Number():
+            return True
+        case Power(first, _) | Product((first, *_)):
+            return _begins_with_digit(first)
+        case _:
+            return False

@@ -9,7 +9,7 @@ from functools import lru_cache, reduce
 from typing import assert_never
 
 from symattn.formula.nodes import (
-    ATOM,
+    LABELLED,
     NOTHING,
     Annotated,
     BigSum,
@@ -35,8 +35,8 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
-    factor_needs_brackets,
+    explicit,
+    pieces,
     tightness,
 )
 from symattn.foundation.languages import say, spoken
@@ -75,11 +75,11 @@ def _speak(node: Formula) -> str:
 @lru_cache(maxsize=2**14)
 def _spoken(node: Formula, language: str) -> str:
     """The words for a node in the language that is spoken: no others are asked for."""
-    match node:
+    match node if isinstance(node, Shape | Annotated) else explicit(node):
         case Number(digits):
             return digits
-        case Name():
-            return _name(node)
+        case Name() as name:
+            return _name(name)
         case Text(words):
             return words
         case Infinity():
@@ -89,18 +89,17 @@ def _spoken(node: Formula, language: str) -> str:
         case Blank():
             return say("blank")
         case Negative(body):
-            return say("minus {number}", number=_bracketed(body, isinstance(body, Sum | Negative)))
-        case Sum(terms):
-            return reduce(_plus, terms[1:], _speak(terms[0])) if terms else ""
-        case Product(factors, sign):
-            spoken = [_bracketed(x, factor_needs_brackets(x, i == 0, sign)) for i, x in enumerate(factors)]
-            return _joined(PRODUCTS[sign], spoken)
+            return say("minus {number}", number=_speak(body))
+        case Sum() as total:
+            return reduce(_added, pieces(total), "")
+        case Product(sign=sign) as product:
+            return _joined(PRODUCTS[sign], [_speak(factor) for _, factor in pieces(product)])
         case Fraction(above, below) if _is_atom(above) and _is_atom(below):
             return say("{above} over {below}", above=_speak(above), below=_speak(below))
         case Fraction(above, below):
             return say("the fraction {above} over {below}, end of fraction,", above=_speak(above), below=_speak(below))
         case Power(base, exponent):
-            low, high = _bracketed(base, base_needs_brackets(base)), _speak(exponent)
+            low, high = _speak(base), _speak(exponent)
             if _is_atom(exponent):
                 return say("{base} to the power {exponent}", base=low, exponent=high)
             return say("{base} to the power {exponent}, end of exponent,", base=low, exponent=high)
@@ -109,59 +108,54 @@ def _spoken(node: Formula, language: str) -> str:
         case Root(body):
             return say("the square root of {body}, end of root,", body=_speak(body))
         case Transposed(body):
-            return say("{matrix} transposed", matrix=_bracketed(body, base_needs_brackets(body)))
+            return say("{matrix} transposed", matrix=_speak(body))
         case Call(function, arguments):
             inside = _joined(AND, list(map(_speak, arguments)))
             if len(arguments) == 1 and _is_atom(arguments[0]):
                 return say("{function} of {arguments}", function=_name(function), arguments=inside)
             return say("{function} of {arguments}, end of {function},", function=_name(function), arguments=inside)
         case Bracketed(body, bracket):
-            return _within(bracket, body)
+            return say(BRACKETS[bracket], body=_speak(body)) if bracket else _speak(body)
         case ListOf(items, _, _):
             return say("list {items}, end of list,", items=", ".join(map(_speak, items)))
-        case MatrixOf():
-            return _matrix(node)
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
         case Shape(rows, columns):
             return say("{rows} by {columns}", rows=_speak(rows), columns=_speak(columns))
         case Annotated(body, note, _):
             return f"{_speak(body)}, {_speak(note)},"
         case Marked(body, _, words):
             return f"{_speak(body)} {words}"
-        case BigSum():
-            return _big_sum(node)
+        case BigSum() as sums:
+            return _big_sum(sums)
         case Relation(parts, signs):
             first, *others = map(_speak, parts)
             return reduce(_related, zip(signs, others, strict=True), first)
         case Row(items):
             return "; ".join(map(_speak, items))
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 def _is_atom(node: Formula) -> bool:
     return (isinstance(node, Negative) and _is_atom(node.body)) or (
-        tightness(node) == ATOM and not isinstance(node, MatrixOf | ListOf | Annotated)
+        tightness(node) >= LABELLED and not isinstance(node, MatrixOf | ListOf | Annotated)
     )
-
-
-def _bracketed(body: Formula, brackets: bool) -> str:
-    return _within("(" if brackets else "", body)
-
-
-def _within(bracket: str, body: Formula) -> str:
-    return say(BRACKETS[bracket], body=_speak(body)) if bracket else _speak(body)
 
 
 def _joined(text: str, spoken: Sequence[str]) -> str:
     return reduce(lambda left, right: say(text, left=left, right=right), spoken) if spoken else ""
 
 
-def _plus(before: str, term: Formula) -> str:
-    match term:
-        case Negative(body):
-            return say("{left} minus {right}", left=before, right=_bracketed(body, isinstance(body, Sum | Negative)))
+def _added(before: str, piece: tuple[str, Formula]) -> str:
+    sign, term = piece
+    match sign:
+        case "":
+            return _speak(term)
+        case "−":
+            return say("{left} minus {right}", left=before, right=_speak(term))
         case _:
-            return say("{left} plus {right}", left=before, right=_bracketed(term, isinstance(term, Sum)))
+            return say("{left} plus {right}", left=before, right=_speak(term))
 
 
 def _related(before: str, link: tuple[str, str]) -> str:
@@ -170,7 +164,7 @@ def _related(before: str, link: tuple[str, str]) -> str:
 
 
 def _big_sum(node: BigSum) -> str:
-    index, body = _speak(node.index), _bracketed(node.body, isinstance(node.body, Sum))
+    index, body = _speak(node.index), _speak(node.body)
     lower, upper = _speak(node.lower), _speak(node.upper)
     match node.lower != NOTHING, node.upper != NOTHING:
         case True, True:

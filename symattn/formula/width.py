@@ -9,13 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import assert_never
 
 from symattn.formula.nodes import (
     NOTHING,
-    POWER,
-    SUM,
     Annotated,
     BigSum,
     Blank,
@@ -41,10 +38,10 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
-    base_needs_brackets,
-    factor_needs_brackets,
-    index_needs_brackets,
-    tightness,
+    explicit,
+    is_short_fraction,
+    is_signed_number,
+    pieces,
     unsigned,
 )
 
@@ -196,10 +193,7 @@ def _measured(node: Formula, size: float, fractions: float) -> float:
     def script(*children: Formula) -> float:
         return sum(_width(child, _SCRIPT * min(size, 1.0), 1.0) for child in children)
 
-    def bracketed(child: Formula, brackets: bool) -> float:
-        return inner(child) + (2 * _bracket(child) * size if brackets else 0)
-
-    match node:
+    match explicit(node):
         case Number(digits):
             return sum(0.5 if digit.isdigit() else 0.28 for digit in digits) * size
         case Name(base, sub, sup, primes, _):
@@ -208,24 +202,17 @@ def _measured(node: Formula, size: float, fractions: float) -> float:
         case Relation(parts, signs):
             return sum(map(inner, parts)) + _RELATION * len(signs)
         case Power(base, exponent):
-            return bracketed(base, base_needs_brackets(base)) + script(exponent) + 0.05
-        case MatrixOf():
-            return _matrix(node)
-        case Product(factors, sign):
+            return inner(base) + script(exponent) + 0.05
+        case MatrixOf() as matrix:
+            return _matrix(matrix)
+        case Product(factors, sign) as product:
             gap = {"": 0.17, "·": _DOT, "×": _TIMES, "⊙": _TIMES}[sign] * size
-            dots = sum(_are_figures(*pair) for pair in pairwise(factors)) if sign == "" else 0
-            return (
-                gap * (len(factors) - 1)
-                + _DOT * size * dots
-                + sum(
-                    bracketed(factor, factor_needs_brackets(factor, i == 0, sign)) for i, factor in enumerate(factors)
-                )
-            )
-        case Sum(terms):
+            signs, parts = zip(*pieces(product), strict=True)
+            dots = signs.count("·") if sign == "" else 0
+            return gap * (len(factors) - 1) + _DOT * size * dots + sum(map(inner, parts))
+        case Sum(terms) as total:
             pluses = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
-            lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
-            bodies = ((term.body, Sum | Negative) if isinstance(term, Negative) else (term, Sum) for term in terms)
-            return pluses + lead + sum(bracketed(body, isinstance(body, kinds)) for body, kinds in bodies)
+            return pluses + sum(inner(part) for _, part in pieces(total))
         case Text(words):
             return 0.5 * len(words) * size
         case Infinity():
@@ -235,40 +222,39 @@ def _measured(node: Formula, size: float, fractions: float) -> float:
         case Blank(kind):
             return _BLANK[kind]
         case Negative(body):
-            return 0.8 * size + bracketed(body, isinstance(body, Sum | Negative))
-        case Fraction(above, below) if size < 1:
-            brackets = bracketed(above, tightness(above) <= SUM) + bracketed(below, tightness(below) < POWER)
-            return brackets + 0.55 * size
+            return 0.8 * size + inner(body)
+        case Fraction() as fraction if size < 1:
+            return sum(inner(part) for _, part in pieces(fraction)) + 0.55 * size
         case Fraction(above, below):
             return 0.26 + max(_width(part, size, _SCRIPT) for part in (above, below)) * fractions
         case Root(body):
             return inner(body) + 0.85 * size
         case Transposed(body):
-            return bracketed(body, base_needs_brackets(body)) + 0.68 * size
+            return inner(body) + 0.68 * size
         case Call(function, arguments):
             return inner(function) + _list(arguments, inner, 0.45 * size) + 2 * _widest_bracket(arguments) * size
         case Bracketed(body, bracket):
-            return bracketed(body, bracket != "")
+            return inner(body) + (2 * _bracket(body) * size if bracket else 0)
         case ListOf(items, _, separator):
             gap = (0.45 if separator else 0.56) * size
             return _list(items, inner, gap) + 2 * _widest_bracket(items) * size
-        case Shape(rows, columns, style):
-            return inner(rows) + inner(columns) + (1.25 if style == "tuple" else _TIMES) * size
+        case Shape(rows, columns):
+            return inner(rows) + inner(columns) + _TIMES * size
         case Annotated(body, note, "under"):
             return max(inner(body), script(note)) + 0.17
         case Annotated(body, note, "index"):
-            return bracketed(body, index_needs_brackets(body)) + script(note) + 0.06
+            return inner(body) + script(note) + 0.06
         case Annotated(body, note, _):
             return inner(body) + 1 + inner(note)
         case Marked(body, sign, _):
             return inner(body) + 0.17 + 0.5 * len(sign) * _SCRIPT * size
         case BigSum(index, lower, upper, body):
             bounds = max(script(index, lower) + (0.6 if lower != NOTHING else 0), script(upper))
-            return max(1.45 * size, bounds) + 0.17 + bracketed(body, isinstance(body, Sum))
+            return max(1.45 * size, bounds) + 0.17 + inner(body)
         case Row(items):
             return _list(items, inner, 2)
-        case _:
-            assert_never(node)
+        case unknown:
+            assert_never(unknown)
 
 
 _width = lru_cache(maxsize=8192)(_measured)
@@ -308,11 +294,6 @@ def _widest_bracket(nodes: Iterable[Formula]) -> float:
     return max(map(_bracket, nodes), default=_BRACKET)
 
 
-def _are_figures(left: Formula, right: Formula) -> bool:
-    """Whether a dot is set between two factors that have none, so that 2 · 3 is not read as 23."""
-    return isinstance(left, Number) and isinstance(right, Number)
-
-
 def _matrix(node: MatrixOf) -> float:
     columns = _columns(node)
     wide = columns.even or columns.widths
@@ -322,13 +303,6 @@ def _matrix(node: MatrixOf) -> float:
     edge = 0.45 if labelled else 0.1 if node.bracket == "" else _HIGH_BRACKET
     brackets = 2 * (edge + (_BRACKET if node.nested else 0))
     return sum(wide) + gap * max(0, len(wide) - 1) + left + brackets
-
-
-def _is_plain(cell: Formula) -> bool:
-    body = cell.body if isinstance(cell, Negative) else cell
-    return isinstance(body, Fraction) and all(
-        isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (body.above, body.below)
-    )
 
 
 # --- columns of numbers -------------------------------------------------------------------------------
@@ -369,7 +343,9 @@ def _columns(node: MatrixOf) -> MatrixColumns:
     labels = node.column_labels or [None] * len(node.rows[0])
     columns = [_Column.of(cells, label) for cells, label in zip(zip(*node.rows, strict=True), labels, strict=True)]
     widths = tuple(column.width for column in columns)
-    may_be_even = 1 < len(widths) <= _EVEN and all(_may_be_even(cell) for column in columns for cell in column.cells)
+    may_be_even = 1 < len(widths) <= _EVEN and all(
+        is_signed_number(cell) for column in columns for cell in column.cells
+    )
     even = (max(widths),) * len(widths) if may_be_even and max(widths) - min(widths) > 0.05 else ()
     pads: dict[tuple[int, int], tuple[float, float]] = {}
     for j, column in enumerate(columns):
@@ -417,7 +393,7 @@ class _Column:
 
 def _cell_width(cell: Formula) -> float:
     """Cells are set as in a line of text: a fraction of plain numbers is small, others are not."""
-    return _width(cell, 1.0, _SCRIPT + 0.1) if _is_plain(cell) else width(cell)
+    return _width(cell, 1.0, _SCRIPT + 0.1) if is_short_fraction(unsigned(cell)) else width(cell)
 
 
 @lru_cache(maxsize=4096)  # the same numbers stand in every matrix
@@ -428,7 +404,7 @@ def _extent(cell: Formula) -> tuple[float, float] | None:
         case Number(digits):
             whole = re.split("[.,]", digits, maxsplit=1)[0]
             return minus + _figures(whole), _figures(digits[len(whole) :])
-        case Fraction() as fraction if _is_plain(fraction):
+        case Fraction() as fraction if is_short_fraction(fraction):
             half = _cell_width(fraction) / 2
             return minus + half + _DIGIT / 2, half - _DIGIT / 2
         case _:
@@ -437,7 +413,3 @@ def _extent(cell: Formula) -> tuple[float, float] | None:
 
 def _figures(digits: str) -> float:
     return sum(_DIGIT if digit.isdigit() else _POINT for digit in digits)
-
-
-def _may_be_even(cell: Formula) -> bool:
-    return isinstance(unsigned(cell), Number | Infinity) or _is_plain(cell)

@@ -1,4 +1,4 @@
-"""What is installed, and where: the version, the package, the templates; and by what machines write the same bytes."""
+"""What is installed, and where: version, package, fonts, templates; and by what machines write the same bytes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def templates(package: Path = PACKAGE) -> Path:
     """The folder of templates: inside the package where one was built, else beside it, as in a checkout."""
     inside = package / "templates"
     return inside if inside.is_dir() else package.parent / "templates"
+
+
+def fonts() -> Path:
+    """The folder of the fonts that pages are made with, with their licences."""
+    return PACKAGE / "page" / "fonts"
 
 
 PACKAGES = ("sympy", "typst", "jinja2", "pypdf", "polib")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
-from symattn.formula import Blank, CellKind, Formula, MatrixOf
-from symattn.foundation.languages import PLACES, capitalised
+from symattn.formula import Annotated, Blank, CellKind, Formula, MatrixOf, Relation
+from symattn.formula.speech import speak
+from symattn.foundation.languages import PLACES, capitalised, say
 from symattn.foundation.languages import Quoted as Quoted
 
 
@@ -573,7 +574,7 @@ class Diagram:
 
     An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
     be exchanged within their layer.  `description` says in words what the figure shows; with a `title` it is made of
-    that and of the figure's own words (`figure_words.described`), in any language.
+    that and of the figure's own words (`described`), in any language.
     """
 
     layers: tuple[DiagramLayer, ...]
@@ -741,3 +742,59 @@ def settled(document: Document) -> Document:
         return tuple(chosen)
 
     return replace(document, blocks=choose(document.blocks))
+
+
+# --- figures in words, for those who listen: every box, every label, every arrow ----------------------
+
+
+def described(diagram: Diagram, what: str) -> Diagram:
+    """The diagram with a description: `what` it shows, then its layers from the bottom, arrows and frames.
+
+    It is in the language that is spoken (`symattn.foundation.languages.speaking`); so are `what` and the words in the
+    diagram.
+    """
+    said = {place: speak(box) for place, box in _boxes(diagram)}
+    sentences = [say("{figure}.", figure=what), say("Arrows run from bottom to top.")]
+    for number, (i, layer) in enumerate(reversed(list(enumerate(diagram.layers))), 1):
+        boxes = "; ".join(said[i, j] for j in range(len(layer.boxes)))
+        sentences.append(say("Layer {layer}: {boxes}.", layer=number, boxes=boxes))
+        if layer.remark:
+            sentences.append(say("Beside it: {remark}.", remark=spoken(layer.remark)))
+    short = {place: speak(_name(box)) for place, box in _boxes(diagram)}
+    targets: dict[tuple[Place, ...], list[Place]] = {}
+    for target in dict.fromkeys(target for _, target in sorted(diagram.edges, key=lambda edge: -edge[1][0])):
+        sources = tuple(source for source, other in diagram.edges if other == target)
+        targets.setdefault(sources, []).append(target)
+    for sources, reached in targets.items():
+        start, end = _listed(short[p] for p in sources), _listed(short[p] for p in reached)
+        sentences.append(say("From {sources} to {targets}.", sources=start, targets=end))
+    for frame in diagram.frames:
+        boxes = _listed(short[place] for place in frame.boxes)
+        sentences.append(say("In a frame, {frame}: {boxes}.", frame=spoken(frame.label), boxes=boxes))
+    return replace(diagram, title=what, description=" ".join(sentences))
+
+
+def _boxes(diagram: Diagram) -> Iterable[tuple[Place, Formula]]:
+    return (((i, j), box) for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes))
+
+
+def _name(box: Formula) -> Formula:
+    """What a box is called, without its shape, its rule or its numbers."""
+    match box:
+        case Annotated(body, _, _):
+            return _name(body)
+        case Relation((name, *_), _):
+            return name
+        case _:
+            return box
+
+
+def spoken(content: Inlines) -> str:
+    """Text with formulas in words."""
+    words = "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content))
+    return " ".join(filter(None, words.split(" ")))
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return say("{items} and {item}", items=", ".join(others), item=last) if others else last

@@ -29,8 +29,7 @@ from pathlib import Path
 
 from symattn.errors import InputError
 from symattn.foundation.files import zipped
-from symattn.foundation.installed import templates
-from symattn.page.resources import fonts
+from symattn.foundation.installed import fonts, templates
 
 VERSION = "314.0.7"
 PYTHON = (3, 14)
@@ -64,7 +63,7 @@ OF_MAKING: tuple[str, ...] = (
     "practice/exams.py", "practice/teacher.py", "practice/teacher.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
-        "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_exam", "latex_text", "pdf",
+        "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_text", "pdf",
         "rows", "typst",
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",

@@ -16,7 +16,7 @@ from sentences import refused_saying
 
 import symattn
 from symattn.api import make_recipe
-from symattn.page import translation
+from symattn.page import presentation
 from symattn.page.document import DEFAULT_LOOK, HeatMap, HeatMaps
 from symattn.page.presentation import make_look
 from symattn.teaching.bank.items import left_out, make_bank
@@ -83,7 +83,7 @@ def test_what_is_declared_to_be_right_has_all_the_points_and_nothing_is_lost(tmp
 def test_in_another_language_everything_is_said_in_it_and_the_same_answers_are_right(
     tmp_path, problem, language, caplog, monkeypatch
 ):
-    monkeypatch.setattr(translation, "TOLD", set())
+    monkeypatch.setattr(presentation, "TOLD", set())
     written = Written(tmp_path, problem, make_look(language=language))
     in_moodle(written)
     in_canvas(written)

@@ -35,8 +35,7 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.presentation import presented
-from symattn.page.translation import translated, untranslated
+from symattn.page.presentation import presented, translated, untranslated
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import write as on_screen
 from symattn.teaching.explanation import derivation_document

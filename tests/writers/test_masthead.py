@@ -10,7 +10,7 @@ from commands import contents, refusal, run
 from exams import exam_file, written
 from sentences import refused_saying
 
-from symattn.page.masthead import LARGEST_LOGO, read_masthead
+from symattn.page.writers.page import LARGEST_LOGO, read_masthead
 from symattn.teaching.exam import read_exam_file
 from symattn.teaching.exam.deploy import thawed
 

@@ -10,8 +10,8 @@ from check_pdf import faults
 from pypdf import PdfReader
 
 from symattn.formula.nodes import MatrixOf, Name, Number, Text
+from symattn.foundation.installed import fonts
 from symattn.page.document import Code, Document, Heading, Math, Paragraph, Strong, Words
-from symattn.page.resources import fonts
 from symattn.page.writers import coverage, typst
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import write_pdf

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from symattn.foundation.languages import ENGLISH, catalogue, languages, listed, message
-from symattn.page.translation import in_language
+from symattn.page.presentation import in_language
 
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
 """Labels of the lines at the head of a page, with what is written behind them."""

@@ -32,8 +32,7 @@ from symattn.marking.submissions.tables import entries_of, has_shape
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks
-from symattn.page.presentation import presented
-from symattn.page.translation import blocks_in_language
+from symattn.page.presentation import blocks_in_language, presented
 from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers import text as plain
 from symattn.teaching.explanation import Conventions, Layout, question_document

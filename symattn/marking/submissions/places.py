@@ -21,7 +21,7 @@ from symattn.marking.submissions.names import MARKED, MOST_WORDS, ONE_ROW
 from symattn.marking.submissions.tables import BULLET, Rows, are_bulleted, as_row
 from symattn.marking.submissions.written import Written
 from symattn.page.document import Heading, Inlines
-from symattn.page.translation import blocks_in_language
+from symattn.page.presentation import blocks_in_language
 from symattn.page.writers import text as plain
 from symattn.teaching.question import ChoiceAnswer, OrderAnswer, Part, RubricAnswer, WordAnswer
 

@@ -22,7 +22,6 @@ from symattn.formula.nodes import (
     Fraction,
     MatrixOf,
     Name,
-    Negative,
     Number,
     Power,
     Product,
@@ -33,6 +32,7 @@ from symattn.formula.nodes import (
     children,
     contains,
     equal,
+    is_short_fraction,
     is_tall,
 )
 from symattn.formula.width import fold, width, wrapped
@@ -128,13 +128,6 @@ def sign_after(matrix: MatrixOf, i: int, j: int) -> str:
 
 
 # --- fractions ----------------------------------------------------------------------------------------
-
-
-def is_short_fraction(node: Fraction) -> bool:
-    """A fraction of plain numbers, such as 1/2, −3/4: legible when small."""
-    return all(
-        isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (node.above, node.below)
-    )
 
 
 def has_tall_fraction(node: Formula) -> bool:

@@ -22,8 +22,8 @@ from typing import Any
 
 from symattn.errors import InputError
 from symattn.foundation import confined
+from symattn.foundation.installed import fonts
 from symattn.foundation.workers import watched, why_it_ended
-from symattn.page.resources import fonts
 
 SECONDS = 60  # of processor time
 MEMORY = 4 * 2**30  # bytes; a booklet of 2000 pages takes half of it

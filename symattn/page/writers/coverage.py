@@ -17,7 +17,7 @@ from functools import cache, wraps
 from itertools import groupby
 from typing import Any, ParamSpec, TypeVar
 
-from symattn.page.resources import fonts
+from symattn.foundation.installed import fonts
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,9 +18,10 @@ from hashlib import sha256
 from html import escape
 from typing import Literal, assert_never
 
-from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
+    INVISIBLE,
     NOTHING,
+    THIN,
     Annotated,
     BigSum,
     Blank,
@@ -49,10 +50,13 @@ from symattn.formula.nodes import (
     Transposed,
     contains,
     equal,
+    explicit,
     is_tall,
+    pieces,
 )
 from symattn.formula.speech import speak
 from symattn.formula.width import Pads, matrix_columns, width
+from symattn.foundation.installed import fonts
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
     AnswerGrid,
@@ -95,9 +99,8 @@ from symattn.page.document import (
     as_text,
     settled,
     spans,
+    spoken,
 )
-from symattn.page.figure_words import spoken
-from symattn.page.resources import fonts
 from symattn.page.writers import common, figures, flow
 from symattn.page.writers.common import Page
 from symattn.page.writers.page import filled, text_of

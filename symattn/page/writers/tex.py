@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, assert_never
 
-from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
+    INVISIBLE,
     NOTHING,
+    THIN,
     Annotated,
     BigSum,
     Blank,
@@ -42,7 +43,9 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     children,
+    explicit,
     is_tall,
+    pieces,
     unsigned,
 )
 from symattn.formula.width import matrix_columns

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import assert_never
 
 from symattn.errors import columns_of
-from symattn.formula.explicit import explicit, pieces, run_together
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -41,6 +40,10 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     contains,
+    explicit,
+    is_signed_number,
+    pieces,
+    run_together,
 )
 from symattn.foundation.languages import speaking
 from symattn.page.document import (
@@ -262,7 +265,7 @@ def _matrix(node: MatrixOf) -> Picture:
     """A matrix with its labels, if any, outside the brackets."""
     flat = not any(map(common.has_tall_fraction, node.entries))
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
-    numbers = not node.column_labels and all(map(_is_signed_number, node.entries))
+    numbers = not node.column_labels and all(map(is_signed_number, node.entries))
     rows = _Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
     return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
 
@@ -299,11 +302,6 @@ def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
     if (i, j) in node.excluded:
         picture = text("░") + picture + text("░")
     return picture + text(common.sign_after(node, i, j))
-
-
-def _is_signed_number(node: Formula) -> bool:
-    body = node.body if isinstance(node, Negative) else node
-    return isinstance(body, Number | Infinity) or (isinstance(body, Fraction) and common.is_short_fraction(body))
 
 
 def _annotated(node: Annotated, flat: bool) -> Picture:

@@ -13,9 +13,10 @@ from itertools import groupby, pairwise
 from typing import Any, Literal, assert_never
 
 from symattn.errors import InputError
-from symattn.formula.explicit import INVISIBLE, THIN, explicit, pieces
 from symattn.formula.nodes import (
+    INVISIBLE,
     NOTHING,
+    THIN,
     Annotated,
     BigSum,
     Blank,
@@ -44,7 +45,9 @@ from symattn.formula.nodes import (
     Transposed,
     contains,
     equal,
+    explicit,
     is_tall,
+    pieces,
 )
 from symattn.formula.speech import speak
 from symattn.formula.width import Pads, matrix_columns, width, wrapped
@@ -89,11 +92,10 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.masthead import Attachment
 from symattn.page.writers import common, coverage, figures, flow, text
 from symattn.page.writers.common import Page
 from symattn.page.writers.forms import Form, Kind, Spot
-from symattn.page.writers.page import filled, masthead
+from symattn.page.writers.page import Attachment, filled, masthead
 from symattn.page.writers.rows import (
     LEGIBLE,
     Asked,

@@ -15,9 +15,9 @@ from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Between, Key, OrOne, Place, Rest, faults, keys, read
 from symattn.page import markup
 from symattn.page.document import DEFAULT_LOOK, Look
-from symattn.page.masthead import NONE, Masthead, read_masthead
 from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
+from symattn.page.writers.page import NONE, Masthead, read_masthead
 from symattn.teaching.description import refuse_idle
 from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 from symattn.teaching.exam.students import Student

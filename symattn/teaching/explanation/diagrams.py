@@ -49,9 +49,9 @@ from symattn.page.document import (
     Together,
     Words,
     as_text,
+    described,
     sentence,
 )
-from symattn.page.figure_words import described
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 
