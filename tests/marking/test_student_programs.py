@@ -4,9 +4,10 @@ import functools
 
 import numpy as np
 import pytest
-from test_implementations import softmax
+from test_implementations import divided_at_the_end, softmax, unscaled
 
-from symattn.testing import assert_attention
+from symattn.derivation.misconceptions import replayed
+from symattn.testing import CASES, MASKED, assert_attention
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -137,6 +138,11 @@ def nothing_returned(q, k, v):
     softmax(scaled(q, k)) @ v
 
 
+def queries_spoilt(q, k, v):
+    q /= 2.0
+    return softmax(q @ k.T) @ v
+
+
 def mask_spoilt(q, k, v, mask):
     out = softmax(np.where(mask, scaled(q, k), -np.inf)) @ v
     mask[:] = True
@@ -158,7 +164,11 @@ WRONG = [
     (causal_whatever_the_mask, KEEP, "With a mask that hides the last key"),
     (scores_cut_to_integers, {}, "Z is wrong, or a step before it"),
     (nothing_returned, {}, "With 3 tokens: the function returned None"),
+    (queries_spoilt, {}, "changed the queries"),
     (mask_spoilt, KEEP, "changed the mask"),
+    (unscaled, {}, r"C1 \("),
+    (by_einsum, {"mask": "hide"}, "With a causal mask"),
+    (divided_at_the_end, {"stable": True}, "nan"),
     (in_half_precision_and_back, {}, 'precision="float16"'),
 ]
 
@@ -180,6 +190,20 @@ def test_what_raises_says_what_it_was_given():
 
 def test_half_precision_passes_where_it_may_be():
     assert_attention(in_half_precision_and_back, precision="float16", dtype="float64")
+
+
+def test_core_misconceptions_all_change_an_output():
+    """One that changes no output of any case would pass."""
+    seen = set()
+    core = set()
+    for case in (*CASES, *MASKED):
+        d = case.solution().derivation
+        for wrong in replayed(d):
+            if wrong.misconception.core:
+                core.add(wrong.misconception.id)
+                if wrong.stopped or wrong.value("Z") != d.last.result:
+                    seen.add(wrong.misconception.id)
+    assert core == seen
 
 
 # ------------------------------------------------------------------------------------------------ in PyTorch
