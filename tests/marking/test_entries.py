@@ -14,15 +14,16 @@ import threading
 from fractions import Fraction
 from pathlib import Path
 
-import hostile
 import numpy as np
 import openpyxl
 import paper_class
 import pytest
+from catalogue_sheets import ROWS, sheet, the
 from commands import run
 from exams import frozen
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import drawn
 from sentences import refused_saying
 from tables import tables_beside
 
@@ -148,7 +149,7 @@ def test_from_ten_rows_on_digits_need_a_comma():
 
 
 def test_what_is_printed_cannot_be_entered():
-    question = hostile.question("type faded", 1)
+    question = drawn(problem="faded")
     paper = Entered([question])
     place = next(p for p in paper.places if p.key is not None and 0 < len(p.boxes) < p.shape[0] * p.shape[1])
     rows, columns = place.shape
@@ -163,7 +164,7 @@ def test_what_is_printed_cannot_be_entered():
 
 
 def test_token_by_token_the_name_of_the_whole_means_every_token():
-    question = hostile.question("self-attention, token by token", 1)
+    question = drawn("self_attention", by="token")
     paper = entered([question], "blank: A")
     assert [name for name in paper.answers()["q1"]["answers"] if name.startswith("A.")] != []
     assert all(set(row) == {""} for k in (1, 2) for row in boxes(paper, f"A.{k}"))
@@ -236,14 +237,15 @@ def test_printed_labels_are_names(four_questions):
     assert named == [part.name for part in four_questions[1].parts[:4]]
 
 
+def test_letters_that_cannot_be_typed_are_refused():
+    with refused_saying("has letters in it that cannot be typed"):
+        Entered([symattn.derive("note-002", symbolic=True).worksheet().question])
+
+
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", [name for name in hostile.FEW if name != "example note-004"][::3])
-def test_the_key_is_right_and_every_box_has_a_name_whatever_is_asked(name):
-    question = hostile.question(name, 1)
-    if name.startswith("symbolic"):
-        with refused_saying("has letters in it that cannot be typed"):
-            Entered([question])
-        return
+@the(*ROWS[::6])
+def test_the_key_is_right_and_every_box_has_a_name_whatever_is_asked(row):
+    question = sheet(row).question
     paper = entered([question], "all right")
     marking = marked(paper)
     assert marking.right

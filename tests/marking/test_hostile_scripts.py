@@ -4,12 +4,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from catalogue_sheets import ROWS, sheet, the
 from filling import fill
-from hostile import FEW, attempt, in_symbols, key, question
-from scripts import key_script, shown
+from scripts import key_of, key_script, shown, spoilt
 
 import symattn
-from symattn.marking.attempt import Attempt, Shaped
+from symattn.exact import exact
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import POLICIES, mark
 from symattn.marking.reports import feedback_document, marking_document, report_json
 from symattn.marking.submissions import entry, read_submission
@@ -18,29 +19,68 @@ from symattn.page.writers import markdown, text
 from symattn.teaching.question import ShapeAnswer
 from symattn.teaching.sheets import make_sheet
 
-POLICY_NAMES = sorted(POLICIES)
 WITHOUT_NUMBERS = ("note-001", "note-001-feed-forward", "note-003")
 
 
-def marked_and_reported(asked, attempt, policy):
-    report = mark(asked, attempt, POLICIES[policy])
-    assert report.available == (asked.marks if POLICIES[policy].marks else 0), shown(report)
-    assert 0 <= report.total <= report.available, shown(report)
-    assert report_json(report)
-    for document in (feedback_document(report), marking_document(report)):
-        assert text.write(document)
-    return report
+# ------------------------------------------------------------------------------------------------ anything at all
+
+
+TEXTS = (
+    "", "0", "1", "-1", "17", "0.5", "0.333", "33 %", "1/2e", "??", "-inf", "inf", "-∞", "1/0", "0/0", "10^400",
+    "1e999", "9" * 60, "-1999", "2001", "e^1999", "e^(10^9)", "e^(e^2)", "2^0.8165", "sqrt(-1)", "sqrt(2)", "√3/3",
+    "ln(0)", "ln 2", "sin(1)", "1/3", "e/(1+e)", "1/(e-e)", "x", "q_1", "a + b", "1 | 2", "0,25", "1.000000001",
+    "ln(2) + ln(3) - ln(6)", "(2^(1/3) - 1)^(1/3) - (1/9)^(1/3) + (2/9)^(1/3) - (4/9)^(1/3)",
+)  # fmt: skip
+"""The last is 0, as Ramanujan found, and nothing here proves it."""
+
+LETTERS = ("x", "2a + b", "q_1 k_1/sqrt(d)", "e^x/(e^x + 1)", "v_1", "x/(x - x)", "1/x")
+
+
+def any_entry(rng):
+    """Any entry at all."""
+    return entry(rng.choice(LETTERS), symbols=True) if rng.random() < 0.15 else entry(rng.choice(TEXTS))
+
+
+def any_grid(rng, rows, columns):
+    return Grid(tuple(tuple(any_entry(rng) for _ in range(columns)) for _ in range(rows)))
+
+
+def other_said(rng):
+    """An answer of any kind, whatever was asked."""
+    made = any_grid(rng, rng.randrange(1, 5), rng.randrange(1, 5))
+    said = [
+        made, any_entry(rng), Grids({"S": made, "?": made}), Grids({}), Ticked(frozenset()), Ticked(frozenset({0, 25})),
+        Shaded(frozenset()), Shaded(frozenset({(40, 40)})), Shaped(None), Shaped((0, 0)), Shaped(("n", "?")),
+        Ordered(()), Ordered((("a", "b"), ("zzz",))), Text(""), Text("x" * 300), Text("so", 99),
+        Unreadable("<b>", "It cannot be read."),
+    ]  # fmt: skip
+    return rng.choice(said)
+
+
+def spoilt_further(asked, rng):
+    """A spoilt script, and answers of another kind, exchanged, or given for what was not asked."""
+    answers = dict(spoilt(asked, rng).answers)
+    answers |= {name: other_said(rng) for name in [*answers, "?"] if rng.random() < 0.2}
+    if len(answers) > 1:
+        one, other = rng.sample(sorted(answers), 2)
+        answers[one], answers[other] = answers[other], answers[one]
+    steps = [step.name for step in asked.problem.steps] if asked.problem else []
+    more = {name: any_grid(rng, 3, 3) for name in (*steps, "?") if rng.random() < 0.1}
+    return Attempt(answers, more, frozenset(part.name for part in asked.parts if rng.random() < 0.1))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FEW[::2])
-def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
-    asked, rng = question(name, 1), Random(name)
-    assert marked_and_reported(asked, Attempt({}), "ecf").total == 0
-    report = marked_and_reported(asked, key(asked), "strict")
-    assert report.total == asked.marks, shown(report)
-    for _ in range(3):
-        marked_and_reported(asked, attempt(asked, rng), rng.choice(POLICY_NAMES))
+@the(*ROWS[::3])
+def test_whatever_is_handed_in_comes_out_marked(row):
+    """With marks from none to all, under any policy, and can be reported."""
+    asked, rng = sheet(row).question, Random(row.name)
+    for policy in rng.sample(sorted(POLICIES), 3):
+        report = mark(asked, spoilt_further(asked, rng), POLICIES[policy])
+        assert report.available == (asked.marks if POLICIES[policy].marks else 0), shown(report)
+        assert 0 <= report.total <= report.available, shown(report)
+        assert report_json(report)
+        for document in (feedback_document(report), marking_document(report)):
+            assert text.write(document)
 
 
 # ------------------------------------------------------------------------------------------------ shapes alone
@@ -80,29 +120,29 @@ def test_named_steps_are_asked_as_they_are_named():
 # ------------------------------------------------------------------------------------------------ symbols
 
 
+def in_symbols(asked):
+    """The key of a derivation in symbols, some of which nobody can type (w^Q_{11})."""
+    read = entry("x", symbols=True).reading
+    return {
+        name: Grid(tuple(tuple(Entry(str(x), read, None if x is None else exact(x)) for x in row) for row in rows))
+        for name, rows in key_of(asked).items()
+    }
+
+
 @pytest.mark.slow
 def test_what_follows_from_a_wrong_score_in_symbols():
     """Row 2 of the scores has k_3 for k_2; the scaled ones and the masked ones follow from that."""
     asked = symattn.derive("note-004").worksheet().question
-    answers = dict(in_symbols(asked).answers)
-
-    def in_place(part, i, j, typed):
-        answers[part] = answers[part].put(i, j, entry(typed, symbols=True))
-
-    in_place("S", 1, 1, "q_2 k_3")
-    in_place("S'", 1, 1, "q_2 k_3/sqrt(d_k)")
-    in_place("M", 1, 1, "q_2 k_3/sqrt(d_k)")
+    answers = in_symbols(asked)
+    for part, typed in (("S", "q_2 k_3"), ("S'", "q_2 k_3/sqrt(d_k)"), ("M", "q_2 k_3/sqrt(d_k)")):
+        answers[part] = answers[part].put(1, 1, entry(typed, symbols=True))
     report = mark(asked, Attempt(answers))
-    assert report.of("S")[1, 1].state == "wrong"
-    assert report.of("S'")[1, 1].state == "follows"
-    assert report.of("M")[1, 1].state == "follows"
+    assert [report.of(part)[1, 1].state for part in ("S", "S'", "M")] == ["wrong", "follows", "follows"]
 
 
 def test_a_misconception_in_symbols_is_named():
     asked = symattn.derive("note-004").worksheet().question
-    answers = dict(in_symbols(asked).answers)
+    answers = in_symbols(asked)
     answers["S'"] = answers["S"]  # not scaled
-    for later in ("M", "A", "Z"):
-        answers.pop(later, None)
-    [event] = mark(asked, Attempt(answers)).events
+    [event] = mark(asked, Attempt({name: said for name, said in answers.items() if name not in ("M", "A", "Z")})).events
     assert "C1" in [candidate.id for candidate in event.candidates]
