@@ -19,7 +19,6 @@ from symattn.foundation.dice import Dice
 from symattn.marking.grading.source import papers
 from symattn.marking.marker.policy import POLICIES
 from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.sheets import formats
 
 REFUSED = tables_beside(__file__, "wrong_checks.toml")
 
@@ -57,16 +56,6 @@ def test_the_exit_code_says_whether_all_is_right_if_it_is_asked_for(folder):
         assert run("check", "problem.toml", file).exit_code == 0
         assert run("check", "problem.toml", file, "--exit-code").exit_code == code
         assert run("check", "problem.toml", file, "--exit-code", "--policy", "formative").exit_code == code
-
-
-def test_the_total_is_told_to_either_reader_in_every_format(folder):
-    for form in (form for form in formats() if not form.endswith("pdf")):
-        for reader in ("student", "teacher"):
-            result = run("check", "problem.toml", "right.toml", "--for", reader, "--format", form)
-            assert result.exit_code == 0
-            assert "7" in result.output
-    data = json.loads(run("check", "problem.toml", "right.toml", "--format", "json").output)
-    assert (data["total"], data["of"], len(data["questions"])) == (7, 7, 1)
 
 
 def test_only_the_teacher_is_told_the_key(folder):

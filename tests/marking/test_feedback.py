@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import softmax
-from scripts import decimals, exactly, key_of, key_script, marked, step_of, with_entry
+from scripts import decimals, exactly, key_of, key_script, marked, page, script, step_of, with_entry
 from scripts import drawn as drawn_question
-from students import Style, copied
 from test_worked_cases import CASES
 
 import symattn
@@ -419,7 +418,7 @@ def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so():
 def test_a_line_says_once_what_its_entries_follow_from(mechanism, id):
     """Rounded before or not, it is the same to a student: the sign says it, and nothing beside it."""
     q = question(mechanism)
-    report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
+    report = marked(q, script(q, wrong_by(q, id), decimals(3)))
     ways = {(v.part, v.way) for v in report.verdicts if v.state == "follows"}
     said = re.findall("right, given your (?!own)", " ".join(text_of(report).casefold().split()))
     assert len({part for part, _ in ways}) < len(ways)
@@ -430,7 +429,7 @@ def test_a_line_says_once_what_its_entries_follow_from(mechanism, id):
 def test_what_became_easier_is_told_where_something_follows(mechanism, id):
     """And not beside the first token of the line, whose entries are the key's."""
     q = question(mechanism)
-    report = marked(q, copied(q, wrong_by(q, id), Style(places=3)))
+    report = marked(q, script(q, wrong_by(q, id), decimals(3)))
     told = [notice.part for notice in report.notices if notice.kind == "veto"]
     assert told
     for part in told:
@@ -440,7 +439,7 @@ def test_what_became_easier_is_told_where_something_follows(mechanism, id):
 def wrong_by(q, id):
     """What somebody with a misconception has throughout."""
     [wrong] = replayed(q.problem.derivation, [id])
-    return wrong.derivation
+    return {part.name: page(wrong.value(part.name)) for part in q.parts}
 
 
 def gradients():

@@ -1,6 +1,5 @@
 """Forms written, filled in and graded from the command line, and filled in by other programs (PDFium, pdf.js)."""
 
-import csv
 import json
 import os
 import subprocess
@@ -11,13 +10,11 @@ import browser
 import pytest
 from commands import run
 from forms import MILLIMETRE, boxes, texts_of, typed
-from scripts import key_script
 from sentences import refused_saying
 from test_submissions_markdown import agree, numbers_only, question
 from test_submissions_pdf import form
 
 from symattn.foundation.identity import identity
-from symattn.marking.grading.source import papers
 from symattn.marking.submissions import read_submission
 from symattn.page.presentation import make_look
 from symattn.page.writers import html
@@ -56,38 +53,6 @@ def test_a_problem_as_a_form_is_checked(folder):
     marked = [run("check", "problem.toml", file, "--format", "json").output for file in ("wrong.pdf", "same.toml")]
     form, text = (json.loads(output)["questions"] for output in marked)
     assert form == text
-
-
-EXAM = """title = "Exam"
-fillable = true
-variants = 1
-[[question]]
-type = "full"
-mechanism = "attention"
-level = "starter"
-[[question]]
-type = "choice"
-"""
-
-
-@pytest.mark.slow
-def test_papers_as_forms_are_graded(folder):
-    Path("exam.toml").write_text(EXAM, "utf-8")
-    made = run("worksheet", "exam.toml", "--seed", 3, "--format", "pdf", "--out", "made", "--quiet")
-    assert made.exit_code == 0, made.output
-    against = papers("made/exam")
-    Path("handed-in").mkdir()
-    for sheet in against.papers:
-        questions = against.questions(sheet)
-        form = Path(f"made/exam/papers/{sheet}.pdf").read_bytes()
-        assert not boxes(Path(f"made/exam/keys/{sheet}-key.pdf").read_bytes())
-        texts = texts_of(sheet, questions[:1], [key_script(questions[0])], letters=True)
-        Path(f"handed-in/{sheet}.pdf").write_bytes(typed(form, texts))
-    graded = run("grade", "made/exam", "handed-in", "--out", "graded", "--format", "text")
-    assert graded.exit_code == 0, graded.output
-    with Path("graded/gradebook.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["status"], row["Q1"], row["Q2"]) for row in rows] == [("marked", str(questions[0].marks), "0")]
 
 
 @pytest.mark.parametrize(

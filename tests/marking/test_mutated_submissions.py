@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -164,27 +165,15 @@ def test_numbers_that_are_none_or_have_no_end(form, content):
 
 @pytest.mark.slow
 def test_hundreds_of_answers():
-    tally = fuzz_answers.fuzz(500, seed=7)
-    assert tally.crashes == []
-    assert dict(tally.events) == {}
-    assert sum(tally.outcomes.values()) == 500
-    assert any("accepted" in outcome for outcome in tally.outcomes)
-
-
-@pytest.mark.slow
-def test_hundreds_of_functions_of_functions():
-    """With exponents of both signs and every size, in processor time."""
-    tally = fuzz_answers.fuzz(200, seed=3, kinds=(fuzz_answers.expression,))
-    assert tally.crashes == []
-    assert tally.slowest < 1
-    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 150
-    assert any("interval" in outcome for outcome in tally.outcomes)
-    assert any("exact" in outcome for outcome in tally.outcomes)
+    """Numbers, code, and functions of functions, whose time tests/exact/test_exact_hostile.py takes."""
+    outcomes, crashes, events = fuzz_answers.fuzz(500, seed=7)
+    assert (crashes, dict(events)) == ([], {})
+    assert outcomes.keys() >= {"accepted: exact", "refused: interval"}
 
 
 def test_it_would_see_code_that_is_run():
     """The hook counts what it is there to count."""
-    tally = fuzz_answers.Tally()
-    with fuzz_answers.watched(tally.events):
+    events = Counter()
+    with fuzz_answers.watched(events):
         exec("1")
-    assert any(event.startswith("exec") for event in tally.events)
+    assert any(event.startswith("exec") for event in events)

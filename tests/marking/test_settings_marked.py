@@ -2,11 +2,13 @@
 
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
 from scripts import decimals, exactly, key_of, marked, script, shown
 from strategies import any_numbers
+from tables import tables_beside
 from trials import some
 
 from symattn import check, worksheet
@@ -22,49 +24,12 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.full import question as full_question
 
-FINITE = "additive:[[0,-1,-2],[-1,0,1],[-2,1,0]]"
+TABLES = tables_beside(Path(__file__).parents[1] / "mechanisms" / "settings.toml")
 VALUES = {
-    "arithmetic": ("decimal", "auto"),
-    "scale": ("none", "sqrt(d_model)", "d_k", 3, "sqrt(5)", "e/(e+1)"),
-    "mask": (
-        "causal", "causal:top-left", "padding:2", "window:2", "window:2:both", "prefix:2", "blocks:2,1",
-        [[1, 0, 1], [1, 1, 1], [0, 1, 1]], "hidden:[[0,1,0],[0,0,0],[1,0,0]]", FINITE, ["causal", FINITE],
-    ),
-    "mask_style": ("keep", "block", "multiplicative"),
-    "base": (2, 3, "1/2", "sqrt(2)"),
-    "orientation": ("columns",),
-    "by": ("token",),
-    "scores": ("column",),
-    "activation": ("relu",),
-    "order": ("KVQ", "VQK"),
-    "rounding": ({"places": 2}, {"places": 2, "method": "largest-remainder"}, {"places": 1, "method": "truncate"}),
-    "stop_at": ("",),  # the step before the last one, of each mechanism
-    "heads": (2,),
-    "kv_heads": (1,),
-    "split": ("interleaved",),
-    "empty": ("zero",),
-    "weights": ("sum", "hardmax"),
-    "cap": (2, "e/(e+1)"),
-    "temperature": (2, "e/(e+1)"),
-    "bias": ("alibi", "alibi:1/2"),
-    "feature": ("elu+1", "relu", "square", "identity"),
-    "position": ("sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"),
-    "wavelength": (100,),
-    "angles": ("90", "3/5+4/5i"),
-    "first_position": (1,),
-    "embedding": ("scaled",),
-    "norm": ("rms", "none"),
-    "norm_place": ("pre",),
-    "epsilon": ("1/4",),
-    "variance": ("sample",),
-    "function": ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
-    "blocks": (2,),
-    "tile": (1, 3),
-    "prompt": ("2 1 3",),
-    "top_k": (2,),
-    "words": ("numbers", "the students open"),
-    "learning_rate": ("1/10",),
-}  # fmt: skip
+    name: [value for value in (*TABLES["values"].get(name, ()), *TABLES["marked"].get(name, ())) if value != ""]
+    for name in (*TABLES["values"], *TABLES["marked"])
+}
+VALUES["stop_at"] = ["the step before the last one"]
 """What is tried of each setting: every word that it takes, and numbers that are exact in another way."""
 
 WITH = {
@@ -135,7 +100,7 @@ def test_every_setting_that_is_listed_is_tried():
 PLAINEST = ("self_attention", "attention", "positional_encoding", "rotary_attention", "feed_forward", "layer_norm")
 STOPPED = [
     ("attention", "bias", "alibi"),
-    ("attention", "mask", FINITE),
+    ("attention", "mask", TABLES["marked"]["mask"][-2]),
     ("attention", "scale", "e/(e+1)"),
     ("multi_head_attention", "bias", "alibi"),
 ]
