@@ -487,22 +487,27 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
     _refuse_other_keys(exam, pages.folder)
     beside = latex.Folder(double_sided=True, masthead=exam.spec.masthead)
     listed = list(_in_forms(exam, forms, cache(partial(_page_counts, exam, pages, forms))))
-    made = _by_crew(exam, pages, listed, crew) if not crew.alone else None
-    for stem, form, make in listed:
+    in_turn = sorted(listed, key=_by_paper)
+    made = _by_crew(exam, pages, in_turn, crew) if not crew.alone else None
+    for stem, form, make in in_turn:
         if isinstance(make, OfStudent):
-            yield _put(pages, stem, form, make.source, beside, of=make.page)
-            continue
-        of = stem if isinstance(make, OfPaper) and make.for_many else ""
-        if made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
-            yield _put(pages, stem, form, lambda: next(made)[1], beside, of)
+            yield pages.put(stem + suffix(form), make.source)
+        elif made and isinstance(make, OfPaper) and not pages.has(stem + suffix(form)):
+            yield pages.put(stem + suffix(form), lambda: next(made)[1])
         else:
-            yield _put(pages, stem, form, partial(_page, make, form), beside, of)
+            yield pages.put(stem + suffix(form), partial(_page, make, form))
+    for stem, form, make in listed:
+        if form == "latex":
+            for_many = stem if isinstance(make, OfPaper) and make.for_many else ""
+            _include(pages, stem, beside, make.page if isinstance(make, OfStudent) else for_many)
     for stem, collect in collections(exam):
         for form in forms:
             if form == "pdf":
                 yield pages.put(stem + suffix(form), partial(_collected, collect))
             else:
-                yield _put(pages, stem, form, partial(_page, partial(_in_one, collect), form), beside)
+                yield pages.put(stem + suffix(form), partial(_page, partial(_in_one, collect), form))
+            if form == "latex":
+                _include(pages, stem, beside)
     for name, text in beside.files():
         yield pages.put(name, text.encode)
     for name, content in beside.attachments():
@@ -560,19 +565,23 @@ def _in_forms(
             yield stem, form, OfStudent(make.copy, page)
 
 
-def _put(pages: _Pages, stem: str, form: str, content: Callable[[], bytes], beside: latex.Folder, of: str = "") -> Path:
-    """Write a file; in LaTeX, one of a group is also in the file that prints all of them.
+def _by_paper(file: tuple[str, str, object]) -> tuple[int, ...]:
+    """Puts a file beside those of others who have the same paper: Typst keeps for a while what it laid out."""
+    make = file[2]
+    if isinstance(make, OfPaper | OfStudent):
+        return (0,) if isinstance(make, OfPaper) and make.key else (1, make.copy.paper, make.copy.text_size)
+    return (2,)
+
+
+def _include(pages: _Pages, stem: str, beside: latex.Folder, of: str = "") -> None:
+    """Put a LaTeX file of a group into the file that prints all of them.
 
     Of a student's file, `of` is the name of the paper that it reads: that is no sheet by itself.
     """
-    path = pages.put(stem + suffix(form), content)
-    if form == "latex":
-        paper = pages.read(of + suffix(form)).decode() if of and of != stem else ""
-        folder = Path(stem).parent
-        beside.add(
-            stem, path.read_text(encoding="utf-8"), f"{folder}/class" if folder.name and of != stem else "", paper
-        )
-    return path
+    ending = suffix("latex")
+    paper = pages.read(of + ending).decode() if of and of != stem else ""
+    folder = Path(stem).parent
+    beside.add(stem, pages.read(stem + ending).decode(), f"{folder}/class" if folder.name and of != stem else "", paper)
 
 
 def _page(make: Callable[[], Document], form: str) -> bytes:
