@@ -245,6 +245,12 @@ class Paragraph:
     by_hand: bool = False
     typed: Inlines | None = None
 
+    @property
+    def announces(self) -> bool:
+        """Whether it leads to what comes next: it ends with a colon."""
+        *_, last = (None, *spans(self.content))
+        return isinstance(last, Words | Strong) and last.text.rstrip().endswith(":")
+
 
 def paragraph(content: TextLike) -> Paragraph:
     return Paragraph(as_text(content))

@@ -17,8 +17,7 @@ from symattn.exact.values import power, text
 from symattn.foundation.dice import MOST_NUMBERS, Counted, Dice
 from symattn.page.document import spans
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.fairness import draw
 from symattn.teaching.pool import pool
 from symattn.teaching.problem import Problem

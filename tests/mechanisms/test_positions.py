@@ -18,8 +18,7 @@ from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.problem import Problem
 
 

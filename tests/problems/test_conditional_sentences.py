@@ -43,8 +43,7 @@ from symattn.exact import Matrix
 from symattn.formula import Formula, Relation
 from symattn.page.document import Heading, ItemList, Math, Table, Words, spans
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import checks
+from symattn.teaching.explanation.parts import checks, conventions
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.separation import separation

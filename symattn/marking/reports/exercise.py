@@ -27,8 +27,7 @@ from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.text import ReportText
 from symattn.page.document import Inlines, Paragraph, Words
-from symattn.teaching.explanation.conventions import agreed
-from symattn.teaching.explanation.parts import givens, instructions, mask_shown, worked
+from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check

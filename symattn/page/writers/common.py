@@ -60,7 +60,6 @@ from symattn.page.document import (
     Paragraph,
     Program,
     Solved,
-    Strong,
     Table,
     Together,
     Words,
@@ -891,7 +890,7 @@ def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
     stays with the marks for it.
     """
     kept = [
-        (isinstance(block, Paragraph) and (together or _announces(block) or isinstance(before, Heading)))
+        (isinstance(block, Paragraph) and (together or block.announces or isinstance(before, Heading)))
         or (_is_short(block) and isinstance(after, Paragraph) and after.marks != "")
         for before, block, after in zip((None, *blocks), blocks, blocks[1:], strict=False)
     ]
@@ -903,14 +902,6 @@ def _is_short(block: Block) -> bool:
         case Display(lines) | Entries(lines):
             return len(lines) <= FEW
     return isinstance(block, Paragraph | ItemList)
-
-
-def _announces(paragraph: Paragraph) -> bool:
-    match tuple(spans(paragraph.content)):
-        case (*_, Words(text) | Strong(text)):
-            return text.rstrip().endswith(":")
-        case _:
-            return False
 
 
 def level_of_first_heading(group: Together) -> int:

@@ -55,8 +55,7 @@ from symattn.page.document import (
     as_text,
     in_turn,
 )
-from symattn.teaching.explanation.conventions import TOKENS, agreed, unscaled
-from symattn.teaching.explanation.parts import PartialSolution, in_short, wording_of
+from symattn.teaching.explanation.parts import TOKENS, PartialSolution, agreed, in_short, unscaled, wording_of
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem

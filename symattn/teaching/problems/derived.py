@@ -27,8 +27,7 @@ from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
 from symattn.page.document import Block, Heading, as_text
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import givens, instructions, wording_of
+from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness.family import Givens, in_turn
 from symattn.teaching.fairness.features import features, work

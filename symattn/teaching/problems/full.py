@@ -14,8 +14,7 @@ from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax,
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Together, paragraph, sentence
 from symattn.teaching.explanation import Detail
-from symattn.teaching.explanation.conventions import conventions
-from symattn.teaching.explanation.parts import asked, introduction, leading_to, wording_of, worked
+from symattn.teaching.explanation.parts import asked, conventions, introduction, leading_to, wording_of, worked
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
