@@ -39,7 +39,6 @@ from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, L
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
 from symattn.teaching.description import refuse_idle
-from symattn.teaching.examples import examples, load_example
 from symattn.teaching.explanation import (
     Conventions,
     Detail,
@@ -51,8 +50,15 @@ from symattn.teaching.explanation import (
 )
 from symattn.teaching.explanation.steps import refuse_outside
 from symattn.teaching.exporters import not_carried
-from symattn.teaching.problem import Problem
-from symattn.teaching.problem_file import ProblemFile, is_batch, problem_file, read_problem_file
+from symattn.teaching.problem import (
+    Problem,
+    ProblemFile,
+    examples,
+    is_batch,
+    load_example,
+    problem_file,
+    read_problem_file,
+)
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import (

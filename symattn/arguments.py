@@ -14,7 +14,7 @@ from symattn.exact import Size
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import Look
 from symattn.teaching.explanation import Conventions, Layout, WhichEntries
-from symattn.teaching.problems.base import LARGEST_SIZE
+from symattn.teaching.problems.draws import LARGEST_SIZE
 
 NAMED_ENTRIES: tuple[str, ...] = get_args(get_args(WhichEntries)[0])
 ENTRIES = f"{', '.join(NAMED_ENTRIES)}, or pairs of indices from 0 such as [(0, 0), (1, 2)]"

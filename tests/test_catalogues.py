@@ -14,8 +14,7 @@ from symattn.api import Solution, derive
 from symattn.page.document import Display
 from symattn.page.notation import load_notation, notations, read_notation
 from symattn.page.writers import FORMATS
-from symattn.teaching.examples import examples, load_example
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import examples, load_example, problem_file
 
 MODES = ({}, {"corrected": False}, {"symbolic": True}, {"places": 0, "entries": "none"})
 

@@ -20,8 +20,8 @@ from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import OPS
 from symattn.page.notation import notations
-from symattn.teaching.examples import examples
 from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.problem import examples
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import formats
 

@@ -15,10 +15,10 @@ from symattn.formula import Relation
 from symattn.formula.speech import speak
 from symattn.page.document import Diagram, HeatMaps, all_blocks
 from symattn.page.writers.figures import drawn
-from symattn.teaching.examples import examples
 from symattn.teaching.explanation import DIAGRAMS, diagram_document, set_overview
 from symattn.teaching.explanation.diagrams import level
 from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problem import examples
 from symattn.teaching.sheets import render, sheets
 
 SIZES = {"n": 2, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2, "d_ff": 3, "d_out": 2, "d_source": 2, "d_h": 2, "d_vocab": 3}

@@ -11,7 +11,7 @@ from symattn.api import worksheet
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.teaching.fairness import draw
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.base import DEFAULT_SIZES
+from symattn.teaching.problems.draws import DEFAULT_SIZES
 
 SIZES = [
     dict(DEFAULT_SIZES),

@@ -29,10 +29,9 @@ from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers import typst
 from symattn.page.writers.common import Page
-from symattn.teaching.examples import load_example
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import load_example, problem_file
 from symattn.teaching.sheets import render
 
 NOTES = ("note-000", "note-001", "note-002", "note-003", "note-004")

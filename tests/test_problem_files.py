@@ -8,8 +8,7 @@ from sentences import refused_saying
 from symattn.api import derive
 from symattn.derivation.mechanisms import mechanisms
 from symattn.page.notation import load_notation, notations
-from symattn.teaching.examples import examples, load_example
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import examples, load_example, problem_file
 
 GOOD = """
 title = "Two tokens"

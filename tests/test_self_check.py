@@ -17,7 +17,7 @@ from symattn.derivation.ops import OPS
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide
 from symattn.teaching.fairness import self_check
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 
 PROGRAM = tables_beside(__file__, "every_operation.toml")

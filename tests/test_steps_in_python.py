@@ -20,8 +20,8 @@ from symattn.api import check, derive, worksheet
 from symattn.errors import ReadError, ShapeError
 from symattn.exact import Matrix
 from symattn.foundation.typed import plain
-from symattn.teaching.examples import load_example
 from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.problem import load_example
 from symattn.teaching.sheets import render
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}

@@ -146,7 +146,7 @@ MISCONCEPTIONS = (
     "problems/mixing": '''
 """Fast weights by hand."""
 
-from symattn.teaching.problems.full import Exercise, variety
+from symattn.teaching.problems.exercises import Exercise, variety
 
 TYPE = variety("mixing", "Weights without a softmax", {
     "plain": Exercise("weighted_values", "The weights are given. Work out the weighted sums of the values."),
@@ -159,7 +159,7 @@ from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, compare
 from symattn.foundation.dice import sample
 from symattn.teaching.problems.asking import Offer, choice_part
-from symattn.teaching.problems.base import up_to
+from symattn.teaching.problems.draws import up_to
 from symattn.teaching.problems.draws import Item, ProblemType, question
 
 

@@ -33,7 +33,7 @@ from symattn.marking.marker.scheme import Scheme, read_scheme
 from symattn.page.notation import MatrixNames, Notation, read_notation
 from symattn.page.presentation import CHOICES
 from symattn.teaching.exam.spec import Appearance, ExamFile, QuestionTable, exam_spec
-from symattn.teaching.problem_file import ProblemFile, problem_file
+from symattn.teaching.problem import ProblemFile, problem_file
 from symattn.teaching.problems import Spec, problem_type
 
 DAY = dt.date(1979, 5, 27)

@@ -69,8 +69,8 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {name: notation_title(name) for name in catalogue()}
 
     def examples() -> Mapping[str, str]:
-        from symattn.teaching.examples import examples as catalogue
-        from symattn.teaching.examples import load_example
+        from symattn.teaching.problem import examples as catalogue
+        from symattn.teaching.problem import load_example
 
         return {name: load_example(name).title for name in catalogue()}
 

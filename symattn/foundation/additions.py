@@ -11,7 +11,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TypeVar
 
 from symattn.errors import InputError, SymattnError
@@ -30,22 +30,28 @@ def added(catalogue: str) -> list[str]:
 
 
 class Catalogue(Mapping[str, T]):
-    """The entries in the folders of a catalogue by their names, one a file.
+    """The entries in the folders of a catalogue by their names, mostly one a file.
 
-    A file is imported when the entry of its name is asked for; all are when the entries are listed, or when there is no
-    file of that name.  `entry` gives the name and the entry of a module, or None.
+    A file is imported when the entry of its name is asked for, or one whose `home` it is; all are when the entries are
+    listed, or when there is no such file.  `entries` gives the entries of a module with their names.
     """
 
-    def __init__(self, package: str, path: Iterable[str], entry: Callable[[ModuleType], tuple[str, T] | None]) -> None:
-        self.package, self.path, self.entry = package, list(path), entry
+    def __init__(
+        self,
+        package: str,
+        path: Iterable[str],
+        entries: Callable[[ModuleType], Iterable[tuple[str, T]]],
+        home: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.package, self.path, self.entries, self.home = package, list(path), entries, home
         self.known: dict[str, T] = {}
         self.complete = False
 
     def __getitem__(self, name: str) -> T:
         if name not in self.known and not self.complete:
-            listed = files(self.path)
-            if name in listed:
-                self._take([module(self.package, name, listed[name], self.path)])
+            listed, file = files(self.path), self.home.get(name, name)
+            if file in listed:
+                self._take([module(self.package, file, listed[file], self.path)])
             if name not in self.known:
                 self._all()
         return self.known[name]
@@ -63,7 +69,8 @@ class Catalogue(Mapping[str, T]):
         return self.known
 
     def _take(self, modules: Iterable[ModuleType]) -> None:
-        self.known.update(entry for one in modules if (entry := self.entry(one)) is not None)
+        for one in modules:
+            self.known.update(self.entries(one))
 
 
 def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:

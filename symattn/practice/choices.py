@@ -28,7 +28,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import ProblemType, drawn_types, problem_type
-from symattn.teaching.problems.base import SIZES, Shared
+from symattn.teaching.problems.draws import SIZES, Shared
 from symattn.teaching.sheets import SOLUTIONS, Recipe, Sheet, sheets
 
 CALLED: Mapping[str, str] = {

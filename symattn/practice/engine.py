@@ -60,7 +60,7 @@ CALLED: Mapping[str, str] = {"markdown_it": "markdown-it-py"}
 """What packages are called where they are published, if otherwise than they are imported."""
 
 OF_MAKING: tuple[str, ...] = (
-    "practice/exams.py", "practice/teacher.py", "practice/teacher.py",
+    "practice/exams.py", "practice/teacher.py",
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
         "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_text", "pdf",
@@ -68,7 +68,7 @@ OF_MAKING: tuple[str, ...] = (
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in (
-        "canvas", "decimals", "moodle", "prairielearn", "qti", "qti21", "qti3", "rexams",
+        "canvas", "moodle", "prairielearn", "qti21", "qti3", "rexams",
     )),
     "derivation/symbolic.py", "derivation/sympy_source.py",
     "marking/trial.py",
@@ -81,7 +81,7 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "symattn": (
         *OF_MAKING,
         "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
-        "practice/choices.py", "practice/site.py", "practice/site.py",
+        "practice/choices.py",
         "page/fonts",
         "teaching/stress.py",
         "marking/implementations",

@@ -38,8 +38,7 @@ from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.explanation.wording import Wording, terminates
 from symattn.teaching.exporters import not_carried
 from symattn.teaching.pool import AHEAD, Tally, no_more_room
-from symattn.teaching.problem import Problem
-from symattn.teaching.problem_file import read_given
+from symattn.teaching.problem import Problem, read_given
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json, Question, marked_together, total
 from symattn.teaching.sheets import (

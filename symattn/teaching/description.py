@@ -26,9 +26,9 @@ from symattn.page.notation import load_notation
 from symattn.page.writers.text import on_one_line, wrapped
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.draw import draw
-from symattn.teaching.problem_file import OF_CUSTOM
+from symattn.teaching.problem import OF_CUSTOM
 from symattn.teaching.problems import ProblemType, problem_type, problem_types
-from symattn.teaching.problems.base import changed
+from symattn.teaching.problems.draws import changed
 
 WIDTH = 100
 SEED = 7

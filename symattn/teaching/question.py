@@ -139,7 +139,7 @@ class OrderAnswer:
 class PropertyAnswer:
     """Matrices of the student's own choice, marked by a property that they must have and never by a model answer.
 
-    `rule` names a check of `symattn.teaching.problems.properties`; `parameters` is what it is given besides the
+    `rule` names a check of `symattn.teaching.problems.systems`; `parameters` is what it is given besides the
     student's matrices; `model` is one answer that has the property, for the key.
     """
 

@@ -7,7 +7,7 @@ from catalogue_sheets import ROWS, page, pdf, the
 
 from symattn.api import derive
 from symattn.page.writers.pdf import write_pdf
-from symattn.teaching.examples import examples
+from symattn.teaching.problem import examples
 
 pytestmark = pytest.mark.slow
 NOTES = [name for name in examples() if name in ("note-000", "note-001", "note-002", "note-003", "note-004")]

@@ -10,8 +10,7 @@ from symattn.derivation.mechanisms import Settings
 from symattn.foundation.typed import keys
 from symattn.teaching.exam import read_exam_file
 from symattn.teaching.exam.spec import ExamFile, QuestionTable
-from symattn.teaching.problem import Erratum
-from symattn.teaching.problem_file import Ask, Assume, Mode, ProblemFile, read_problem_file
+from symattn.teaching.problem import Ask, Assume, Erratum, Mode, ProblemFile, read_problem_file
 from symattn.teaching.problems import problem_types
 
 DOCS = Path(__file__).parents[2] / "docs"

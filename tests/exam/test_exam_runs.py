@@ -25,8 +25,8 @@ from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, is_identity
 from symattn.teaching.exam import make_exam, read_exam_file, write_exam
+from symattn.teaching.exam.class_list import neighbours, places
 from symattn.teaching.exam.deploy import copies, freeze, thawed
-from symattn.teaching.exam.students import neighbours, places
 from symattn.teaching.sheets import freeze_sheets, thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent

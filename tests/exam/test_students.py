@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
 
-from symattn.teaching.exam.class_list import read_class
-from symattn.teaching.exam.students import assign, balanced, neighbours, places
+from symattn.teaching.exam.class_list import assign, balanced, neighbours, places, read_class
 
 
 def write(folder, text):

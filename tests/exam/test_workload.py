@@ -7,7 +7,7 @@ import pytest
 import symattn
 from symattn.exact import Matrix
 from symattn.page.document import Words
-from symattn.teaching.exam.workload import minutes
+from symattn.teaching.exam.papers import minutes
 from symattn.teaching.question import (
     ChoiceAnswer,
     EntriesAnswer,

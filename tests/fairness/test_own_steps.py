@@ -7,7 +7,7 @@ import pytest
 import test_self_check
 
 import symattn
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import problem_file
 from symattn.teaching.problems.derived import measured
 from symattn.teaching.problems.full import scheme
 from symattn.teaching.question import marks_text

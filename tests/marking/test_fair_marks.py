@@ -16,7 +16,7 @@ from scripts import right_answer as right
 from symattn.exact import decimal_text
 from symattn.marking.attempt import Attempt, Grid, Grids
 from symattn.marking.submissions.entries import entry, grid
-from symattn.teaching.problems.mask_kinds import keep_of
+from symattn.teaching.problems.masks import keep_of
 
 
 def answered(question, **changed):

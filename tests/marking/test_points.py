@@ -23,7 +23,7 @@ from symattn.marking.submissions.entries import entry
 from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.explanation.parts import in_short
 from symattn.teaching.problems.full import scheme
-from symattn.teaching.problems.properties import verdict
+from symattn.teaching.problems.systems import verdict
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,

@@ -16,7 +16,7 @@ from symattn.errors import InputError
 from symattn.exact import matrix
 from symattn.teaching.explanation.program import OPENING, Computation, functions
 from symattn.teaching.fairness.selfcheck import self_check
-from symattn.teaching.problem_file import problem_file
+from symattn.teaching.problem import problem_file
 from tests.mechanisms.test_every_mechanism import assert_goes_back
 
 TABLES = tables_beside(__file__)

@@ -14,7 +14,7 @@ from symattn.errors import InputError
 from symattn.exact import Outline
 from symattn.teaching.description import settings_of
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.base import DEFAULT_SIZES
+from symattn.teaching.problems.draws import DEFAULT_SIZES
 
 SETTINGS = tables_beside(__file__, "settings.toml")
 TWO, WITH = SETTINGS["two"], SETTINGS["with"]

@@ -14,8 +14,7 @@ from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.formula import Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Words, spans
-from symattn.teaching.problems.choice import TYPE
-from symattn.teaching.problems.ways import WAYS, carried_out
+from symattn.teaching.problems.choice import TYPE, WAYS, carried_out
 
 
 def shown(option):

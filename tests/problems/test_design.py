@@ -13,8 +13,7 @@ from problem_laws import questions
 
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.teaching.problems.design import TYPE
-from symattn.teaching.problems.properties import RULES, verdict
-from symattn.teaching.problems.systems import solution
+from symattn.teaching.problems.systems import RULES, solution, verdict
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer
 
 

@@ -16,8 +16,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
-from symattn.teaching.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
-from symattn.teaching.problems.masks import TEXTS, TYPE
+from symattn.teaching.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
 
 question = variant_of(TYPE, 7)
 

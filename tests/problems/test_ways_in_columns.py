@@ -15,8 +15,7 @@ from symattn.formula import Bracketed, Name, Product, Root, Transposed
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.problems.choice import TYPE
-from symattn.teaching.problems.ways import WAYS
+from symattn.teaching.problems.choice import TYPE, WAYS
 from symattn.teaching.question import ChoiceAnswer
 
 Table = sympy.Matrix

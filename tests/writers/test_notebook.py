@@ -33,11 +33,11 @@ from symattn.page.document import Heading, Paragraph, Program, Words, WorkingSpa
 from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.papers import Copy, key, paper
 from symattn.teaching.exam.spec import ExamSpec
-from symattn.teaching.examples import examples
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
 from symattn.teaching.explanation.program import Computation, functions, identifier
 from symattn.teaching.pool import pool
+from symattn.teaching.problem import examples
 from symattn.teaching.problems import problem_type
 
 TABLES = tables_beside(__file__)

@@ -17,12 +17,12 @@ __path__ += added("mechanisms")
 @cache
 def mechanisms() -> Mapping[str, Mechanism]:
     """Every mechanism by its name."""
-    return Catalogue(__name__, __path__, _entry)
+    return Catalogue(__name__, __path__, _entries)
 
 
-def _entry(module: ModuleType) -> tuple[str, Mechanism] | None:
+def _entries(module: ModuleType) -> list[tuple[str, Mechanism]]:
     own: Mechanism | None = getattr(module, "MECHANISM", None)
-    return None if own is None else (own.name, own)
+    return [] if own is None else [(own.name, own)]
 
 
 def mechanism(name: str) -> Mechanism:

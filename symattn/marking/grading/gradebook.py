@@ -22,8 +22,7 @@ from symattn.marking.grading.source import Entrant
 from symattn.marking.grading.summary import summary_document
 from symattn.marking.marker.report import Given
 from symattn.page.document import Document
-from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, plain_heading, read_class
-from symattn.teaching.exam.students import Listed
+from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, Listed, plain_heading, read_class
 from symattn.teaching.sheets import render, shown
 
 CODES = ("M", "A", "B", "N")

@@ -16,9 +16,8 @@ from symattn.foundation.identity import digest, identity, is_identity
 from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
-from symattn.teaching.examples import examples, load_example
 from symattn.teaching.frozen import FROZEN
-from symattn.teaching.problem_file import read_problem_file
+from symattn.teaching.problem import examples, load_example, read_problem_file
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import make_sheet, sheets, thaw_sheets
 

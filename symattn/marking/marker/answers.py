@@ -40,7 +40,7 @@ from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Kind, Notice, Report, State, Verdict, Why
 from symattn.marking.marker.trace import Accepts
-from symattn.teaching.problems.properties import judged
+from symattn.teaching.problems.systems import judged
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,

@@ -29,10 +29,10 @@ class Writer(Protocol):
         """One formula, without anything round it."""
 
 
-def _entry(module: ModuleType) -> tuple[str, Writer] | None:
+def _entries(module: ModuleType) -> list[tuple[str, Writer]]:
     name = module.__name__.rpartition(".")[2].replace("_", "-")
-    return (name, cast(Writer, module)) if hasattr(module, "SUFFIX") else None
+    return [(name, cast(Writer, module))] if hasattr(module, "SUFFIX") else []
 
 
-FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entry)
+FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entries)
 """By the name of the module, latex-body for latex_body, with the first line of its docstring as its description."""

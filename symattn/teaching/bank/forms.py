@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, islice, permutations, product
-from math import ceil, factorial, floor, prod
+from itertools import chain, count, islice, permutations, product
+from math import ceil, factorial, floor, gcd, lcm, prod
 from typing import Any
 
 from symattn.exact import NEGATIVE_INFINITY, Value, decimal_text, has_symbols
@@ -251,3 +251,34 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _small(base: str, e: int) -> str:
     return base if e == 1 else base + str(e).translate(_SUPERSCRIPTS)
+
+
+# ------------------------------------------------------------------------------------------------ as systems write them
+
+
+def decimal(x: Fraction, places: int) -> str:
+    """With `places` places at most.
+
+    >>> decimal(Fraction(1, 8), 12), decimal(Fraction(-100, 3), 5), decimal(Fraction(20), 5)
+    ('0.125', '-33.33333', '20')
+    """
+    return f"{float(x):.{places}f}".rstrip("0").rstrip(".")
+
+
+def exact(x: Fraction) -> str:
+    """A number with finitely many decimals, all of them.
+
+    >>> exact(Fraction(-1, 8)), exact(Fraction(3, 10**15)), exact(Fraction(200))
+    ('-0.125', '0.000000000000003', '200')
+    """
+    return decimal_text(x, next(places for places in count() if 10**places % x.denominator == 0))
+
+
+def in_proportion(points: Sequence[Fraction]) -> list[int]:
+    """Whole numbers in proportion to the points, as small as they can be.
+
+    >>> in_proportion([Fraction(1, 4), Fraction(1, 6), Fraction(1, 4)])
+    [3, 2, 3]
+    """
+    whole = [int(x * lcm(*(x.denominator for x in points))) for x in points]
+    return [n // gcd(*whole) for n in whole]

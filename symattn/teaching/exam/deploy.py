@@ -35,6 +35,7 @@ from symattn.page.writers.binding import Leaves, bound, page_count
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
 from symattn.page.writers.text import plain as on_one_line
+from symattn.teaching.exam.class_list import Student, assign, balanced, places
 from symattn.teaching.exam.papers import (
     Copy,
     answers_alone,
@@ -47,7 +48,6 @@ from symattn.teaching.exam.papers import (
     separator,
 )
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
-from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.frozen import (

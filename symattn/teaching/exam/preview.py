@@ -10,11 +10,10 @@ from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.files import read_toml
 from symattn.page.writers.binding import page_count
+from symattn.teaching.exam.class_list import assign, places
 from symattn.teaching.exam.deploy import first_variants
-from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.papers import Copy, minutes, paper
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_faults, read_exam_file
-from symattn.teaching.exam.students import assign, places
-from symattn.teaching.exam.workload import minutes
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import render
 

@@ -19,12 +19,10 @@ from symattn.page.notation import kept_notation
 from symattn.page.presentation import make_look
 from symattn.page.writers.page import NONE, Masthead, read_masthead
 from symattn.teaching.description import refuse_idle
-from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
-from symattn.teaching.exam.students import Student
+from symattn.teaching.exam.class_list import Student, read_class, tell_of_lost_zeros
 from symattn.teaching.explanation import Layout
 from symattn.teaching.problems import Spec, problem_type
-from symattn.teaching.problems.base import Shared
-from symattn.teaching.problems.draws import ProblemType
+from symattn.teaching.problems.draws import ProblemType, Shared
 from symattn.teaching.question import Json
 
 FEWEST_VARIANTS = 10

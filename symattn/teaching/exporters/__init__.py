@@ -30,12 +30,11 @@ class Exporter(Protocol):
         """The bank as a file, in the language that is spoken then; the same bytes for the same bank."""
 
 
-def _entry(module: ModuleType) -> tuple[str, Exporter] | None:
-    name = module.__name__.rpartition(".")[2]
-    return (name, cast(Exporter, module)) if hasattr(module, "SUFFIX") else None
+def _entries(module: ModuleType) -> list[tuple[str, Exporter]]:
+    return [(module.__name__.rpartition(".")[2], cast(Exporter, module))] if hasattr(module, "SUFFIX") else []
 
 
-EXPORTERS: Catalogue[Exporter] = Catalogue(__name__, __path__, _entry)
+EXPORTERS: Catalogue[Exporter] = Catalogue(__name__, __path__, _entries)
 """By the name of the module, with the first line of its docstring as its description."""
 
 

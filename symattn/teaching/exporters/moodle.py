@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
+from symattn.teaching.bank.forms import decimal, exact, in_proportion
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.decimals import decimal, exact, in_proportion
 from symattn.teaching.question import LETTERS
 
 PLACES = 5

@@ -15,9 +15,9 @@ from symattn.foundation.files import zipped_texts
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
+from symattn.teaching.bank.forms import decimal, exact, in_proportion
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
 from symattn.teaching.bank.prompts import styled
-from symattn.teaching.exporters.decimals import decimal, exact, in_proportion
 
 PLACES = 5
 """Of points, at most."""

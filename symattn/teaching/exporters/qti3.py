@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from symattn.teaching.bank.items import Bank
-from symattn.teaching.exporters import qti
-from symattn.teaching.exporters.qti import Dialect, hyphened, package
+from symattn.teaching.exporters import qti21
+from symattn.teaching.exporters.qti21 import Dialect, hyphened, package
 
-LOST = qti.LOST
+LOST = qti21.LOST
 SUFFIX = ".qti3.zip"
 
 

@@ -14,8 +14,8 @@ from typing import Literal
 from symattn.foundation.files import zipped_texts
 from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
+from symattn.teaching.bank.forms import decimal, exact
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
-from symattn.teaching.exporters.decimals import decimal, exact
 
 PLACES = 5
 """Of points, at most."""

@@ -1,4 +1,4 @@
-"""The problem types, one a file, found by listing the folder."""
+"""The problem types, found by listing the folder; mostly one a file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from types import ModuleType
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import Catalogue, added
-from symattn.teaching.problems.base import Spec
-from symattn.teaching.problems.draws import ProblemType
+from symattn.teaching.problems.draws import ProblemType, Spec
 
 __path__ += added("problems")
 
@@ -18,12 +17,16 @@ __path__ += added("problems")
 @cache
 def problem_types() -> Mapping[str, ProblemType]:
     """Every problem type by its name."""
-    return Catalogue(__name__, __path__, _entry)
+    return Catalogue(__name__, __path__, _entries, _HOME)
 
 
-def _entry(module: ModuleType) -> tuple[str, ProblemType] | None:
-    own: ProblemType | None = getattr(module, "TYPE", None)
-    return None if own is None else (own.name, own)
+_HOME = {**dict.fromkeys(("block", "extensions", "gradient"), "exercises"), "find-error": "find_error"}
+"""The files of types that are called otherwise."""
+
+
+def _entries(module: ModuleType) -> list[tuple[str, ProblemType]]:
+    own: list[ProblemType] = [module.TYPE] if hasattr(module, "TYPE") else [*getattr(module, "TYPES", ())]
+    return [(one.name, one) for one in own]
 
 
 def drawn_types() -> tuple[str, ...]:

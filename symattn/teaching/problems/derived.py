@@ -34,12 +34,10 @@ from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.relabel import any_order, permuted
 from symattn.teaching.fairness.search import Kind
 from symattn.teaching.fairness.separation import Separation, separation
-from symattn.teaching.problem import OWN, Problem
-from symattn.teaching.problem_file import read_given
+from symattn.teaching.problem import OWN, Problem, read_given
 from symattn.teaching.problems import draws
 from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
-from symattn.teaching.problems.base import NOTHING, Spec
-from symattn.teaching.problems.draws import Draw, Item, ProblemType, Record
+from symattn.teaching.problems.draws import NOTHING, Draw, Item, ProblemType, Record, Spec
 from symattn.teaching.question import Json, Part
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one

@@ -22,18 +22,20 @@ from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, Inlines, ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, fill_in, make_part
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
-from symattn.teaching.problems.properties import as_rows, scores_by, verdict
 from symattn.teaching.problems.systems import (
     Row,
     Rows,
+    as_rows,
     different,
     grid,
     normalised,
     query_for,
+    scores_by,
     scores_of,
     softmax,
     solution,
     times,
+    verdict,
     weights_for,
 )
 from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer

@@ -32,9 +32,19 @@ from symattn.teaching.fairness.features import Row, dot_counts, product_counts
 from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import Prose, make_part
-from symattn.teaching.problems.base import Spec, one_of, up_to
 from symattn.teaching.problems.derived import Rows, frozen, thawed
-from symattn.teaching.problems.draws import Asked, Draw, Item, ProblemType, ProvedQuestion, Record, question
+from symattn.teaching.problems.draws import (
+    Asked,
+    Draw,
+    Item,
+    ProblemType,
+    ProvedQuestion,
+    Record,
+    Spec,
+    one_of,
+    question,
+    up_to,
+)
 from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, answer_entries
 
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")

@@ -30,8 +30,7 @@ from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import make_part
-from symattn.teaching.problems.base import up_to
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, up_to
 from symattn.teaching.problems.systems import reduced
 from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part
 

@@ -52,10 +52,9 @@ from symattn.teaching.problems.asking import (
     put_in,
     right_letters,
 )
-from symattn.teaching.problems.base import Spec, up_to
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.problems.remarks import diagnosis
 from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
 

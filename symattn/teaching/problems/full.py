@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
 
 from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
@@ -20,9 +19,8 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import bank, blocks
-from symattn.teaching.problems.base import NOTHING
-from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
+from symattn.teaching.problems.asking import blocks
+from symattn.teaching.problems.draws import NOTHING, Draw, ProvedQuestion
 from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import (
     Answer,
@@ -370,41 +368,3 @@ def _marks(line: _Line, problem: Problem, masked: bool) -> Marks:
 TYPE = derived.about_derivations(
     made, name="full", title="Full derivation in answer boxes", relabellings=derived.relabellings
 )
-
-
-# --------------------------------------------------------------------------------------- of one mechanism or another
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """One thing to ask for: its mechanism, what the student is told first, and its own choices for a `Spec`."""
-
-    mechanism: str
-    told: str
-    preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-
-
-@dataclass(frozen=True)
-class ExerciseBank:
-    """What `exercises.toml` has of a type."""
-
-    title: str
-    exercises: Mapping[str, Exercise]
-
-
-def variety_of_bank(name: str) -> ProblemType:
-    """Return the type of that name in `exercises.toml`."""
-    of_type = bank(dict[str, ExerciseBank], "exercises")[name]
-    return variety(name, of_type.title, of_type.exercises)
-
-
-def variety(name: str, title: str, asked: Mapping[str, Exercise]) -> ProblemType:
-    """A type that asks for a full derivation, of which mechanism its option `what` says; the first is the usual one."""
-    return derived.about_derivations(
-        partial(made, told={one.mechanism: one.told for one in asked.values()}),
-        name=name,
-        title=title,
-        relabellings=derived.relabellings,
-        options={"what": (next(iter(asked)), ", ".join(asked))},
-        presets={what: {"mechanism": one.mechanism, **one.preset} for what, one in asked.items()},
-    )

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from symattn.foundation.dice import shuffled
 from symattn.page.document import Box, ItemList, Paragraph, WorkingSpace, as_text
 from symattn.teaching.problems.asking import Prose, bank, blocks, fill_in, labelled, make_part, put_in
-from symattn.teaching.problems.base import one_of
-from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
+from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, one_of, question
 from symattn.teaching.problems.instances import INSTANCES
 from symattn.teaching.question import (
     LETTERS,

@@ -1,18 +1,26 @@
-"""Small exact matrices, and linear systems: queries and weights that make scores what they are wanted to be."""
+"""Small exact matrices, and linear systems: queries and weights that make scores what they are wanted to be; and
+whether matrices of the student's own choice do what was asked.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from symattn.derivation.algebra import Base
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.derivation.ops.attention import Keep
-from symattn.exact import Matrix, Value, divide
+from symattn.errors import UndecidedError
+from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols
 from symattn.exact.sums import total
+from symattn.exact.values import NegativeInfinity
 from symattn.foundation.dice import whole
+from symattn.foundation.languages import Message, message
 
 T = TypeVar("T", int, tuple[str, int, int])
 Row = tuple[int, ...]
@@ -99,3 +107,138 @@ def softmax(scores: Matrix | Sequence[Sequence[Any]], keep: Keep | None = None, 
 def normalised(*rows: Sequence[Value]) -> Matrix:
     """Each row divided by its sum: (1, 2, 1) → (1/4, 1/2, 1/4)."""
     return Matrix.of([divide(x, total(row)) for x in row] for row in rows)
+
+
+# ------------------------------------------------------------------------------------------------ a property
+# By which matrices of the student's own choice are marked, decided exactly.  It has the numbers that the question
+# printed, and judges the student's matrices, by name.  Only what was asked counts: a constant added to a row of
+# scores, a fraction for a whole number, quite another matrix make no difference.  All of it is for tokens as rows;
+# where `tokens` are columns, the student's matrices are transposed first.
+#
+#     weights of scores   softmax of S, row by row, is exactly `weights`, as far as its decimals go
+#     exact weights       the weights of token x by W_Q, or of query q by K, are exactly `weights`
+#     attends             token x gives key `to` (from 0) a weight of at least `least`
+
+Own = Mapping[str, Matrix]
+"""The student's matrices by name; or the units of their decimals (0.01 for 0.25; 0 for what is exact)."""
+Parameters = Mapping[str, Any]
+NOTHING: Own = MappingProxyType({})
+
+COARSEST = Fraction(1, 100)
+"""Logarithms that were evaluated stand for themselves if they have two places or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyVerdict:
+    """Whether the property holds, a sentence to the student that says so or what is missing, and how that is proved."""
+
+    holds: bool
+    says: Message
+    proof: str = "exact"
+
+
+def _unusable(own: Own, name: str, shape: tuple[int, ...], columns: bool) -> PropertyVerdict | None:
+    """What is wrong with a matrix itself; its shape is told as it lies on the sheet."""
+    if name not in own:
+        return PropertyVerdict(False, message("There is no {matrix}.", matrix=name))
+    if own[name].shape != shape:
+        came, expected = ("×".join(map(str, s[::-1] if columns else s)) for s in (own[name].shape, shape))
+        text = "The shape of {matrix} is {shape}; it must be {expected}."
+        return PropertyVerdict(False, message(text, matrix=name, shape=came, expected=expected))
+    if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
+        return PropertyVerdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
+    return None
+
+
+def _weights_of_scores(parameters: Parameters, own: Own, units: Own) -> PropertyVerdict:
+    base, rounded = parameters["base"], False
+    for i, (scores, weights) in enumerate(zip(own["S"].rows, Matrix(parameters["weights"]).rows, strict=True), 1):
+        if _gives(scores, weights, base):
+            continue
+        if "S" in units and _may_give(scores, units["S"].rows[i - 1], weights, base):
+            rounded = True
+            continue
+        if _columns(parameters):
+            says = message("Softmax of column {column} is not the column of weights that was asked for.", column=i)
+        else:
+            says = message("Softmax of row {row} is not the row of weights that was asked for.", row=i)
+        return PropertyVerdict(False, says)
+    says = message("Softmax of these scores gives the weights that were asked for.")
+    return PropertyVerdict(True, says, "rounding" if rounded else "exact")
+
+
+def scores_by(parameters: Parameters, own: Own) -> Matrix:
+    """The scores that were chosen; those of token x by W_Q; or those of query q by K."""
+    if "S" in own:
+        return own["S"]
+    if "q" in parameters:
+        return times(Matrix([parameters["q"]]), own["K"].T)
+    return times(times(Matrix([parameters["x"]]), own["W_Q"]), Matrix(parameters["K"]).T)
+
+
+def _exact_weights(parameters: Parameters, own: Own, units: Own) -> PropertyVerdict:
+    if _gives(scores_by(parameters, own), Matrix([parameters["weights"]]), parameters["base"]):
+        return PropertyVerdict(True, message("The weights come out exactly as they were asked for."))
+    return PropertyVerdict(False, message("The weights do not come out as they were asked for."))
+
+
+def _attends(parameters: Parameters, own: Own, units: Own) -> PropertyVerdict:
+    """a_u = 1/Σ b^(s_j − s_u) is compared as Σ b^(s_j − s_u) ≤ 1/least, which stays small where the answer is right."""
+    scores, least = scores_by(parameters, own).rows[0], exact(parameters["least"])
+    whole = total([exponential(s - scores[parameters["to"]], parameters["base"]) for s in scores])
+    if compare(whole, divide(1, least)) <= 0:
+        return PropertyVerdict(True, message("The weight is at least {least}.", least=str(least)))
+    return PropertyVerdict(False, message("The weight is less than {least}.", least=str(least)))
+
+
+def _gives(scores: Iterable[Value], weights: Iterable[Value], base: str | int) -> bool:
+    """Whether powers of the scores are in the proportions of the weights: b^{s_j}·a_1 = b^{s_1}·a_j for every j."""
+    (s, a), *others = zip(scores, weights, strict=True)
+    return all(decide(exponential(t - s, base) * a, b).equal is True for t, b in others)
+
+
+def _may_give(scores: Sequence[Value], units: Sequence[Value], weights: Sequence[Value], base: str | int) -> bool:
+    """Whether scores do that of which these are decimals, rounded or cut off: as far as every two of them go."""
+    if not any(units) or any(compare(unit, COARSEST) > 0 for unit in units):
+        return False
+    for (s, u, a), (t, v, b) in combinations(zip(scores, units, weights, strict=True), 2):
+        if compare(exponential(t - s - u - v, base) * a, b) > 0 or compare(exponential(t - s + u + v, base) * a, b) < 0:
+            return False
+    return True
+
+
+RULES: Mapping[str, Callable[[Parameters, Own, Own], PropertyVerdict]] = {
+    "weights of scores": _weights_of_scores,
+    "exact weights": _exact_weights,
+    "attends": _attends,
+}
+
+
+def _columns(parameters: Parameters) -> bool:
+    return bool(parameters.get("tokens") == "columns")
+
+
+def as_rows(parameters: Parameters, own: Own) -> Own:
+    """The student's matrices for tokens as rows."""
+    return {name: m.T for name, m in own.items()} if _columns(parameters) else own
+
+
+def judged(rule: str, parameters: Parameters, own: Own, units: Own = NOTHING) -> PropertyVerdict:
+    """The verdict on matrices as they lie on the sheet."""
+    own, units = as_rows(parameters, own), as_rows(parameters, units)
+    if rule == "weights of scores":
+        name, shape = "S", Matrix(parameters["weights"]).shape
+    else:
+        name = parameters["asked"]
+        shape = tuple(parameters["shape"]) if name == "K" else (len(parameters["x"]), len(parameters["K"][0]))
+    return _unusable(own, name, shape, _columns(parameters)) or RULES[rule](parameters, own, units)
+
+
+def verdict(rule: str, parameters: Parameters, own: Own) -> PropertyVerdict:
+    """What a rule says; a verdict against the answer where it cannot be decided, which a person must then look at."""
+    try:
+        return judged(rule, parameters, own)
+    except UndecidedError as error:
+        return PropertyVerdict(
+            False, message("This could not be decided and needs a person: {error}", error=str(error))
+        )

@@ -22,7 +22,7 @@ from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
 from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
-from symattn.teaching.problem_file import read_given
+from symattn.teaching.problem import read_given
 from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part
 from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
 from symattn.teaching.question import (

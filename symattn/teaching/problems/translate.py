@@ -23,9 +23,8 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, choice_part, fill_in, make_part, put_in
-from symattn.teaching.problems.base import Spec
 from symattn.teaching.problems.derived import Family, balanced_places
-from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record
+from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
