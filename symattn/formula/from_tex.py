@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from symattn.errors import ReadError
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -33,14 +32,11 @@ from symattn.formula.nodes import (
     Relation,
     Root,
     Row,
-    Sum,
     Text,
     Transposed,
 )
 from symattn.formula.numbers import GREEK
-
-DEEPEST = 40
-"""Levels of nesting."""
+from symattn.formula.reading import Grammar, Token
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -98,66 +94,17 @@ def read_tex(source: str) -> Formula:
     return _Reader(source).whole()
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
+class _Reader(Grammar):
+    relations, products, minus = _RELATIONS, _TIMES, _MINUS
 
-
-class _Reader:
     def __init__(self, source: str) -> None:
-        self.source = source
         matches = (m for m in _TOKEN.finditer(source) if m.lastgroup)
-        tokens = (_Token(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in matches)
-        self.tokens = [token for token in tokens if token.text not in _SPACES]
-        self.end = _Token("end", "", len(source))
-        self.at = 0
-        self.depth = 0
-
-    # -- walking the tokens
-
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at] if self.at < len(self.tokens) else self.end
-
-    def take(self) -> _Token:
-        token = self.token
-        self.at += 1
-        return token
-
-    def peek(self, *texts: str) -> bool:
-        return self.token.kind != "end" and self.token.text in texts
-
-    def accept(self, *texts: str) -> str:
-        return self.take().text if self.peek(*texts) else ""
-
-    def expect(self, text: str) -> None:
-        if not self.accept(text):
-            raise self.error(f"{text} was expected")
-
-    def error(self, expected: str, token: _Token | None = None) -> ReadError:
-        token = token or self.token
-        came = f"{token.text} came" if token.text else "the formula ends"
-        return ReadError(
-            f"In the formula ${self.source.strip()}$, at character {token.start + 1}, {expected}, but {came}.",
-            self.source,
-            token.start,
-        )
-
-    # -- the grammar, loosest first
-
-    def whole(self) -> Formula:
-        formula = self.row()
-        if self.token.kind != "end":
-            raise self.error("a sign or the end was expected")
-        return formula
+        tokens = (Token(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in matches)
+        super().__init__(source, f"${source.strip()}$", (token for token in tokens if token.text not in _SPACES))
 
     def row(self) -> Formula:
         """Formulas with gaps or commas between."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.error(f"at most {DEEPEST} levels of nesting were expected")
+        self.depth = self.deeper(self.depth)
         rows = [self.enumeration()]
         while self.accept(*_GAPS):
             rows.append(self.enumeration())
@@ -174,38 +121,6 @@ class _Reader:
             items.append(self.relation())
         return items
 
-    def relation(self) -> Formula:
-        parts: list[Formula] = [NOTHING if self.peek(*_RELATIONS) else self.sum()]
-        signs: list[str] = []
-        while sign := self.accept(*_RELATIONS):
-            signs.append(_RELATIONS[sign])
-            parts.append(self.sum())
-        return parts[0] if not signs else Relation(tuple(parts), tuple(signs))
-
-    def sum(self) -> Formula:
-        terms = [Negative(self.product()) if self.accept(*_MINUS) else self.product()]
-        while sign := self.accept("+", *_MINUS):
-            terms.append(self.product() if sign == "+" else Negative(self.product()))
-        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
-
-    def product(self) -> Formula:
-        result, before = self.scripted(), None
-        while True:
-            if sign := self.accept(*_TIMES):
-                factor, written = self.scripted(), _TIMES[sign]
-            elif self.accept("/"):
-                result, before = Fraction(result, self.scripted()), None
-                continue
-            elif self.starts_factor():
-                factor, written = self.scripted(), ""
-            else:
-                return result
-            if before == written and isinstance(result, Product):
-                result = Product((*result.factors, factor), result.sign)
-            else:
-                result = Product((result, factor), written)  # type: ignore[arg-type]
-            before = written
-
     def starts_factor(self) -> bool:
         kind, text = self.token.kind, self.token.text
         if kind == "command":
@@ -213,7 +128,7 @@ class _Reader:
             return text not in {*_RELATIONS, *_TIMES, *_GAPS, *closing, r"\\", r"\end", r"\}"}
         return kind in ("number", "word") or text in ("(", "[", "{", "⟨", "∞", "…", "⊤")
 
-    def scripted(self) -> Formula:
+    def factor(self) -> Formula:
         """An atom with primes, indices and exponents."""
         formula = self.atom()
         while True:
@@ -331,7 +246,7 @@ class _Reader:
             if token.kind == "end":
                 raise self.error("} was expected", token)
             depth += (token.text == "{") - (token.text == "}")
-        return re.sub(r"[{}]", "", self.source[start.start : token.start])
+        return re.sub(r"[{}]", "", self.text[start.start : token.start])
 
     # -- what commands stand for
 
@@ -344,7 +259,7 @@ class _Reader:
             return self.group()
         kind, digits, start = self.token.kind, self.token.text, self.token.start
         if kind == "number" and digits[1:].isdigit():
-            self.tokens[self.at : self.at + 1] = [_Token(kind, digits[0], start), _Token(kind, digits[1:], start + 1)]
+            self.tokens[self.at : self.at + 1] = [Token(kind, digits[0], start), Token(kind, digits[1:], start + 1)]
         return self.atom()
 
     def root(self) -> Formula:

@@ -17,8 +17,10 @@ The text is data from a file: it is only ever read, never run.  `ReadError` says
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from symattn.errors import ReadError, SymattnError
 from symattn.formula.nodes import (
@@ -48,21 +50,10 @@ from symattn.formula.nodes import (
 )
 from symattn.foundation.languages import message
 
-RELATIONS = ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")
-SIGNS = ("·", "×", "⊙")
 DEEPEST = 40
-MOST_CELLS = 10_000
+"""Levels of nesting."""
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<number>\d+(?:\.\d+)?)
-    | (?P<word>[A-Za-zΑ-ΡΤ-ωϕ]+)
-    | (?P<text>"[^"]*")
-    | (?P<sign>\|\||:=|->|\.\.\.|[=≈→≠<>≤≥+\-−·×⊙*/^_'()\[\]{},;:@∞…Σ⟨⟩.])
-    )""",
-    re.VERBOSE,
-)
-_SAME = {"->": "→", "−": "-", "*": "·", "...": "…"}
+MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,106 +79,67 @@ def read_formula(text: str, scope: Scope = EMPTY) -> Formula:
     return _Reader(text, scope).whole()
 
 
-@dataclass(slots=True)
-class _Token:
+# --- what this language and LaTeX have in common ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A part of a text: what it is, as it stands, where it begins, and whether a space is before it."""
+
     kind: str
     text: str
     start: int
-    glued: bool  # no space before it
+    glued: bool = False
 
 
-class _Reader:
-    def __init__(self, text: str, scope: Scope) -> None:
-        self.text = text
-        self.scope = scope
-        self.tokens = list(_tokens(text))
+class Grammar(ABC):
+    """A formula read from its tokens, loosest signs first; a language has signs of its own, and factors."""
+
+    relations: ClassVar[Mapping[str, str]]
+    products: ClassVar[Mapping[str, str]]
+    minus: ClassVar[tuple[str, ...]]
+
+    def __init__(self, text: str, shown: str, tokens: Iterable[Token]) -> None:
+        """Errors have the text as it is `shown`."""
+        self.text, self.shown = text, shown
+        end = Token("end", "", len(text))
+        self.tokens = [*tokens, end, end]
         self.at = 0
         self.depth = 0
-        self.cells = 0
 
     # -- walking the tokens
 
     @property
-    def token(self) -> _Token:
+    def token(self) -> Token:
         return self.tokens[self.at]
 
-    def peek(self, *texts: str) -> bool:
-        return self.token.kind == "sign" and self.token.text in texts
-
-    def take(self) -> _Token:
+    def take(self) -> Token:
         token = self.token
         self.at = min(self.at + 1, len(self.tokens) - 1)  # the last of two ends
         return token
+
+    def peek(self, *texts: str) -> bool:
+        return self.token.text in texts
 
     def accept(self, *texts: str) -> str:
         return self.take().text if self.peek(*texts) else ""
 
     def expect(self, text: str) -> None:
         if not self.accept(text):
-            raise self.error(f"{text!r} was expected")
+            raise self.error(f"{self.quoted(text)} was expected")
 
-    def error(self, expected: str) -> ReadError:
-        came = f"{self.token.text!r} came" if self.token.text else "the formula ends"
+    def quoted(self, text: str) -> str:
+        """How a token is called in an error."""
+        return text
+
+    def error(self, expected: str, token: Token | None = None) -> ReadError:
+        token = token or self.token
+        came = f"{self.quoted(token.text)} came" if token.text else "the formula ends"
         return ReadError(
-            f"In the formula {self.text!r}, at character {self.token.start + 1}, {expected}, but {came}.",
+            f"In the formula {self.shown}, at character {token.start + 1}, {expected}, but {came}.",
             self.text,
-            self.token.start,
+            token.start,
         )
-
-    # -- the grammar, loosest first
-
-    def whole(self) -> Formula:
-        formula = self.row()
-        if self.token.kind != "end":
-            raise self.error("a sign or the end was expected")
-        return formula
-
-    def row(self) -> Formula:
-        items = [self.relation()]
-        while self.accept("||"):
-            items.append(self.relation())
-        return items[0] if len(items) == 1 else Row(tuple(items))
-
-    def relation(self) -> Formula:
-        parts: list[Formula] = [NOTHING if self.peek(*RELATIONS) else self.sum()]
-        signs: list[str] = []
-        while sign := self.accept(*RELATIONS):
-            signs.append(sign)
-            parts.append(self.sum())
-        return parts[0] if not signs else Relation(tuple(parts), tuple(signs))
-
-    def sum(self) -> Formula:
-        terms = [Negative(self.product()) if self.accept("-") else self.product()]
-        while sign := self.accept("+", "-"):
-            term = self.product()
-            terms.append(term if sign == "+" else Negative(term))
-        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
-
-    def product(self) -> Formula:
-        result = self.postfix()
-        sign = None
-        slashes = 0
-        while True:
-            if new := self.accept(*SIGNS):
-                pass
-            elif self.accept("/"):
-                slashes = self.deeper(slashes)
-                result, sign = Fraction(result, self.postfix()), None
-                continue
-            elif not self.starts_factor():
-                return result
-            factor = self.postfix()
-            if sign == new and isinstance(result, Product):
-                result = Product((*result.factors, factor), result.sign)
-            else:
-                result = Product((result, factor), new)  # type: ignore[arg-type]
-            sign = new
-
-    def starts_factor(self) -> bool:
-        token = self.token
-        if token.kind == "word" and token.text == "for":
-            return False
-        return token.kind in ("number", "word", "text") or self.peek("(", "[", "⟨", "@", "∞", "…", "Σ")
 
     def deeper(self, depth: int) -> int:
         """One level more, if there may be."""
@@ -195,7 +147,103 @@ class _Reader:
             raise self.error(f"at most {DEEPEST} levels of nesting were expected")
         return depth + 1
 
-    def postfix(self) -> Formula:
+    # -- the grammar
+
+    def whole(self) -> Formula:
+        formula = self.row()
+        if self.token.kind != "end":
+            raise self.error("a sign or the end was expected")
+        return formula
+
+    def relation(self) -> Formula:
+        parts: list[Formula] = [NOTHING if self.peek(*self.relations) else self.sum()]
+        signs: list[str] = []
+        while sign := self.accept(*self.relations):
+            signs.append(self.relations[sign])
+            parts.append(self.sum())
+        return parts[0] if not signs else Relation(tuple(parts), tuple(signs))
+
+    def sum(self) -> Formula:
+        terms = [Negative(self.product()) if self.accept(*self.minus) else self.product()]
+        while sign := self.accept("+", *self.minus):
+            terms.append(self.product() if sign == "+" else Negative(self.product()))
+        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+    def product(self) -> Formula:
+        result = self.factor()
+        before: str | None = None
+        slashes = 0
+        while True:
+            if sign := self.accept(*self.products):
+                sign = self.products[sign]
+            elif self.accept("/"):
+                slashes = self.deeper(slashes)
+                result, before = Fraction(result, self.factor()), None
+                continue
+            elif not self.starts_factor():
+                return result
+            factor = self.factor()
+            if before == sign and isinstance(result, Product):
+                result = Product((*result.factors, factor), result.sign)
+            else:
+                result = Product((result, factor), sign)  # type: ignore[arg-type]
+            before = sign
+
+    @abstractmethod
+    def row(self) -> Formula:
+        """Everything, formulas side by side."""
+
+    @abstractmethod
+    def factor(self) -> Formula:
+        """What holds together more tightly than products: an atom with its scripts."""
+
+    @abstractmethod
+    def starts_factor(self) -> bool:
+        """Whether a factor begins here, though no sign is before it."""
+
+
+# --- the language of notations ----------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>\d+(?:\.\d+)?)
+    | (?P<word>[A-Za-zΑ-ΡΤ-ωϕ]+)
+    | (?P<text>"[^"]*")
+    | (?P<sign>\|\||:=|->|\.\.\.|[=≈→≠<>≤≥+\-−·×⊙*/^_'()\[\]{},;:@∞…Σ⟨⟩.])
+    )""",
+    re.VERBOSE,
+)
+_SAME = {"->": "→", "−": "-", "*": "·", "...": "…"}
+
+
+_RELATIONS = {sign: sign for sign in ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")}
+_PRODUCTS = {sign: sign for sign in "·×⊙"}
+
+
+class _Reader(Grammar):
+    relations, products, minus = _RELATIONS, _PRODUCTS, ("-",)
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        super().__init__(text, repr(text), _tokens(text))
+        self.scope = scope
+        self.cells = 0
+
+    def quoted(self, text: str) -> str:
+        return repr(text)
+
+    def row(self) -> Formula:
+        items = [self.relation()]
+        while self.accept("||"):
+            items.append(self.relation())
+        return items[0] if len(items) == 1 else Row(tuple(items))
+
+    def starts_factor(self) -> bool:
+        token = self.token
+        if token.kind == "word" and token.text == "for":
+            return False
+        return token.kind in ("number", "word", "text") or self.peek("(", "[", "⟨", "@", "∞", "…", "Σ")
+
+    def factor(self) -> Formula:
         self.depth = self.deeper(self.depth)
         formula = self.atom()
         added = 0
@@ -247,7 +295,7 @@ class _Reader:
         self.expect("}")
         return (ListOf(tuple(items), "", ","),) if commas == ";" else tuple(items)
 
-    def index_item(self, token: _Token) -> Formula:
+    def index_item(self, token: Token) -> Formula:
         if token.text in self.scope.indices:
             return Number(str(self.scope.indices[token.text] - 1 + self.scope.first))
         return Number(token.text) if token.kind == "number" else Name(token.text)
@@ -482,8 +530,7 @@ def written(name: Name) -> str:
     return base + "'" * name.primes + index + ("^" + name.sup if name.sup else "")
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
+def _tokens(text: str) -> Iterator[Token]:
     at = 0
     while at < len(text.rstrip()):
         match = _TOKEN.match(text, at)
@@ -494,7 +541,5 @@ def _tokens(text: str) -> list[_Token]:
             )
         kind = str(match.lastgroup)
         word = match.group(kind)
-        tokens.append(_Token(kind, _SAME.get(word, word), match.start(kind), match.start(kind) == at))
+        yield Token(kind, _SAME.get(word, word), match.start(kind), match.start(kind) == at)
         at = match.end()
-    end = _Token("end", "", len(text), False)
-    return [*tokens, end, end]
