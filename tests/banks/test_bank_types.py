@@ -10,8 +10,10 @@ from zipfile import ZipFile
 
 import canvas_reader
 import cloze_reader
+import prairielearn_reader
 import pytest
 import qti_reader
+import rexams_reader
 from sentences import refused_saying
 
 import symattn
@@ -48,6 +50,8 @@ class Written:
         self.worth -= marked_elsewhere(sheet.question)
         ((self.moodle,), self.told) = cloze_reader.read((folder / "own.moodle.xml").read_bytes())
         ((self.selected, (self.canvas,)),) = canvas_reader.read(folder / "own.canvas.zip")
+        (self.exercise,) = rexams_reader.read(folder / "own.rexams.zip")
+        (self.course,), self.assessment = prairielearn_reader.read(folder / "own.prairielearn.zip")
 
 
 def marked_elsewhere(question):
@@ -61,18 +65,20 @@ def by_a_person(part):
     return isinstance(part.answer, RubricAnswer | PropertyAnswer)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("problem", drawn_types())
 def test_what_is_declared_to_be_right_has_all_the_points_and_nothing_is_lost(tmp_path, problem):
     written = Written(tmp_path, problem)
     in_moodle(written)
     in_canvas(written)
     in_qti(written)
+    in_courses(written)
     looks(written)
     options_have_letters(written)
     no_box_shows_how_long_its_answer_is(written)
     what_needs_a_person_is_told(written)
-    assert not ON_PAPER.search(written.moodle.text)  # working has no place, and the grammar says how to answer
+    for text in (written.moodle.text, written.exercise.text, "".join(written.course.text)):
+        assert not ON_PAPER.search(text)  # working has no place, and the grammar says how to answer
 
 
 @pytest.mark.parametrize(
@@ -156,6 +162,16 @@ def in_qti(written):
         assert sorted(places) == sorted(item.declared)
         found.append(element)
     return found
+
+
+def in_courses(written):
+    """In R/exams and PrairieLearn, whose readers refuse what their documentation does not have."""
+    exercise, course, (zone,) = written.exercise, written.course, written.assessment["zones"]
+    assert len(exercise.kinds) == len(course.elements)
+    assert exercise.earned(exercise.solutions) == pytest.approx(sum(exercise.points))
+    assert course.score(course.right())[0] == pytest.approx(1)
+    assert zone["questions"][0]["points"] == pytest.approx(sum(exercise.points), abs=0.001)
+    assert not re.search(r"\{\{|<math|<tex", exercise.text)
 
 
 def looks(written):

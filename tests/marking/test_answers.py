@@ -21,7 +21,6 @@ from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.exact import NEGATIVE_INFINITY, Matrix, to_sympy
 from symattn.exact.reading import read
 from symattn.marking.attempt import (
-    BLANK,
     Attempt,
     Grids,
     Ordered,
@@ -55,7 +54,6 @@ from symattn.teaching.question import (
     ShapeAnswer,
     StepAnswer,
     WordAnswer,
-    total,
 )
 
 F = Fraction
@@ -449,11 +447,15 @@ def test_what_cannot_be_read_is_said_and_costs_nothing_else(answer):
 # ------------------------------------------------------------------------------------------------ every problem type
 
 
-def to_six_places(x):
+def to_six_places(matrix):
     """Rounded by SymPy, unless it is whole."""
-    if isinstance(x, int) or x is NEGATIVE_INFINITY:
-        return str(x)
-    return f"{Decimal(str(sympy.N(to_sympy(x), 30))).quantize(Decimal('1e-6'))}"
+
+    def text(x):
+        if isinstance(x, int) or x is NEGATIVE_INFINITY:
+            return str(x)
+        return f"{Decimal(str(sympy.N(to_sympy(x), 30))).quantize(Decimal('1e-6'))}"
+
+    return grid([[text(x) for x in row] for row in matrix.rows])
 
 
 TYPES = ("choice", "counts", "design", "drills", "estimate", "find-error", "heatmap", "masks", "prove", "recurrence",
@@ -464,32 +466,21 @@ DIAGNOSES = {*misconceptions(), *SLIPS, "N1", "N2", "N3", "N4", "N5", "N8"}
 @pytest.mark.covering(most=6)
 @pytest.mark.parametrize("problem", TYPES)
 def test_answers_of_every_problem_type(problem):
-    """P1 tries the key in every exact form; here it is in decimals, and left out, and wrong in one place."""
+    """The catalogue tries the key as it is; here it is in decimals, and options that are wrong have their names."""
     question = drawn(problem=problem, seed=5)
     for part in question.parts:
         answer = part.answer
         if isinstance(answer, StepAnswer | EntriesAnswer):
             continue
-        said = (
-            right_answer(part)
-            if not isinstance(answer, MatrixAnswer)
-            else grid([[to_six_places(x) for x in row] for row in answer.value.rows])
-        )
+        said = right_answer(part) if not isinstance(answer, MatrixAnswer) else to_six_places(answer.value)
         found = mark_answer(part, said, question, ECF)
         assert set(states(found)) <= {"correct"}, (question.title, part.name)
         assert found.events == () == found.notices
         for mark, earned in zip(part.marks, found.marks, strict=True):
             assert earned.pending == (mark.rule == "reason")
             assert earned.given == (0 if earned.pending else mark.number)
-        ticked = mark_answer(part, said, question, ECF, attempt=Attempt({}, methods=frozenset({part.name})))
-        assert sum(given_marks(ticked)) == total(part.marks)
-        blank = mark_answer(part, None, question, ECF)
-        assert (set(states(blank)), set(given_marks(blank))) == ({"missing"}, {0})
-        assert blank.events == () == blank.notices
         if isinstance(answer, ChoiceAnswer):
             every_wrong_option_is_named(part, question)
-        if isinstance(answer, MatrixAnswer):
-            one_wrong_number_costs_something(part, said, question)
 
 
 def every_wrong_option_is_named(part, question):
@@ -499,17 +490,6 @@ def every_wrong_option_is_named(part, question):
             found = mark_answer(part, Ticked(frozenset({k})), question, ECF)
             assert option.diagnosis in named(found)
             assert [bool(says) for says in told(found)] == [option.diagnosis not in misconceptions()]
-
-
-def one_wrong_number_costs_something(part, said, question):
-    """As much as the entry left out, and less than everything."""
-    i, j, first = next(iter(said.cells()))
-    found = mark_answer(part, said.put(i, j, entry(f"{first.text}+1/7")), question, POLICIES["strict"])
-    assert [(v.i, v.j) for v in found.verdicts if not v.accepted] == [(i, j)]
-    assert part.answer.value[0, 0] is NEGATIVE_INFINITY or states(found)[0] == "wrong"
-    assert sum(given_marks(found)) < total(part.marks)
-    blank = mark_answer(part, said.put(i, j, BLANK), question, POLICIES["strict"])
-    assert sum(given_marks(blank)) == sum(given_marks(found))
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import io
 import json
 import re
+import shlex
 import tomllib
-import zipfile
 from base64 import b64decode, b64encode
 from collections import Counter
 from fractions import Fraction
@@ -17,7 +17,7 @@ import midterm
 import numpy as np
 import pytest
 from browser import firefox, missing, missing_of_node
-from click.testing import CliRunner
+from commands import contents, run
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +27,6 @@ from pypdf import PdfReader
 from sentences import refused_saying
 from typst import Fonts
 
-from symattn.cli import main
 from symattn.marking.grading.record import STATUSES
 from symattn.page.writers import FORMATS
 from symattn.practice import engine
@@ -43,8 +42,7 @@ STARTER = {"mechanism": "attention", "level": "starter", "seed": 7}
 
 
 def unpacked(said):
-    with zipfile.ZipFile(io.BytesIO(b64decode(said["data"]))) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+    return midterm.unpacked(b64decode(said["data"]))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +64,8 @@ def unpacked(said):
 )  # fmt: skip
 def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
     words = ask("command", choice=choice, **more)["command"]
-    run = CliRunner().invoke(main, f"{words.removeprefix('symattn ')} --quiet --out {tmp_path}")
-    assert run.exit_code == 0, run.output
+    done = run(*shlex.split(words)[1:], "--quiet", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
     files = unpacked(ask("files", choice=choice, **more))
     assert files == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -112,13 +110,13 @@ def test_a_line_through_all_tokens_has_its_marks_once():
 
 
 def test_what_makes_no_difference_has_the_same_content():
-    def contents(mechanism):
+    def of_levels(mechanism):
         return [
             ask("content", choice={"mechanism": mechanism, "level": level, "seed": 7}) for level in choices()["levels"]
         ]
 
-    assert len({one["content"] for one in contents("attention")}) == 3
-    assert len({one["content"] for one in contents("cross_attention")}) == 1
+    assert len({one["content"] for one in of_levels("attention")}) == 3
+    assert len({one["content"] for one in of_levels("cross_attention")}) == 1
     refused = ask("content", choice={"mechanism": "cross_entropy_gradient", "softmax": "base 2"})
     assert "base e alone" in refused["error"]
 
@@ -361,15 +359,11 @@ def exam(tmp_path_factory):
     return folder
 
 
-def files_below(folder):
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
 def test_an_exam_is_what_the_shell_makes_of_its_file_class_and_secret(exam, tmp_path):
-    words = ["worksheet", str(exam / "exam.toml"), "--secret", str(exam / "secret.txt"), "--out", str(tmp_path)]
-    run = CliRunner().invoke(main, [*words, "--format", "markdown,html", "--quiet"])
-    assert run.exit_code == 0, run.output
-    assert files_below(tmp_path / "exam") == files_below(exam / "exam")
+    words = ("worksheet", exam / "exam.toml", "--secret", exam / "secret.txt", "--out", tmp_path)
+    done = run(*words, "--format", "markdown,html", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert contents(tmp_path / "exam") == contents(exam / "exam")
 
 
 def marks_of(handed, asked):
@@ -388,10 +382,10 @@ def marked_in_the_shell(exam, handed, folder, form):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    words = ["grade", str(folder / "exam"), str(folder / "handed"), "--out", str(folder / "marked")]
-    run = CliRunner().invoke(main, [*words, "--format", form, "--quiet", "--jobs", "1"])
-    assert run.exit_code == 0, run.output
-    return files_below(folder / "marked")
+    words = ("grade", folder / "exam", folder / "handed", "--out", folder / "marked")
+    done = run(*words, "--format", form, "--quiet", "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    return contents(folder / "marked")
 
 
 def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
@@ -400,7 +394,7 @@ def test_marks_are_those_of_the_shell_whatever_was_handed_in(exam, tmp_path):
     asked = {"exam": in_base64((exam / "exam" / "exam.json").read_bytes()), "forms": ["markdown"]}
     handed_in = {name: in_base64(data) for name, data in handed.items()}
     said = marks_of(handed_in, asked)
-    shell, page = marked_in_the_shell(files_below(exam), handed, tmp_path, "markdown"), unpacked(said)
+    shell, page = marked_in_the_shell(contents(exam), handed, tmp_path, "markdown"), unpacked(said)
     assert {name for name in page if not name.startswith(".")} == {name for name in shell if not name.startswith(".")}
     for name in ("marks.json", "gradebook.csv", "summary.md"):
         assert page[name] == shell[name], name
@@ -532,8 +526,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(site,
     assert said["entry"] == "=" + str(sum(Fraction(a) * Fraction(b) for a, b in zip(q[0], k, strict=True)))
     assert said["used"] == ["Q 1 1", "Q 1 2", "K 2 1", "K 2 2"]
     assert "a number was expected" in said["notANumber"]
-    with zipfile.ZipFile(io.BytesIO(files["exam.zip"])) as archive:
-        names = set(archive.namelist())
+    names = set(midterm.unpacked(files["exam.zip"]))
     assert {"exam.toml", "class.csv", "secret.txt", "exam/exam.json", "exam/overview.md"} <= names
     assert {"exam/papers.pdf", "exam/keys.pdf", "exam/overview.pdf"} <= names
     assert not said["secretShown"]
