@@ -269,13 +269,6 @@ def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_pat
     assert (len(single.papers), single.given_out) == (1, (0, 0, 0))
 
 
-def test_what_only_drawing_shows_is_said_before_anything_is_written(tmp_path):
-    path = exam(tmp_path, 'variants = 2\n[[question]]\ntype = "masks"\nsizes = {n = 9}\n', 0)
-    with refused_saying("Question 1: Masks are drawn for 3 to 6 tokens; 9 came"):
-        made(path, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 # ------------------------------------------------------------------------------------------------ interruptions
 
 

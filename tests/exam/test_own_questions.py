@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scripts import drawn
 
 import symattn
-from symattn.errors import InputError
 from symattn.formula import Relation
 from symattn.marking.attempt import Attempt, Text
 from symattn.marking.marker import mark
@@ -193,32 +192,3 @@ def test_a_person_gives_marks_however_many_points_the_scheme_has(made):
     for points in range(5):
         report = mark(why, Attempt({why.parts[0].name: Text("Read by somebody.", points)}))
         assert report.total == points
-
-
-QUESTION = '[[question]]\ntype = "text"\n'
-WRONG = {
-    QUESTION: "A question of the type text needs its text",
-    QUESTION + 'text = "a"\noptions = ["x", "y"]\nanswer = "C"': "The answer is 'C'; letters of right options were",
-    QUESTION + 'text = "a"\noptions = ["x", "x"]\nanswer = "A"': "It has 2 options; from 2 to 26 different ones",
-    QUESTION + f'text = "a"\noptions = {[str(k) for k in range(27)]}\nanswer = "A"': "It has 27 options; from 2 to 26",
-    QUESTION
-    + 'text = "a"\nanswer = true': "is True; text, a number, rows of a matrix, or letters of options was expected",
-    QUESTION + 'text = "a $\\\\int x$"': r"but \int came",
-    QUESTION + 'text = "a"\nlines = 100': "The option lines of text is 100; a whole number from 0 to 60 was expected",
-    QUESTION + 'text = "a"\nlines = 3\n[[question.part]]\ntext = "b"': "lines belongs to one of the parts",
-    QUESTION + '[[question.part]]\ntext = "b"\npoints = 0': "points is 0; a whole number from 1 to 1000 was expected",
-    QUESTION + 'text = "a"\nanswer = [[1, "x y"]]': "The answer has letters in it",
-    QUESTION + 'text = "a"\nanswer = [[1, "1/"]]': "entry (1, 2)",
-    '[[question]]\nask = ["S", "B"]': "ask names 'B'; the parts of this question are Q, K, V, S, S', A, Z",
-    "[[question]]\nmarks = {S = 9}\npoints = 8": "points is 8, and the marks that are stated come to 9",
-    '[[question]]\ntitle = "a $\\\\int$"': r"but \int came",
-}
-
-
-@pytest.mark.parametrize("text", WRONG)
-def test_what_cannot_be_asked_is_told_with_its_question(tmp_path, text):
-    with pytest.raises(InputError) as told:
-        written(exam_file(tmp_path, text), seed=2)
-    assert WRONG[text] in str(told.value)
-    assert "uestion 1" in str(told.value) or "question 1" in str(told.value)
-    assert not (tmp_path / "out").exists() or not any((tmp_path / "out").rglob("*.md"))

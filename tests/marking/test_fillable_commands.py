@@ -55,21 +55,6 @@ def test_a_problem_as_a_form_is_checked(folder):
     assert form == text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("worksheet", "--seed", 7, "--fillable", "--together"), "A form is one student's"),
-        (("worksheet", "--seed", 7, "--fillable", "--format", "latex"), "Only PDF has form fields"),
-        (("derive", "problem.toml", "--fillable"), "--as worksheet --format pdf"),
-    ],
-)
-def test_what_has_no_fields_is_refused(folder, arguments, says):
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert says in result.output
-    assert not (folder / "output").exists()
-
-
 def test_a_look_is_fillable_or_not():
     assert make_look(fillable=True).fillable
     with refused_saying("fillable is 'yes'; true or false was expected"):

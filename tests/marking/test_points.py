@@ -11,7 +11,6 @@ from random import Random
 
 import pytest
 from scripts import drawn, exactly, key_script, legible
-from sentences import refused_saying
 
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation.ops import MatMul, Softmax
@@ -20,7 +19,6 @@ from symattn.marking.attempt import Grid, Grids, Ordered, Shaded, Shaped, Text, 
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry
-from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.explanation.parts import in_short
 from symattn.teaching.problems.full import scheme
 from symattn.teaching.problems.systems import verdict
@@ -294,13 +292,6 @@ def test_a_step_that_is_asked_for_twice_is_marked_twice():
         said = right.answers[name]
         report = mark(q, replace(right, answers={**right.answers, name: said.put(0, 0, entry(WRONG))}))
         assert report.total == report.available - 1
-
-
-def test_points_below_the_least_are_refused_before_anything_is_drawn(tmp_path):
-    exam = tmp_path / "exam.toml"
-    exam.write_text('[[question]]\ntype = "full"\npoints = 0\n', "utf-8")
-    with refused_saying(r"question 1, points is 0; a whole number from 1 to 1000"):
-        read_exam_file(exam)
 
 
 # ------------------------------------------------------------------------------------------------ totals
