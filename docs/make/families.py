@@ -24,8 +24,8 @@ from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.teaching.fairness import family
+from symattn.teaching.fairness.family import free_sizes
 from symattn.teaching.fairness.features import work
-from symattn.teaching.fairness.relabel import free_sizes
 from symattn.teaching.fairness.search import Kind
 from symattn.teaching.pool import OVERLAP as OVERLAP_OF
 from symattn.teaching.pool import Keys
@@ -36,7 +36,8 @@ from symattn.teaching.problems.draws import Record
 FOLDER = Path(__file__).parents[2] / "symattn" / "teaching" / "fairness" / "families"
 
 MANY, SOME = 64, 24
-"""How many members a family is to have: where tokens are bound to their places, or orders are few, and elsewhere."""
+"""How many members a family is to have: where orders are few, or tokens are bound to their places, or other orders are
+not looked at when a key is too much like another one; and elsewhere."""
 
 FEW_ORDERS = 100
 """Orders of a member that are few."""
@@ -95,11 +96,12 @@ class Lengthened:
     def _searched(self) -> bool:
         """Whether the search was ended, and not by itself."""
         waiting: list[tuple[float, str, tuple[str, ...]]] = []
-        most, many, was_ended = OVERLAP_OF[self.spec.level], SOME, False
+        most, many, fewest, was_ended = OVERLAP_OF[self.spec.level], SOME, FEWEST, False
         try:
             for member in family.searched(self.kind, self.rng, self.lines[: family.PARENTS]):
                 free = free_sizes(self.kind.mechanism, self.kind.settings, member)
-                many = many_of(self.kind, member)
+                many = many_of(self.kind, free)
+                fewest = max(FEWEST, min(many, VARIANTS // orders_of(free)))
                 alike, line, key = self._least_alike(member, free)
                 if alike <= most:
                     self._add(line, key)
@@ -113,7 +115,7 @@ class Lengthened:
         while waiting and len(self.lines) < many:
             alike, line, key = min((self.keys.likeness(key), line, key) for _, line, key in waiting)
             waiting = [one for one in waiting if one[1] != line]
-            if alike <= OVERLAP or len(self.lines) < FEWEST:
+            if alike <= OVERLAP or len(self.lines) < fewest:
                 self._add(line, key)
         return was_ended
 
@@ -153,8 +155,9 @@ AT_ONCE = 0.3
 TOO_LONG = 5
 """Seconds for a further member for which no sheet is to wait."""
 
-FEWEST = 8
-"""So many are kept whatever they have in common."""
+FEWEST, VARIANTS = 8, 128
+"""So many are kept whatever they have in common, or as many as make so many variants in all orders: of two draws, one
+is taken."""
 
 
 def is_long_enough(spec: Spec) -> bool:
@@ -163,13 +166,16 @@ def is_long_enough(spec: Spec) -> bool:
     lines = family.kept(kind)
     if family.all_found(kind) or len(lines) >= MANY or len(lines) < SOME:
         return family.all_found(kind) or len(lines) >= MANY
-    return len(lines) >= many_of(kind, family.read_member(lines[0]))
+    return len(lines) >= many_of(kind, free_sizes(kind.mechanism, kind.settings, family.read_member(lines[0])))
 
 
-def many_of(kind: Kind, member: family.Givens) -> int:
-    free = free_sizes(kind.mechanism, kind.settings, member)
-    few = not {*family.TOKENS} & free.keys() or prod(map(factorial, free.values())) < FEW_ORDERS
+def many_of(kind: Kind, free: Mapping[str, int]) -> int:
+    few = not {*family.TOKENS} & free.keys() or orders_of(free) < FEW_ORDERS or not kind.mechanism.is_attention
     return MANY if few else SOME
+
+
+def orders_of(free: Mapping[str, int]) -> int:
+    return prod(map(factorial, free.values()))
 
 
 def write(mechanism: str, families: Mapping[str, Sequence[str]]) -> None:

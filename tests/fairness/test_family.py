@@ -21,16 +21,18 @@ from symattn.teaching.fairness import family
 from symattn.teaching.fairness.family import (
     ALL_FOUND,
     _Backwards,
+    any_order,
+    free_sizes,
     in_turn,
     kept,
+    permuted,
     read_member,
     searched,
     written_member,
 )
 from symattn.teaching.fairness.family import families as kept_lines
 from symattn.teaching.fairness.features import work
-from symattn.teaching.fairness.relabel import any_order, free_sizes, permuted
-from symattn.teaching.fairness.troubles import troubles
+from symattn.teaching.fairness.separation import troubles
 from symattn.teaching.pool import Tally, pool
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import kind_of

@@ -16,8 +16,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.teaching.fairness.family import kept, read_member
-from symattn.teaching.fairness.features import Counts, features, product_counts
-from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.fairness.features import Counts, features, mixed_patterns, product_counts, row_patterns
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import kind_of
 

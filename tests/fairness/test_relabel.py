@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import Matrix
+from symattn.teaching.fairness.family import TOKENS, permuted
 from symattn.teaching.fairness.features import features
-from symattn.teaching.fairness.relabel import TOKENS, permuted
 
 SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
 seeds = st.integers(0, 2**32)

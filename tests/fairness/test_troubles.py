@@ -16,8 +16,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, square_root
 from symattn.foundation.dice import Counted, pick, picks, shuffled, whole
 from symattn.teaching.fairness import draw
-from symattn.teaching.fairness.separation import separation
-from symattn.teaching.fairness.troubles import troubles
+from symattn.teaching.fairness.separation import separation, troubles
 from symattn.teaching.pool import Keys, alike, prove, shared
 from symattn.teaching.problems import problem_type
 

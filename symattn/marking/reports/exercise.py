@@ -31,7 +31,7 @@ from symattn.teaching.explanation.parts import agreed, givens, instructions, mas
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
-from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.fairness.features import mixed_patterns, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Json, MatrixAnswer, Part, Question
 from symattn.teaching.sheets import Sheet

@@ -22,8 +22,7 @@ from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate
 from symattn.foundation.dice import Counted, pick, picks
-from symattn.teaching.fairness.features import Counts, Features, Row, dot_counts, powers
-from symattn.teaching.fairness.patterns import divides_a_power_of_ten
+from symattn.teaching.fairness.features import Counts, Features, Row, divides_a_power_of_ten, dot_counts, powers
 from symattn.teaching.fairness.separation import LEAST
 
 Level = Literal["starter", "standard", "long"]

@@ -29,9 +29,8 @@ from symattn.page.document import Block, Heading, as_text
 from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.explanation.parts import conventions, givens, instructions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
-from symattn.teaching.fairness.family import Givens, in_turn
+from symattn.teaching.fairness.family import Givens, any_order, in_turn, permuted
 from symattn.teaching.fairness.features import features, work
-from symattn.teaching.fairness.relabel import any_order, permuted
 from symattn.teaching.fairness.search import Kind
 from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem, read_given

@@ -28,8 +28,7 @@ from symattn.teaching.explanation.parts import givens, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
-from symattn.teaching.fairness.features import Row, dot_counts, product_counts
-from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.fairness.features import Row, dot_counts, mixed_patterns, product_counts, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import Prose, make_part
 from symattn.teaching.problems.derived import Rows, frozen, thawed
