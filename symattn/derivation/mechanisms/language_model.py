@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, positive
-from symattn.derivation.mechanisms.drawing import TRIES, Rows, dull, entries, first_success, number, product
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, number, product
 from symattn.derivation.ops import Add, ArgMax, CrossEntropy, LookUp, MatMul, Mean, Softmax, TopK
 from symattn.derivation.ops.scores import LogitTemperature
 from symattn.errors import InputError, LetterError, offered
@@ -123,7 +123,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         targets = [[int(j == own) for j in range(vocabulary)] for own in wanted]
         return {"E" if rows else "N": Matrix(table), "W_U": Matrix(weights), "T": Matrix(targets)}
 
-    return first_success(drawn, "logits that are worth setting", RANKED if ranked else TRIES)
+    return first_success(drawn, "logits that are worth setting", RANKED if ranked else MOST_TRIES)
 
 
 def _worth_ranking(logits: Rows) -> bool:
