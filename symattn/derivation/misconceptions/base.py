@@ -12,7 +12,7 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self, TypeVar
@@ -238,17 +238,6 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
     The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
     on the rewritten ones are kept, pinned or not.
     """
-    steps, failed = list[Step](), None
-    for step, fails in following(d, rewritten):
-        if fails:
-            failed = step
-        else:
-            steps.append(step)
-    return replace(d, steps=tuple(steps)), failed
-
-
-def following(d: Derivation, rewritten: Rewritten) -> Iterator[tuple[Step, bool]]:
-    """The same step by step, each worked out when it is asked for; with the last one, whether it fails."""
     steps, touched = list[Step](), set[str]()
     for step in d:
         new = rewritten.get(step.name)
@@ -256,17 +245,15 @@ def following(d: Derivation, rewritten: Rewritten) -> Iterator[tuple[Step, bool]
             new = replace(step, pinned=False)
         if new is not None:
             touched.add(step.name)
+            so_far = replace(d, steps=tuple(steps))
             try:
-                worked_out = replace(d, steps=tuple(steps)).extended(new).last
+                step = so_far.extended(new).last
             except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
-                yield new, True
-                return
-            if isinstance(worked_out.result, Matrix) and not all(map(is_short_enough, worked_out.result)):
-                yield new, True
-                return
-            step = worked_out
+                return so_far, new
+            if isinstance(step.result, Matrix) and not all(map(is_short_enough, step.result)):
+                return so_far, new
         steps.append(step)
-        yield step, False
+    return replace(d, steps=tuple(steps)), None
 
 
 def _value(d: Derivation, name: str) -> AnyMatrix | None:
@@ -423,7 +410,6 @@ __all__ = [
     "WrongDerivation",
     "first_row_repeated",
     "followed",
-    "following",
     "is_short_enough",
     "replaced",
     "same",

@@ -26,7 +26,7 @@ from symattn.foundation.dice import Counted, shuffled, whole
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.search import Band, Kind, draw_givens
-from symattn.teaching.fairness.separation import floats_of, has_witness, in_floats, troubles
+from symattn.teaching.fairness.separation import floats_of, in_floats, troubles
 
 Givens = Mapping[str, Matrix]
 
@@ -146,15 +146,11 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
 
 
 def _entries(d: Derivation, givens: Mapping[str, Matrix]) -> list[float]:
-    """The entries for such givens, those of each step in order of size: in floats, if each step has a witness.
-
-    They end before a step that is not defined.
-    """
+    """The entries for such givens in floats, those of each step in order of size, up to a step that is not defined."""
     made = {name: floats_of(m) for name, m in givens.items()}
-    again = None if all(map(has_witness, d)) else d.replay(givens=givens)
     found = list[float]()
     for step in d:
-        result = floats_of(again.value(step.name)) if again else in_floats(step, made)
+        result = in_floats(step, made)
         if result is None:
             break
         made[step.name] = result

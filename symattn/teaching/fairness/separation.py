@@ -1,24 +1,24 @@
 """Whether a variant shows the mistakes that it is meant to show, and tells them apart (rules.md 2.4, rules D1–D6).
 
 A `Separation` is for pages: every misconception, replayed exactly.  `troubles` are for choosing: the core ones, worked
-out no further than a verdict needs, and compared in floats.  After the last operation without a witness they are worked
-out in floats, too: exactly they would be most of the work.
+out no further than a verdict needs, in floats: exactly they would be most of the work.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from itertools import chain, combinations
 
-from symattn.derivation.derivation import Derivation, Op, Operand, Step
+from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, misconceptions, replayed, whole
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, following, rewritten_everywhere
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, rewritten_everywhere
 from symattn.derivation.witnesses import transposed
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
 
 LEAST = 0.05
@@ -32,20 +32,28 @@ def floats_of(matrix: AnyMatrix | None) -> Floats | None:
     return tuple(tuple(map(approximate, row)) for row in matrix.rows) if isinstance(matrix, Matrix) else None
 
 
-def has_witness(step: Step) -> bool:
-    """Whether a step can be worked out in floats."""
-    return type(step.op).witness is not Op.witness
-
-
 def in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
-    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit."""
+    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit.
+
+    What is rounded has none: it is rounded as a decimal, which the float stands for.
+    """
     operands = [_used(operand, made[operand.name] or ()) for operand in step.operands]
     try:
         step.op.shape(*((len(rows), len(rows[0])) for rows in operands))
-        found = step.op.witness(*operands)
+        found = step.op.witness(*operands) or floats_of(step.op.apply(*map(_decimals, operands)))
     except (InputError, ArithmeticError, ValueError):
         return None
     return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
+
+
+def _decimals(rows: Sequence[Sequence[float]]) -> Matrix:
+    return Matrix.of(
+        [NEGATIVE_INFINITY if x == -math.inf else Fraction(str(round(x, DIGITS))) for x in row] for row in rows
+    )
+
+
+DIGITS = 12
+"""Places to which floats stand for a decimal."""
 
 
 def _used(operand: Operand, rows: Floats) -> list[list[float]]:
@@ -198,7 +206,7 @@ def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[st
     """
     if not has_numbers(derivation):
         return frozenset()
-    core = _Core(MatrixwiseDerivation(derivation)).compared
+    core = _core(MatrixwiseDerivation(derivation))
     return frozenset(chain(_on_the_way(core), _in_last_lines(core) if at_the_end else ()))
 
 
@@ -219,50 +227,34 @@ def _in_last_lines(core: Compared) -> Iterator[str]:
     )
 
 
-class _Core:
-    """A derivation, tokens as rows and matrix by matrix, with the core misconceptions replayed in its place."""
+def _core(laid: MatrixwiseDerivation) -> Compared:
+    """A derivation, tokens as rows and matrix by matrix, with the core misconceptions replayed as far as one looks."""
+    d = laid.rows
+    right = {step.name: floats_of(step.result) for step in d}
+    givens = {name: floats_of(m) for name, m in d.givens.items()}
 
-    def __init__(self, laid: MatrixwiseDerivation) -> None:
-        self.rows = laid.rows
-        self.right = {step.name: floats_of(step.result) for step in self.rows}
-        self.alike: dict[str, list[Replay]] = {}
-        core = [m for m in misconceptions().values() if m.core]
-        changed = [(m.id, rewritten_everywhere(self.rows, m.change, laid.parts)) for m in core]
-        self.compared = Compared(self.right, [self._replay(id, rewritten) for id, rewritten in changed if rewritten])
-
-    def _replay(self, id: str, rewritten: Rewritten) -> Replay:
-        """A misconception; as an earlier one, if it writes the same in the only step that both do otherwise."""
-        steps, known = self._followed(rewritten), dict[str, Floats | None]()
+    def replay(id: str, rewritten: Rewritten) -> Replay:
+        steps, known = _followed(d, givens | right, rewritten), dict[str, Floats | None]()
 
         def value(name: str) -> Floats | None:
             while name not in known and (found := next(steps, None)):
                 known[found[0]] = found[1]
             return known.get(name)
 
-        first = next((name for name, right in self.right.items() if distance(value(name), right)), None)
-        found = Replay(id, first, value)
-        if first is None or value(first) is None or len(rewritten) > 1:
-            return found
-        others = self.alike.setdefault(first, [])
-        same = next((other for other in others if not distance(value(first), other.value(first))), None)
-        if same:
-            return replace(same, id=id)
-        others.append(found)
-        return found
+        return Replay(id, next((name for name in right if distance(value(name), right[name])), None), value)
 
-    def _followed(self, rewritten: Rewritten) -> Iterator[tuple[str, Floats | None]]:
-        """Every step with what it gives; it ends with one that is not defined."""
-        steps, right = self.rows.steps, {name: floats_of(m) for name, m in self.rows.givens.items()} | self.right
-        exact = max((k for k, s in enumerate(steps, 1) if not has_witness(rewritten.get(s.name, s))), default=0)
-        made = dict(right)
-        for step, fails in following(replace(self.rows, steps=steps[:exact]), rewritten):
-            made[step.name] = None if fails else floats_of(step.result)
-            yield step.name, made[step.name]
-            if fails:
-                return
-        for step in steps[exact:]:
-            if step.name in rewritten or any(made[operand.name] != right[operand.name] for operand in step.operands):
-                made[step.name] = in_floats(rewritten.get(step.name, step), made)
-            yield step.name, made[step.name]
-            if made[step.name] is None:
-                return
+    changed = [(m.id, rewritten_everywhere(d, m.change, laid.parts)) for m in misconceptions().values() if m.core]
+    return Compared(right, [replay(id, rewritten) for id, rewritten in changed if rewritten])
+
+
+def _followed(
+    d: Derivation, right: Mapping[str, Floats | None], rewritten: Rewritten
+) -> Iterator[tuple[str, Floats | None]]:
+    """Every step with what it gives where some are written otherwise; it ends with one that is not defined."""
+    made = dict(right)
+    for step in d:
+        if step.name in rewritten or any(made[operand.name] != right[operand.name] for operand in step.operands):
+            made[step.name] = in_floats(rewritten.get(step.name, step), made)
+        yield step.name, made[step.name]
+        if made[step.name] is None:
+            return
