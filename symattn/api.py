@@ -32,7 +32,7 @@ from symattn.derivation.symbolic import (
 )
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
-from symattn.exact.outside import listed
+from symattn.exact.values import listed
 from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions

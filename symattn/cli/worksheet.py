@@ -127,7 +127,7 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe
-    from symattn.derivation.mechanisms.from_file import is_mechanism
+    from symattn.derivation.mechanisms.custom import is_mechanism
     from symattn.foundation.crew import crew
     from symattn.page.writers.page import headed, read_masthead
     from symattn.teaching.pool import AHEAD, Tally, no_more_room

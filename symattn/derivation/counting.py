@@ -16,8 +16,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
-from symattn.derivation.algebra import MINUS_INFINITY, Entries
-from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
+from symattn.derivation.algebra import MINUS_INFINITY, Entries, Index
+from symattn.derivation.derivation import Derivation, Operand, Step, View
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Size

@@ -284,22 +284,3 @@ def helper_axis(along: Axis) -> str:
 def joined(along: Axis, *names: str) -> str:
     """Matrices one above the other, or side by side."""
     return f"np.{'vstack' if along == 'rows' else 'hstack'}([{', '.join(names)}])"
-
-
-__all__ = [
-    "ATOM",
-    "HELPERS",
-    "POWER",
-    "PRODUCT",
-    "SUM",
-    "array",
-    "assigned",
-    "by_line",
-    "factor",
-    "helper_axis",
-    "helpers_called",
-    "in_brackets",
-    "joined",
-    "over_all",
-    "value",
-]

@@ -11,9 +11,8 @@ from symattn.errors import InputError, OutsideError, ReadError
 from symattn.exact.approximate import nearest_float
 from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
-from symattn.exact.outside import listed
 from symattn.exact.rounding import decimal_text
-from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, tidy
+from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, listed, tidy
 
 if TYPE_CHECKING:
     import sympy

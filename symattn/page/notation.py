@@ -15,7 +15,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from symattn.derivation.derivation import Index, Style, own_name
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Style, own_name
 from symattn.derivation.mechanisms import Settings
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn.derivation.algebra import Entries
-from symattn.derivation.derivation import Derivation, Index, Operand, Step
+from symattn.derivation.algebra import Entries, Index
+from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.ops import MatMul
 from symattn.errors import SymattnError
 from symattn.exact import Matrix

@@ -18,8 +18,8 @@ from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
-from symattn.derivation.algebra import Entries
-from symattn.derivation.derivation import Derivation, Index, Operand
+from symattn.derivation.algebra import Entries, Index
+from symattn.derivation.derivation import Derivation, Operand
 from symattn.errors import InputError, SymattnError
 from symattn.exact import Matrix, Value
 from symattn.formula import NOTHING, Formula, Relation

@@ -23,8 +23,8 @@ from symattn.derivation.mechanisms.base import layered
 from symattn.derivation.sizes import read_size
 from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
-from symattn.exact.outside import listed
 from symattn.exact.reading import read
+from symattn.exact.values import listed
 from symattn.foundation.files import read_toml
 from symattn.foundation.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest, keys
 from symattn.foundation.typed import read as read_data

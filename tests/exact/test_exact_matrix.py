@@ -20,8 +20,8 @@ from symattn import Matrix
 from symattn.errors import InputError, OutsideError
 from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root
 from symattn.exact.approximate import nearest_float
-from symattn.exact.outside import SHORT, shortest
 from symattn.exact.real import as_real
+from symattn.exact.values import SHORT, shortest
 
 E = exponential(1)
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}

@@ -11,6 +11,7 @@ from exact_witness import everything, follow, in_mpmath, members, mp_fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.derivation.derivation import LONGEST_COEFFICIENT, MOST_TERMS, carried, in_decimals, is_short
 from symattn.errors import OutgrownError, UndefinedError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -27,7 +28,6 @@ from symattn.exact import (
     to_sympy,
 )
 from symattn.exact.approximate import approximate
-from symattn.exact.carry import LONGEST_COEFFICIENT, MOST_TERMS, carried, in_decimals, is_short
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.real import as_real, dot, real

@@ -14,8 +14,8 @@ from scripts import decimals, drawn, page
 from trials import tries
 
 import symattn
+from symattn.derivation.derivation import is_short
 from symattn.exact import Matrix
-from symattn.exact.carry import is_short
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.script import Script

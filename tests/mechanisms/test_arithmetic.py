@@ -8,10 +8,10 @@ from strategies import any_numbers
 
 from symattn import derive
 from symattn.api import make_recipe
+from symattn.derivation.derivation import in_decimals, is_short
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import OutgrownError
 from symattn.exact import Real
-from symattn.exact.carry import in_decimals, is_short
 from symattn.marking.marker import mark
 from symattn.marking.trial import right_scripts
 from symattn.teaching.explanation.steps import DECIMALS, TOO_LONG

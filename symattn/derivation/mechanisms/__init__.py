@@ -28,7 +28,7 @@ def _entries(module: ModuleType) -> list[tuple[str, Mechanism]]:
 def mechanism(name: str) -> Mechanism:
     """The mechanism of that name, or that a .toml file has; `InputError` names the nearest, or how to list all."""
     if isinstance(name, str) and _is_file(name):
-        from symattn.derivation.mechanisms.from_file import from_file
+        from symattn.derivation.mechanisms.custom import from_file
 
         return from_file(name)
     own = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
@@ -56,7 +56,7 @@ def kept_mechanism(name: str) -> str:
     """A mechanism as it is frozen, for `mechanism`: its name as it stands, or the contents of its file in JSON."""
     if not name.endswith(".toml"):
         return name
-    from symattn.derivation.mechanisms.from_file import kept
+    from symattn.derivation.mechanisms.custom import kept
 
     return kept(Path(name))
 

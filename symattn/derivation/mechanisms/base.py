@@ -13,19 +13,32 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import (
+    Arithmetic,
     Derivation,
     Op,
     Operand,
     Step,
+    StepName,
     column_of,
     own_name,
     row_of,
     symbols,
     transposed,
 )
-from symattn.derivation.mechanisms.descent import descended
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
+from symattn.derivation.ops import (
+    Activation,
+    Add,
+    Descent,
+    Hadamard,
+    Mask,
+    MatMul,
+    Round,
+    Scale,
+    Softmax,
+    Stack,
+    SumOver,
+)
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.entrywise import RoundingMethod
 from symattn.derivation.ops.scores import (
@@ -54,9 +67,8 @@ from symattn.exact import (
     matrix,
     sign,
 )
-from symattn.exact.carry import Arithmetic
-from symattn.exact.outside import listed
 from symattn.exact.reading import read
+from symattn.exact.values import listed
 from symattn.formula.numbers import GREEK
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, Such, choices
@@ -853,3 +865,29 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
     if added := mask.added(keep):
         return Bias(added)
     return Mask(keep, settings.mask_style, mask.kind, mask.rules(columns))
+
+
+# ------------------------------------------------------------------------------------ gradient descent
+LEARNED = re.compile(r"(?:W|b|c|gamma|beta)(?:_\w+)?")
+"""What a model learns: weights, biases, and γ and β of norms."""
+
+
+def descended(d: Derivation, rate: Value, names: Sequence[str] = ()) -> Derivation:
+    """The derivation with a step W^new for each of `names`, else for every parameter W that has a gradient dW.
+
+    Where no parameter has one, as in attention of Q, K and V, whatever is given and has one takes the step.
+    `InputError` where there is none.
+    """
+    fixed = {name for name, _ in d.taken}
+    moved = [name for name in d.givens if f"d{name}" in {step.name for step in d} and name not in fixed]
+    learned = [name for name in moved if LEARNED.fullmatch(StepName.of(name).stem)] or moved
+    if not learned:
+        raise InputError("A learning rate is given, and nothing that is given has a gradient; leave it out.")
+    for name in names or learned:
+        d = d.then(after_descent(name), Descent(rate), name, f"d{name}", section=message("gradient descent"))
+    return d
+
+
+def after_descent(name: str) -> str:
+    """What a parameter is called after the step: W_Q^new; W_Q^self_new in a layer."""
+    return f"{name}_new" if StepName.of(name).place else f"{name}^new"

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self, TypeVar
 
-from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Activation, Hadamard
 from symattn.derivation.ops.turning import turned, turned_step
@@ -396,25 +397,3 @@ def first_row_repeated(of: Op, left: Matrix, right: Matrix) -> Matrix:
     """A product of which only the first row is worked out, for all rows."""
     (first,) = of.apply(left.row(0), right).rows
     return Matrix.of(first for _ in left.rows)
-
-
-__all__ = [
-    "COPY",
-    "Change",
-    "EntryByEntry",
-    "MatrixwiseDerivation",
-    "Misconception",
-    "Prior",
-    "ReplacementOp",
-    "Rewritten",
-    "WrongDerivation",
-    "first_row_repeated",
-    "followed",
-    "is_short_enough",
-    "replaced",
-    "same",
-    "sizes",
-    "square",
-    "step_of_kind",
-    "whole",
-]

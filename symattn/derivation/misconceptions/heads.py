@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View, transposed
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View, transposed
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import MatMul, Scale, Slice, Softmax, Stack
 from symattn.errors import ShapeError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, carried
 from symattn.derivation.misconceptions.base import (
     COPY,
     Change,
@@ -20,7 +20,6 @@ from symattn.derivation.misconceptions.base import (
 from symattn.derivation.ops import Mask, MatMul, Round, Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, has_symbols
-from symattn.exact.carry import carried
 from symattn.exact.sums import total
 from symattn.exact.values import as_exponent, is_zero_for_sure
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import (
     Brings,
     Convention,
     Floats,
-    Index,
     Orientation,
     Shape,
     Signs,

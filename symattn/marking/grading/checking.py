@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
-from symattn.exact.outside import listed
+from symattn.exact.values import listed
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers

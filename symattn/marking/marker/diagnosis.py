@@ -13,7 +13,7 @@ from functools import cache, cached_property, partial
 from math import inf, isfinite
 from typing import NamedTuple, TypeVar
 
-from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.derivation import Arithmetic, Derivation, Step
 from symattn.derivation.misconceptions import (
     SLIPS,
     Misconception,
@@ -37,7 +37,6 @@ from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
-from symattn.exact.carry import Arithmetic
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Policy

@@ -13,12 +13,11 @@ from functools import cached_property, partial
 from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
-from symattn.derivation.derivation import Derivation, Op, Step, View
+from symattn.derivation.derivation import Arithmetic, Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.ops import Scale, Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
-from symattn.exact.carry import Arithmetic
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import (

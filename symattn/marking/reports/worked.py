@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symattn.derivation.algebra import Entries
-from symattn.derivation.derivation import Derivation, Index, Operand, Step
+from symattn.derivation.algebra import Entries, Index
+from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.misconceptions import Slipped, slips
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SymattnError

@@ -12,10 +12,9 @@ from fractions import Fraction as Ratio
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Op, Step, StepName
+from symattn.derivation.derivation import Derivation, Op, Step, StepName, in_decimals
 from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
 from symattn.exact import Matrix, Outline, Value, exponential
-from symattn.exact.carry import in_decimals
 from symattn.exact.sums import dot, total
 from symattn.formula import (
     NOTHING,

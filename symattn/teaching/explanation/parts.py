@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from symattn.derivation.derivation import Derivation, Index, Op, Operand, Step, StepName, Taken, View
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import ActivationGradient, MatMul, RunningMaximum, Scale, Slice, Softmax, Stack
 from symattn.derivation.ops.jacobian import InfinityNorm

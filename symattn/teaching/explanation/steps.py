@@ -10,14 +10,13 @@ from math import ceil
 from operator import mul
 from typing import Literal
 
-from symattn.derivation.algebra import index, size_formula
-from symattn.derivation.derivation import Derivation, Index, Op, Operand, Step, StepName, View
+from symattn.derivation.algebra import Index, index, size_formula
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, View, in_decimals
 from symattn.derivation.ops import Mask, MatMul
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.sizes import letters_of
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
-from symattn.exact.carry import in_decimals
 from symattn.formula import (
     NOTHING,
     CellKind,

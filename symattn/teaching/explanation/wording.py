@@ -11,10 +11,9 @@ from functools import cache, cached_property, partial
 from itertools import product
 from typing import Literal
 
-from symattn.derivation.algebra import VALUES, Entries, size_formula
+from symattn.derivation.algebra import VALUES, Entries, Index, size_formula
 from symattn.derivation.derivation import (
     Derivation,
-    Index,
     Op,
     Operand,
     Orientation,
@@ -23,6 +22,8 @@ from symattn.derivation.derivation import (
     StepName,
     Style,
     View,
+    in_decimals,
+    is_short_fraction,
     symbol_names,
 )
 from symattn.derivation.ops import Mask, MatMul, Scale
@@ -43,7 +44,6 @@ from symattn.exact import (
     is_symbolic,
     significant_text,
 )
-from symattn.exact.carry import in_decimals, is_short_fraction
 from symattn.exact.real import as_real, going_on
 from symattn.formula import (
     Annotated,

@@ -25,7 +25,7 @@ from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError, SelfCheckError, offered
-from symattn.exact.outside import listed
+from symattn.exact.values import listed
 from symattn.foundation import dice
 from symattn.foundation.typed import Between, OneOf, Place, Such, plain, read
 from symattn.page.document import TextLike, as_text

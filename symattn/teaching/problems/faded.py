@@ -8,7 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from symattn.derivation.derivation import Derivation, Index, Operand, Step, View
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Derivation, Operand, Step, View
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of

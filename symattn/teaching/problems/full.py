@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
-from symattn.derivation.derivation import Derivation, Matrix, Op, Operand, Outline, Step
+from symattn.derivation.derivation import Derivation, Op, Operand, Step
 from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
+from symattn.exact import Matrix, Outline
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Together, paragraph, sentence
 from symattn.teaching.explanation import Detail
