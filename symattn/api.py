@@ -1,4 +1,4 @@
-"""The same verbs in Python as on the command line: `derive`, `worksheet`, `check` and `grade`."""
+"""The same verbs in Python as on the command line, `derive`, `worksheet`, `check` and `grade`; and what they take."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from inspect import signature
+from numbers import Integral
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, overload
 
 from symattn import exact
-from symattn.arguments import checked as checked_arguments
 from symattn.derivation.counts import Counts, counts
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
-from symattn.derivation.sizes import with_letters
+from symattn.derivation.sizes import read_size, with_letters
 from symattn.derivation.symbolic import (
     compiled,
     derivative,
@@ -35,6 +35,7 @@ from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.values import listed
 from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
+from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
@@ -60,6 +61,7 @@ from symattn.teaching.problem import (
     read_problem_file,
 )
 from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems.draws import LARGEST_SIZE
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import (
     DEFAULT_FORMATS,
@@ -87,6 +89,7 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.implementations.report import Comparison
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
+
 
 _LOG = logging.getLogger("symattn")
 SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -952,6 +955,100 @@ def make_recipe(
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
     refuse_idle(spec.mechanism, settings or {})
     return Recipe(spec, seed, tuple(parts), marks or {})
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+# What the verbs take besides matrices and settings; on the command line the same limits hold.
+
+NAMED_ENTRIES: tuple[str, ...] = get_args(get_args(WhichEntries)[0])
+ENTRIES = f"{', '.join(NAMED_ENTRIES)}, or pairs of indices from 0 such as [(0, 0), (1, 2)]"
+SIZE = f"a whole number from 1 to {LARGEST_SIZE}, a letter, or a sum such as 2*d"
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _entries(value: Any, place: Place) -> Any:
+    if isinstance(value, str) and value in NAMED_ENTRIES:
+        return value
+    if isinstance(value, str):
+        raise place.wrong(value, ENTRIES, NAMED_ENTRIES)
+    if not isinstance(value, list | tuple) or not all(map(_is_pair, value)):
+        raise place.wrong(value, ENTRIES)
+    return tuple((int(i), int(j)) for i, j in value)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(_is_whole(x) and x >= 0 for x in value)
+
+
+def _size(value: Any, place: Place) -> Size:
+    size = read_size(value)
+    if size is None or (isinstance(size, int) and size > LARGEST_SIZE):
+        raise place.wrong(value, SIZE)
+    return size
+
+
+def _being(kind: Any, expected: str) -> ReadBy:
+    """What must be of a kind, as which it is taken."""
+
+    def read(value: object, place: Place) -> object:
+        if not isinstance(value, kind):
+            raise place.wrong(value, expected)
+        return value
+
+    return ReadBy(read)
+
+
+PathArgument = Annotated[Any, _being(str | Path, "a path")]
+ExecutorArgument = Annotated[Any, _being(Executor, "an executor of concurrent.futures, such as ProcessPoolExecutor()")]
+FunctionArgument = Annotated[Any, _being(Callable, "a function")]
+LookArgument = Annotated[Any, _being(Look, "what make_look gives")]
+Names = Annotated[tuple[str, ...], OrOne()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """What every argument may be; what several verbs take under one name is the same for all."""
+
+    n: Annotated[int, Between(1, 100_000)]
+    seed: int
+    places: Annotated[int, Between(0, 50)] | None
+    jobs: Annotated[int, Between(0, 256)]
+    time_limit: Annotated[float, Between(0)]
+    mechanism_name: str
+    problem: str
+    scheme: PathArgument | None
+    out: PathArgument | None
+    title: str
+    symbolic: bool
+    corrected: bool
+    miniature: bool
+    together: bool
+    overview: bool
+    recipe: bool
+    precision_mark: bool
+    entries: Annotated[Any, ReadBy(_entries)]
+    sizes: Mapping[str, Annotated[Any, ReadBy(_size)]] | None
+    layout: Layout
+    conventions: Conventions
+    look: LookArgument
+    executor: ExecutorArgument | None
+    progress: FunctionArgument
+    ask: FunctionArgument | None
+    forms: Names
+    feedback: Names | None
+    gradebooks: Names
+    solutions: Names
+    parts: Names
+    marks: Mapping[str, Annotated[int, Between(1, 1000)]] | None
+
+
+def checked_arguments(**stated: object) -> Any:
+    """The arguments of a verb by name, as they are worked with; `InputError` says which one is wrong, and why."""
+    whole = {key: int(value) if _is_whole(value) else value for key, value in stated.items()}  # NumPy's are whole too
+    return read(Annotated[Any, Some(Arguments)], whole)
 
 
 __all__ = [

@@ -13,7 +13,7 @@ import pytest
 from sentences import refused_saying
 
 import symattn
-from symattn import arguments
+from symattn import api
 from symattn.cli.derive import derive as derive_command
 from symattn.cli.worksheet import worksheet as worksheet_command
 from symattn.derivation.mechanisms import Settings
@@ -91,10 +91,10 @@ RANGES = (
 def test_an_argument_has_the_range_of_its_option(command, option, argument):
     [kind] = (p.type for p in command.params if p.name == option)
     for value in (kind.min, kind.max):
-        assert arguments.checked(**{argument: value}) == {argument: value}
+        assert api.checked_arguments(**{argument: value}) == {argument: value}
     for value in (kind.min - 1, kind.max + 1):
         with refused_saying(rf"^{argument} is {value}; .* from {kind.min} to {kind.max} was expected\.$"):
-            arguments.checked(**{argument: value})
+            api.checked_arguments(**{argument: value})
 
 
 WORKERS = [

@@ -80,7 +80,7 @@ OF_MAKING: tuple[str, ...] = (
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "symattn": (
         *OF_MAKING,
-        "cli", "testing.py", "api.py", "arguments.py", "practice/page", "practice/site.py", "practice/engine.py",
+        "cli", "testing.py", "api.py", "practice/page", "practice/site.py", "practice/engine.py",
         "practice/choices.py",
         "page/fonts",
         "teaching/stress.py",

@@ -49,7 +49,7 @@ from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.separation import separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.remarks import diagnoses
+from symattn.teaching.problems.derived import diagnoses
 
 TABLES = tables_beside(__file__)
 

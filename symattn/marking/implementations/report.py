@@ -16,7 +16,7 @@ from symattn.marking.implementations.running import MEMORY, Failure
 from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problems.remarks import feedback
+from symattn.teaching.problems.derived import feedback
 from symattn.teaching.sheets import render, shown
 
 Status = Literal["right", "follows", "departs", "not seen"]

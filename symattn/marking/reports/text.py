@@ -30,7 +30,7 @@ from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, shor
 from symattn.marking.reports.worked import StudentWork
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
-from symattn.teaching.problems.remarks import feedback
+from symattn.teaching.problems.derived import feedback
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,
