@@ -149,6 +149,11 @@ def key_of(question):
 # ------------------------------------------------------------------------------------------------ numbers as texts
 
 
+def texts(pages, form=None):
+    """Pages as they are typed into a file: every number in a form, else exactly."""
+    return {name: [[(form or exactly)(x) for x in row] for row in rows] for name, rows in pages.items()}
+
+
 def exactly(value):
     """The exact value as SymPy prints it: (3*exp(2) + 1)/(1 + exp(2)), -1/2, sqrt(3)/3; -∞ where that is meant."""
     if value is NEGATIVE_INFINITY:

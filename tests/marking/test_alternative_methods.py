@@ -20,6 +20,7 @@ from scripts import (
     script,
     shown,
     step_of,
+    texts,
     texts_times,
     turned,
     unsimplified,
@@ -163,9 +164,8 @@ def masked_after_the_softmax_and_normalised_again(q):
 
 def weights_by_hand(q, shifted):
     p = found(q)
-    texts = unsimplified(p, last_scores(q), shifted=shifted)
-    readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
-    yield script(q, laid(q, {**readable, **texts}, texts_times))
+    by_hand = unsimplified(p, last_scores(q), shifted=shifted)
+    yield script(q, laid(q, {**texts(p), **by_hand}, texts_times))
 
 
 def weights_not_simplified(q):
@@ -178,8 +178,7 @@ def weights_not_simplified_and_shifted(q):
 
 def weights_by_log_sum_exp(q):
     p = found(q)
-    readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
-    yield script(q, laid(q, {**readable, "A": log_sum_exp(p[last_scores(q)])}, texts_times))
+    yield script(q, laid(q, {**texts(p), "A": log_sum_exp(p[last_scores(q)])}, texts_times))
 
 
 WAYS = (

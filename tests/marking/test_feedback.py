@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import softmax
-from scripts import decimals, exactly, key_of, key_script, marked, page, script, step_of, with_entry
+from scripts import decimals, exactly, key_of, key_script, marked, page, script, step_of, texts, with_entry
 from scripts import drawn as drawn_question
 from test_worked_cases import CASES
 
@@ -445,9 +445,7 @@ def wrong_by(q, id):
 def gradients():
     """Attention and its gradients, worked to four places."""
     asked = question("attention_gradient")
-    return asked, {
-        name: [[f"{approximate(x):.4f}" for x in row] for row in rows] for name, rows in key_of(asked).items()
-    }
+    return asked, texts(key_of(asked), lambda x: f"{approximate(x):.4f}")
 
 
 def feedback_on(asked, answers):
@@ -469,7 +467,7 @@ def test_a_term_with_powers_is_told_as_a_decimal():
 def test_a_matrix_with_a_missing_column_is_not_everything_right():
     """Its entries are implied by the next line, and earn their marks."""
     asked = question("attention")
-    answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
+    answers = texts(key_of(asked))
     assert "Everything is right." in feedback_on(asked, answers)
     answers["S"] = [row[:-1] for row in answers["S"]]
     marking = symattn.check(asked, answers)
@@ -479,7 +477,7 @@ def test_a_matrix_with_a_missing_column_is_not_everything_right():
 
 def test_what_was_noticed_in_reading_is_placed_by_the_signs_of_the_sheet():
     asked = question("layer_norm")
-    answers = {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
+    answers = texts(key_of(asked))
     answers["N_var"][1][0] += "?"
     answers["N_hat"][0][1] += "?"
     said = feedback_on(asked, answers)

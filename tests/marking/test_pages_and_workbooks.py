@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import decimals, key_of, marked
+from scripts import decimals, key_of, marked, texts
 from sentences import refused_saying
 from trials import tries
 
@@ -37,7 +37,7 @@ def question(mechanism="attention"):
 
 @cache
 def key(mechanism="attention"):
-    return {name: [[decimals(4)(x) for x in row] for row in rows] for name, rows in key_of(question(mechanism)).items()}
+    return texts(key_of(question(mechanism)), decimals(4))
 
 
 def all_right(content, form="", mechanism="attention"):
@@ -146,7 +146,7 @@ def test_workbooks_on_one_sheet_or_with_a_sheet_for_every_part():
     assert all_right(whole)
     found = read_submission(whole, [question()])
     assert (found.name, found.sheet) == ("Ada", SHEET)
-    assert all_right(workbook({name.replace("'", "′"): [list(row) for row in m] for name, m in key().items()}))
+    assert all_right(workbook({name.replace("'", "′"): rows for name, rows in key().items()}))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import sympy
 from filling import fill
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scripts import decimals, exactly, key_of, marked
+from scripts import decimals, exactly, key_of, marked, texts
 from trials import tries
 
 import symattn
@@ -43,8 +43,7 @@ def question(mechanism="self_attention", problem="full", seed=11):
 
 @cache
 def key(mechanism="self_attention", places=3):
-    rows = key_of(question(mechanism))
-    return {name: [[decimals(places)(x) for x in row] for row in m] for name, m in rows.items()}
+    return texts(key_of(question(mechanism)), decimals(places))
 
 
 def read(text, asked, form="markdown"):
@@ -332,7 +331,7 @@ WITH_A_SMALL_OUTPUT = {
 def test_a_whole_number_among_decimals_has_the_places_of_its_own_matrix(at, right):
     """0 beside 1.82 is 0.00, though the same number has six places in another line: 0.004277, and not 0.271649."""
     asked = symattn.derive("self_attention", **WITH_A_SMALL_OUTPUT, notation="note-003").worksheet().question
-    rows = {name: [[decimals(6)(x) for x in row] for row in m] for name, m in key_of(asked).items()}
+    rows = texts(key_of(asked), decimals(6))
     assert (abs(float(rows["Z"][at[0]][at[1]])) <= 0.005) is right
     rows["Z"] = [
         ["0" if (i, j) == at else f"{float(x):.2f}" for j, x in enumerate(row)] for i, row in enumerate(rows["Z"])
@@ -392,29 +391,9 @@ def test_any_latex_is_taken_apart(text):
         assert len(read_submission(text, [question()], form="latex").attempts) == 1
 
 
-# ------------------------------------------------------------------------------------------------ first tries
-
-ONES, TWOS = brackets([["1"] * 3] * 3), brackets([["2"] * 3] * 3)
-TRIES = {
-    "corrected below": f"S (first try) = {ONES}\nS (corrected) = {TWOS}",
-    "corrected above": f"S, corrected = {TWOS}\nS (wrong) = {ONES}",
-    "in German": f"S (erster Versuch): {ONES}\nS (korrigiert): {TWOS}",
-    "a word before the name": f"Wrong scores: {ONES}\nCorrected scores: {TWOS}",
-    "a first try, and another": f"S (old) = {ONES}\nS = {TWOS}",
-}
-
-
-@pytest.mark.parametrize("typed", TRIES.values(), ids=TRIES)
-def test_of_a_first_try_and_what_came_of_it_the_second_counts(typed):
-    """Nobody has to say which of them is meant, whether it is right or wrong."""
-    attempt = read(typed, question())
-    assert values(attempt.answers["S"]) == [["2"] * 3] * 3
-    assert not attempt.doubts
-
-
 def test_a_key_may_be_the_function_that_leads_to_a_step():
     """softmax(S) is A, in a mapping as in a text, and never S."""
-    said = {name: [[str(x) for x in row] for row in rows] for name, rows in key(places=4).items()}
+    said = {**key(places=4)}
     said["softmax(S)"] = said.pop("A")
     found = symattn.check(question(), said).reports[0]
     assert (found.total, found.pending) == (found.available, False)
