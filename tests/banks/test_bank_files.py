@@ -1,17 +1,15 @@
 """Banks as files: beside worksheets, in the folder of an exam, the same bytes each time, and what is told of them."""
 
-import hashlib
 from zipfile import ZipFile
 
 import canvas_reader
 import cloze_reader
 import pytest
 import qti_reader
-from click.testing import CliRunner
+from commands import contents, run
 from sentences import refused_saying
 
 from symattn.api import make_recipe
-from symattn.cli import main
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.sheets import Setting, check_formats, sheets, write_sheets
 
@@ -36,21 +34,11 @@ type = "masks"
 """
 
 
-def run(*words):
-    outcome = CliRunner().invoke(main, [*map(str, words)])
-    assert outcome.exit_code == 0, outcome.output
-    return outcome
-
-
-def hashes(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
-
-
 def test_a_set_of_worksheets_is_one_pool(tmp_path):
     words = ["worksheet", "attention", "--level", "starter", "-n", 2, "--seed", 7, "--format", ",".join(FORMATS)]
     outcome = run(*words, "--out", tmp_path / "one")
     assert run(*words[:-1], ",".join(("markdown", *FORMATS)), "--out", tmp_path / "two", "-q").stderr == ""
-    assert hashes(tmp_path / "one").items() < hashes(tmp_path / "two").items()
+    assert contents(tmp_path / "one").items() < contents(tmp_path / "two").items()
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == sorted(
         ["attention-7.json", *(f"attention-7{EXPORTERS[form].SUFFIX}" for form in FORMATS)]
     )
@@ -79,9 +67,9 @@ def test_an_exam_is_a_pool_for_each_question(tmp_path):
     assert {path.name for path in folder.iterdir()} == {
         "exam.json", "SHA256SUMS", *(f"bank{EXPORTERS[form].SUFFIX}" for form in FORMATS),
     }  # fmt: skip
-    before = hashes(folder)
+    before = contents(folder)
     run(*words)
-    assert hashes(folder) == before
+    assert contents(folder) == before
     read, told = cloze_reader.read((folder / "bank.moodle.xml").read_bytes())
     assert len(read) == 6
     assert [bool(sentence) for sentence in told.values()] == [True, False, False]  # what Moodle cannot do, once
@@ -111,6 +99,6 @@ def test_one_choice_and_a_grid_are_questions_of_their_own_kind(tmp_path):
 def test_what_is_no_page_is_refused_where_pages_are_wanted():
     with refused_saying("moodle is a format of question banks, which worksheets and exams are"):
         check_formats(["moodle"])
-    outcome = CliRunner().invoke(main, ["worksheet", "--format", "moodel"])
+    outcome = run("worksheet", "--format", "moodel")
     assert outcome.exit_code != 0
     assert "There is no format 'moodel'; did you mean moodle" in outcome.output

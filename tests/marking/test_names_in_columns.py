@@ -8,13 +8,12 @@ import unicodedata
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
+from commands import run
+from scripts import drawn
 from sentences import refused_saying
 from test_grading_summary import ECF, result, row
 
-from symattn.cli import main
 from symattn.derivation.misconceptions import misconceptions, replayed
-from symattn.foundation.dice import Dice
 from symattn.marking.grading.by_exception import Entered
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.marking.grading.record import Result
@@ -23,7 +22,6 @@ from symattn.marking.reports import report_json
 from symattn.marking.trial import Trial, script
 from symattn.page.document import Table
 from symattn.page.writers.text import plain
-from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
 
 TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
@@ -56,11 +54,6 @@ def report_of(id, **orientation):
     return {**report, "question": {**report["question"], **orientation}}
 
 
-def drawn(notation, problem="full", **more):
-    spec = problem_type(problem).spec({"notation": notation, **more})
-    return next(iter(pool(spec, Dice.seeded(1))))
-
-
 @pytest.mark.parametrize("said", [{"orientation": "columns"}, {"orientation": "rows"}, {}])
 def test_a_class_is_told_names_in_its_own_orientation(said):
     called = in_columns if said == {"orientation": "columns"} else str
@@ -71,7 +64,7 @@ def test_a_class_is_told_names_in_its_own_orientation(said):
 @pytest.mark.parametrize("notation", ["standard", "columns"])
 def test_a_script_s_report_names_its_mistake_as_the_class_does(notation):
     """From a marked script to the class: X1 goes by columns where tokens are rows, T2 is K Qᵀ there."""
-    question = drawn(notation)
+    question = drawn(notation=notation)
     assert question.problem is not None
     for wrong in replayed(question.problem.derivation, ["X1", "T2"]):
         report = mark(question, script(question, wrong.derivation))
@@ -85,7 +78,10 @@ def test_a_script_s_report_names_its_mistake_as_the_class_does(notation):
 
 @pytest.mark.parametrize("problem", ["full", "drills", "choice", "masks", "heatmap", "shapes"])
 def test_every_question_knows_how_its_tokens_lie(problem):
-    assert [drawn(notation, problem).orientation for notation in ("standard", "columns")] == ["rows", "columns"]
+    assert [drawn(problem=problem, notation=notation).orientation for notation in ("standard", "columns")] == [
+        "rows",
+        "columns",
+    ]
 
 
 def test_marking_tried_out_is_told_in_its_orientation():
@@ -101,10 +97,10 @@ def test_what_has_no_place_on_a_paper_is_named_as_it_would_be_there():
         ("columns", "columns masked instead of rows"),
     ):
         with refused_saying(re.escape(f"M9 ({called})")):
-            Entered([drawn(notation)]).say("M9")
+            Entered([drawn(notation=notation)]).say("M9")
 
 
 def test_the_catalogue_lists_both_names():
-    listed = CliRunner().invoke(main, ["list", "misconceptions", "X1"]).output
+    listed = run("list", "misconceptions", "X1").output
     assert "X1: softmax over columns" in listed
     assert re.search("for columns +softmax over rows", listed)

@@ -111,21 +111,10 @@ CASES = [
     ("E16", "positional_encoding", {}, {"E": E}, sinusoids(as_declared, 1000)),
     ("E16", "positional_encoding", {"wavelength": 100}, {"E": E}, sinusoids(as_declared, 10_000)),
     ("E16b", "positional_encoding", {}, {"E": E}, sinusoids(lambda j: (j // 2) / 4, 10_000)),
-    ("E17", "rotary_attention", {"angles": "90, 3/5+4/5i"}, QKV, rotated("rotary-halves", "rotary")),
-    (
-        "E17",
-        "rotary_attention",
-        {"angles": "90, 3/5+4/5i", "position": "rotary-halves"},
-        QKV,
-        rotated("rotary", "rotary-halves"),
-    ),
-    ("E17b", "rotary_attention", {"angles": "90, 3/5+4/5i"}, QKV, rotated("rotary", "rotary-halves")),
-    (
-        "E17b",
-        "rotary_attention",
-        {"angles": "90, 3/5+4/5i", "position": "rotary-halves"},
-        QKV,
-        rotated("rotary-halves", "rotary"),
+    *(
+        (id, "rotary_attention", {"angles": "90, 3/5+4/5i", "position": position}, QKV, rotated(*pairs))
+        for position, other in (("rotary", "rotary-halves"), ("rotary-halves", "rotary"))
+        for id, pairs in (("E17", (other, position)), ("E17b", (position, other)))
     ),
     ("E18", "positional_encoding", {}, {"E": E}, sinusoids(as_declared, 10_000, np.pi / 180)),
     ("E18", "rotary_attention", {"angles": "60"}, {"Q": Q[:, :2], "K": K[:, :2], "V": V}, turned_by(60)),
