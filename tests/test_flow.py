@@ -26,7 +26,8 @@ from symattn.foundation.languages import speaking
 from symattn.marking.submissions import read_submission
 from symattn.page.document import AnswerGrid, Flow, FlowSheet, Look, Solved, all_blocks
 from symattn.page.presentation import presented
-from symattn.page.writers import flow, html, latex, text
+from symattn.page.writers import flow, html, latex
+from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.common import Page, inlines_width
 from symattn.page.writers.figures import Line
 from symattn.page.writers.pdf import write_pdf
@@ -116,7 +117,7 @@ def shown(formula, sums):
             return float(value(rounded))
         case Fraction(above, Name("r", (index,))):
             return float(value(above)) / sums[int(value(index))]
-    return -np.inf if text.on_one_line(formula) == "−∞" else float(value(formula))
+    return -np.inf if on_one_line(formula) == "−∞" else float(value(formula))
 
 
 @pytest.mark.parametrize("notation", ["standard", "columns"])
@@ -135,7 +136,7 @@ def test_a_key_gives_exactly_what_has_no_room_in_its_box():
     rounded = {
         grid.inside.step
         for grid in only(solved.worked).grids
-        if isinstance(grid.inside, AnswerGrid) and any("≈" in text.on_one_line(x) for _, x in grid.inside.filled)
+        if isinstance(grid.inside, AnswerGrid) and any("≈" in on_one_line(x) for _, x in grid.inside.filled)
     }
     wording = wording_of(made.problem)
     said = [repr(block) for block in solved.key]
@@ -248,7 +249,7 @@ def test_tokens_differ_in_their_marks():
 def test_the_dot_product_tells_no_number_on_a_blank_sheet():
     for sheet, numbers in ((only(pictures_of(drawn_sheet("self_attention")).ask), False),
                            (only(pictures_of(drawn_sheet("self_attention")).worked), True)):  # fmt: skip
-        names = [text.on_one_line(part) for part in sheet.dot]
+        names = [on_one_line(part) for part in sheet.dot]
         assert names[:2] == ["s₃₁", "q₃₁·k₁₁ + q₃₂·k₁₂ + q₃₃·k₁₃ + q₃₄·k₁₄"]
         assert (len(names) > 2) == numbers
 

@@ -14,7 +14,7 @@ from trials import tries
 
 from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_root
 from symattn.formula import Infinity, Name, Negative, Number, decimal, number, shortest, symbol_formula
-from symattn.page.writers.text import on_one_line
+from symattn.page.writers.characters import on_one_line
 
 TABLES = tables_beside(__file__)
 

@@ -29,6 +29,7 @@ from symattn.marking.submissions import labels
 from symattn.page.document import Paragraph, Sentence, Words, spans
 from symattn.page.presentation import blocks_in_language
 from symattn.page.writers import text
+from symattn.page.writers.characters import on_one_line
 from symattn.practice import engine
 from symattn.practice.session import Session
 from symattn.practice.site import Course, Topic, write_site
@@ -89,7 +90,7 @@ def test_of_a_hidden_score_it_is_heard_that_it_is_hidden():
 def test_no_plus_is_lost_where_a_sum_goes_on_on_the_next_line():
     lines = fold(Relation((Name("x"), Sum(tuple(Number(f"1{k}") for k in range(9)))), ("=",)), 7)
     assert len(lines) > 2
-    assert sum(text.on_one_line(line).count("+") for line in lines) == 8
+    assert sum(on_one_line(line).count("+") for line in lines) == 8
 
 
 def test_the_first_product_of_a_hint_is_what_it_comes_to():

@@ -54,9 +54,8 @@ from symattn.page.document import (
 from symattn.page.presentation import presented, translated, untranslated
 from symattn.page.writers import markdown
 from symattn.page.writers import text as terminal
-from symattn.page.writers.characters import columns_of
+from symattn.page.writers.characters import columns_of, plain, wrapped
 from symattn.page.writers.common import visible
-from symattn.page.writers.text import plain, wrapped
 from symattn.teaching.exam import make_exam
 from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents

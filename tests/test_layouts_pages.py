@@ -39,9 +39,9 @@ from symattn.page.document import (
     all_blocks,
 )
 from symattn.page.writers import latex
+from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
-from symattn.page.writers.text import on_one_line
 from symattn.page.writers.typst import write
 from symattn.teaching.exam.deploy import copies, freeze, make_exam
 from symattn.teaching.exam.papers import key, paper

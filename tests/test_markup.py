@@ -16,6 +16,7 @@ from symattn.page import markup
 from symattn.page.document import Display, Document, ItemList, Paragraph, Table
 from symattn.page.notation import load_notation
 from symattn.page.writers import latex, markdown, tex, text
+from symattn.page.writers.characters import on_one_line, plain
 from symattn.teaching.description import in_letters
 from symattn.teaching.explanation.wording import Wording
 
@@ -58,7 +59,7 @@ def test_markdown_of_a_page_is_the_text_that_was_typed():
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=60))
 def test_words_stay_as_they_were_typed_or_are_told(typed):
     try:
-        shown = text.plain(markup.inlines(typed))
+        shown = plain(markup.inlines(typed))
     except InputError:
         return
     letters = [c for c in typed if c.isalnum() and c.isascii()]
@@ -103,7 +104,7 @@ TYPED = {
 
 @pytest.mark.parametrize("source", TYPED)
 def test_what_teachers_type_is_shown(source):
-    assert text.on_one_line(read_tex(source)) == TYPED[source]
+    assert on_one_line(read_tex(source)) == TYPED[source]
     assert speak(read_tex(source))
 
 
@@ -131,7 +132,7 @@ def test_the_formulas_of_every_mechanism_are_read_as_they_are_written(name):
 
 def test_every_greek_letter_that_pages_write_is_read():
     for letter, command in tex.GREEK.items():
-        assert text.on_one_line(read_tex(command)) == ("ε" if letter == "ε" else letter)
+        assert on_one_line(read_tex(command)) == ("ε" if letter == "ε" else letter)
 
 
 @pytest.mark.parametrize(

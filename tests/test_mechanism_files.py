@@ -17,7 +17,7 @@ import symattn
 from symattn.derivation.mechanisms import kept_mechanism, mechanism
 from symattn.errors import InputError
 from symattn.exact.approximate import approximate
-from symattn.page.writers.text import plain
+from symattn.page.writers.characters import plain
 
 FILES = Path(__file__).parent / "mechanism_files"
 GENERAL, ADDITIVE = str(FILES / "general.toml"), str(FILES / "additive.toml")

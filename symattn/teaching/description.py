@@ -23,7 +23,7 @@ from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size, values_of
 from symattn.page.notation import load_notation
-from symattn.page.writers.text import on_one_line, wrapped
+from symattn.page.writers.characters import on_one_line, wrapped
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problem import OF_CUSTOM

@@ -23,9 +23,9 @@ from symattn.page.document import (
     spans,
 )
 from symattn.page.writers import common
+from symattn.page.writers.characters import plain
 from symattn.page.writers.common import Page
 from symattn.page.writers.rows import on_new_pages
-from symattn.page.writers.text import plain
 from symattn.teaching.exam.deploy import freeze, make_exam, thaw, thawed
 from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.exam.spec import ExamSpec, read_exam_file

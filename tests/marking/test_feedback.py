@@ -32,7 +32,7 @@ from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Math, spans
 from symattn.page.writers import FORMATS
-from symattn.page.writers.text import on_one_line
+from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import ChoiceAnswer
 
 SOME = (

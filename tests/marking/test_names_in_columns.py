@@ -21,7 +21,7 @@ from symattn.marking.marker import mark
 from symattn.marking.reports import report_json
 from symattn.marking.trial import Trial, script
 from symattn.page.document import Table
-from symattn.page.writers.text import plain
+from symattn.page.writers.characters import plain
 from symattn.teaching.problems import problem_type
 
 TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}

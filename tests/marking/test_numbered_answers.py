@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trials import tries
 
 import symattn
-from symattn.page.writers.text import plain
+from symattn.page.writers.characters import plain
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, ShapeAnswer, WordAnswer
 from symattn.teaching.sheets import render
 from tests.marking.scripts import exactly, key_of, legible

@@ -30,7 +30,8 @@ from symattn.marking.reports.text import MOST_TOLD, ReportText, places
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
 from symattn.page.presentation import make_look, presented
-from symattn.page.writers import FORMATS, pdf, text
+from symattn.page.writers import FORMATS, pdf
+from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.common import visible
 from symattn.teaching.problems import drawn_types, problem_types
 from symattn.teaching.question import (
@@ -362,7 +363,7 @@ def test_what_was_typed_comes_out_as_it_was_typed(typed):
 def test_an_entry_is_drawn_as_what_it_means(typed):
     """The drawing, read again, is the same number; the reader of numbers is the witness."""
     reading = read(typed)
-    drawn_again = text.on_one_line(formula_of(reading.tree))
+    drawn_again = on_one_line(formula_of(reading.tree))
     assert decide(read(drawn_again).value, reading.value).equal, drawn_again
 
 

@@ -32,7 +32,7 @@ from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.files import FORMS
 from symattn.page.document import Heading, all_blocks
 from symattn.page.writers import FORMATS, markdown
-from symattn.page.writers import text as plain
+from symattn.page.writers.characters import on_one_line
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems import problem_type
 from symattn.teaching.sheets import sheets
@@ -148,7 +148,7 @@ def answers_of(mechanism):
     wording = Wording(one.question.problem.derivation, one.question.problem.notation)
     steps = [wording.derivation[part.name] for part in one.question.parts]
     words = [wording.word(step) or step.name for step in steps]
-    signs = [plain.on_one_line(wording.name(step.name)) for step in steps]
+    signs = [on_one_line(wording.name(step.name)) for step in steps]
     values = [np.array([[float(approximate(x)) for x in row] for row in step.result.rows]) for step in steps]
     called = [word if words.count(word) == 1 else f"{word} {sign}" for word, sign in zip(words, signs, strict=True)]
     return one.question, [*map(Answer, signs, called, values)]

@@ -11,6 +11,7 @@ from pypdf import PdfReader
 from trials import tries
 from writer_samples import FIGURE, indexed, sheet
 
+from symattn.errors import columns_of
 from symattn.formula.nodes import Name, Number, Text
 from symattn.page.document import (
     Diagram,
@@ -24,9 +25,8 @@ from symattn.page.document import (
     settled,
 )
 from symattn.page.writers import FORMATS, pdf
-from symattn.page.writers.characters import columns_of, figure
 from symattn.page.writers.common import PAGE_WIDTH, Page
-from symattn.page.writers.figures import Box, Frame, Line, Remark, crossings, drawn, network
+from symattn.page.writers.figures import Box, Frame, Line, Remark, crossings, drawn, in_characters, network
 
 
 @st.composite
@@ -205,7 +205,7 @@ def traced(lines):
 def test_lines_of_characters_can_be_followed(diagram):
     """Every line of a picture, followed from its arrow back, comes from the right boxes and from no other."""
     adjacent = replace(diagram, edges=tuple(edge for edge in diagram.edges if edge[0][0] - edge[1][0] == 1))
-    picture = figure(adjacent, lambda f: f.words, lambda w: "", 100)
+    picture = in_characters(adjacent)
     lines = picture.split("\n")
     names = {box.words: (i, j) for i, layer in enumerate(adjacent.layers) for j, box in enumerate(layer.boxes)}
     wanted = {(low, high) for low, low_at in names.items() for high, high_at in names.items()
@@ -222,7 +222,7 @@ def test_a_figure_keeps_to_its_columns_or_is_told_in_words(columns):
         tuple(((1, 0), (0, j)) for j in range(6)),
         "",
     )
-    picture = figure(wide, lambda f: f.words, lambda w: "", columns)
+    picture = in_characters(wide, columns)
     assert all(columns_of(line) <= columns for line in picture.split("\n"))
     assert all(f"b0{j}" in picture for j in range(6))
     assert ("←" in picture) == (columns == 12)

@@ -20,6 +20,7 @@ from symattn.page.document import (
     Words,
 )
 from symattn.page.writers import FORMATS, text
+from symattn.page.writers.characters import COLUMNS
 
 TABLES = tables_beside(__file__)
 
@@ -115,7 +116,7 @@ def test_a_grid_in_falks_scheme_is_found_again():
 def drawn(*blocks):
     document = blocks[0] if isinstance(blocks[0], Document) else sheet(*blocks)
     lines = text.write(document).rstrip().split("\n")
-    assert max(map(len, lines)) <= text.COLUMNS
+    assert max(map(len, lines)) <= COLUMNS
     return lines[3:]
 
 

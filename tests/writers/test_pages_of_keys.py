@@ -49,7 +49,8 @@ from symattn.page.document import (
     settled,
 )
 from symattn.page.presentation import presented
-from symattn.page.writers import FORMATS, text, typst
+from symattn.page.writers import FORMATS, typst
+from symattn.page.writers.characters import plain as in_words
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import LaidOut, write_pdf
@@ -117,7 +118,7 @@ def test_headings_stay_whole_and_pages_are_full(mechanism):
     key, _, found = key_of(mechanism)
     headings = [block for block in all_blocks(key.blocks) if isinstance(block, Heading)]
     formulas = {block: [m for m in block.content if isinstance(m, Math)] for block in headings}
-    short = {text.plain(block.label) for block in headings if all(width(m.formula) < 15 for m in formulas[block])}
+    short = {in_words(block.label) for block in headings if all(width(m.formula) < 15 for m in formulas[block])}
     words_alone = [block for block in headings if block.of == "question" and not formulas[block]]
     below = []
     for page in found:

@@ -57,7 +57,7 @@ CASES = [tuple(map(str.strip, line.split(" | "))) for line in LINES.strip().spli
 
 @pytest.mark.parametrize(("name", "latex", "typst", "text"), CASES, ids=[case[0] for case in CASES])
 def test_a_formula_is_written(name, latex, typst, text):
-    from symattn.page.writers.text import on_one_line
+    from symattn.page.writers.characters import on_one_line
 
     formula = FORMULAS[name]
     assert " ".join(FORMATS["latex"].formula(formula).split()) == latex

@@ -33,7 +33,7 @@ from symattn.marking.submissions.names import normal
 from symattn.marking.submissions.tables import read_matrix
 from symattn.marking.submissions.written import Written
 from symattn.marking.trial import value_of
-from symattn.page.writers import text as plain
+from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.common import letter
 from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.question import (
@@ -799,7 +799,7 @@ def _places(number: int, question: Question) -> Iterator[Place]:
 
 def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
     problem, answer = question.problem, part.answer
-    shown = frozenset(normal(plain.on_one_line(grid.name)) for grid in grids_of(part)) or frozenset({normal(part.name)})
+    shown = frozenset(normal(on_one_line(grid.name)) for grid in grids_of(part)) or frozenset({normal(part.name)})
     aliases = frozenset({normal(part.name)})
     match answer:
         case StepAnswer(step) | EntriesAnswer(step) if problem is not None:

@@ -28,7 +28,7 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
-from symattn.page.writers.text import plain
+from symattn.page.writers.characters import plain
 from symattn.teaching.explanation.wording import in_signs, step_in_signs
 
 

@@ -14,7 +14,7 @@ from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Said, Shaded, S
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.page.document import Inlines, Math, Words, spans
-from symattn.page.writers.text import plain
+from symattn.page.writers.characters import plain
 from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.question import Json
 

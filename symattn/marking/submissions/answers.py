@@ -27,8 +27,7 @@ from symattn.marking.submissions.entries import (
 from symattn.marking.submissions.shapes import Shape, shape
 from symattn.marking.submissions.tables import Rows, read_matrix
 from symattn.page.document import AnswerGrid, Table, all_blocks
-from symattn.page.writers import common
-from symattn.page.writers import text as plain
+from symattn.page.writers import characters, common
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -359,7 +358,7 @@ def ticked(text: str, options: Sequence[str], several: bool = True) -> Ticked | 
 @cache
 def option_texts(answer: ChoiceAnswer) -> tuple[str, ...]:
     """What the options say, on one line each."""
-    return tuple(plain.plain(option.text) for option in answer.options)
+    return tuple(characters.plain(option.text) for option in answer.options)
 
 
 SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {

@@ -34,7 +34,7 @@ from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks
 from symattn.page.presentation import blocks_in_language, presented
 from symattn.page.writers import common, markdown, notebook
-from symattn.page.writers import text as plain
+from symattn.page.writers.characters import on_one_line
 from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
@@ -91,7 +91,7 @@ class Slot:
         """What the first cell of a grid or a table says."""
         match self.block:
             case AnswerGrid(name=name):
-                return plain.on_one_line(name)
+                return on_one_line(name)
             case Table(header=header):
                 return "".join(markdown.in_line(header[0]))
         return ""
@@ -657,7 +657,7 @@ def _expected(slot: Slot) -> tuple[list[str], list[str], dict[tuple[int, int], s
     """The heads of columns and rows as they were printed, and the entries that were."""
     match slot.block:
         case AnswerGrid(rows=high, columns=wide) as grid:
-            heads, labels = ([*map(plain.on_one_line, own)] for own in (grid.column_labels, grid.row_labels))
+            heads, labels = ([*map(on_one_line, own)] for own in (grid.column_labels, grid.row_labels))
             numbers = [str(k) for k in range(1, max(high, wide) + 1)]
             printed = {place: markdown.in_cell(value) for place, value in grid.filled}
             return heads or numbers[:wide], labels or numbers[:high], printed

@@ -20,7 +20,7 @@ from symattn.marking.submissions.alphabet import rewriting
 from symattn.marking.submissions.entries import undecorated, visible
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.notation import load_notation
-from symattn.page.writers import text
+from symattn.page.writers.characters import on_one_line
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import PropertyAnswer, Question
 
@@ -219,7 +219,7 @@ class Names:
             return {}
         wording = Wording(problem.derivation, problem.notation)
         givens = [name for name, value in problem.derivation.givens.items() if isinstance(value, Matrix)]
-        signs = ((sign, name) for name in givens for sign in (name, text.on_one_line(wording.name(name))))
+        signs = ((sign, name) for name in givens for sign in (name, on_one_line(wording.name(name))))
         return {normal(sign).casefold(): name for sign, name in signs}
 
     def sign(self, name: str) -> str:
@@ -338,11 +338,11 @@ class Names:
     def _ways_in(self, wording: Wording) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for step in wording.derivation:
-            ways = [_as_rule(text.on_one_line(wording.rule(step)))]
+            ways = [_as_rule(on_one_line(wording.rule(step)))]
             if StepName.of(step.name).stem == "Z":
                 ways.append("Attention(QKV)")
             for operand in step.operands:
-                sign = _as_rule(text.on_one_line(wording.name(operand.name)))
+                sign = _as_rule(on_one_line(wording.name(operand.name)))
                 ways += [ways[0].replace(sign, way, 1) for way in found.get(operand.name, ()) if sign in ways[0]]
             found[step.name] = [way for way in ways if way not in self._known][:_MOST_WAYS]
         return found
@@ -380,7 +380,7 @@ class Names:
         for step in problem.derivation:
             if step.token is not None:
                 lines.setdefault(step.role, []).append(step.name)
-        called = {normal(sign): role for role in lines for sign in (role, text.on_one_line(wording.name(role)))}
+        called = {normal(sign): role for role in lines for sign in (role, on_one_line(wording.name(role)))}
         return tuple(lines.get(called.get(normal(name), ""), ()))
 
     def place(self, name: str) -> str:
@@ -401,13 +401,13 @@ class Names:
         for part in self.question.parts:
             for grid in all_blocks(part.ask):
                 if isinstance(grid, AnswerGrid):
-                    yield text.on_one_line(grid.name), part.name
+                    yield on_one_line(grid.name), part.name
             if isinstance(part.answer, PropertyAnswer):
                 yield from ((name, part.name) for name in part.answer.model)
         if (problem := self.question.problem) is not None:
             wording = Wording(problem.derivation, problem.notation)
             for step in problem.derivation:
-                yield text.on_one_line(wording.name(step.name)), step.name
+                yield on_one_line(wording.name(step.name)), step.name
                 yield step.name, step.name
 
     def _words(self) -> Iterator[tuple[str, str]]:

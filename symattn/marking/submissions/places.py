@@ -22,7 +22,7 @@ from symattn.marking.submissions.tables import BULLET, Rows, are_bulleted, as_ro
 from symattn.marking.submissions.written import Written
 from symattn.page.document import Heading, Inlines
 from symattn.page.presentation import blocks_in_language
-from symattn.page.writers import text as plain
+from symattn.page.writers.characters import plain
 from symattn.teaching.question import ChoiceAnswer, OrderAnswer, Part, RubricAnswer, WordAnswer
 
 
@@ -237,7 +237,7 @@ def _style(marker: re.Match[str]) -> str:
 def _titles(title: Inlines) -> tuple[str, ...]:
     """A heading in every language, by its letters and digits."""
     ways = [blocks_in_language((Heading(title, 1),), language) for language in languages()]
-    return tuple(dict.fromkeys(_plain(plain.plain(block.content)) for [block] in ways if isinstance(block, Heading)))
+    return tuple(dict.fromkeys(_plain(plain(block.content)) for [block] in ways if isinstance(block, Heading)))
 
 
 def _plain(text: str) -> str:

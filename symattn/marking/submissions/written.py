@@ -58,7 +58,7 @@ from symattn.marking.submissions.entries import (
 from symattn.marking.submissions.names import Names, normal, place_in
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import LARGEST, read_matrix
-from symattn.page.writers import text as plain
+from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import (
     CellsAnswer,
     EntriesAnswer,
@@ -456,9 +456,7 @@ class _Reader:
         assert isinstance(part.answer, EntriesAnswer)
         if grid.shape != shape_of(part):
             return grid
-        printed = {
-            place for place, name in grids_of(part)[0].filled if any(c.isdigit() for c in plain.on_one_line(name))
-        }
+        printed = {place for place, name in grids_of(part)[0].filled if any(c.isdigit() for c in on_one_line(name))}
         rows = [list(row) for row in grid.rows]
         for i, j, entry in grid.cells():
             if (i, j) in part.answer.cells:

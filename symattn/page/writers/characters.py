@@ -1,16 +1,70 @@
-"""Pictures made of characters: small blocks of lines that are set beside and above one another, and figures of them."""
+"""What a line of characters can show: words, formulas over several lines or on one, and pictures of matrices.
+
+A `Picture` is a small block of lines that is set beside and above others.  Terminals show it, and every format that has
+a formula or a name as plain text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from functools import lru_cache
+from itertools import pairwise
+from typing import assert_never
 
 from symattn.errors import columns_of
-from symattn.formula.nodes import Formula
-from symattn.page.document import Diagram, Inlines, Place
-from symattn.page.writers.common import label
-from symattn.page.writers.figures import Network, Node, arranged, is_waypoint, network
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    Marked,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    contains,
+    explicit,
+    is_signed_number,
+    pieces,
+    run_together,
+)
+from symattn.page.document import (
+    AnswerGrid,
+    Code,
+    Entries,
+    FillIn,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    Math,
+    Span,
+    Strong,
+    Words,
+    spans,
+)
+from symattn.page.writers import common
+
+COLUMNS = 100  # the width of formulas and figures on a terminal
 
 
 def left(text: str, columns: int) -> str:
@@ -27,7 +81,7 @@ def centre(text: str, columns: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Picture:
     """Lines of one width; `baseline` is the index of the line that neighbours are set level with."""
 
     lines: tuple[str, ...]
@@ -49,42 +103,42 @@ class Block:
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.lines)
 
-    def __add__(self, other: Block) -> Block:
+    def __add__(self, other: Picture) -> Picture:
         return beside(self, other)
 
 
-def text(line: str) -> Block:
-    return Block((line,))
+def text(line: str) -> Picture:
+    return Picture((line,))
 
 
 EMPTY = text("")
 
 
-def grown(block: Block, above: int, below: int) -> Block:
+def grown(block: Picture, above: int, below: int) -> Picture:
     """The block with blank lines above and below its baseline, as many as asked for at least."""
     top, bottom = max(0, above - block.baseline), max(0, below - block.depth)
     if not top and not bottom:
         return block
     blank = (" " * block.width,)
-    return Block(blank * top + block.lines + blank * bottom, block.baseline + top)
+    return Picture(blank * top + block.lines + blank * bottom, block.baseline + top)
 
 
-def beside(*blocks: Block) -> Block:
+def beside(*blocks: Picture) -> Picture:
     """Blocks in a row, baselines level."""
     above = max((block.baseline for block in blocks), default=0)
     below = max((block.depth for block in blocks), default=0)
     columns = [grown(block, above, below).lines for block in blocks or (EMPTY,)]
-    return Block(tuple(map("".join, zip(*columns, strict=True))), above)
+    return Picture(tuple(map("".join, zip(*columns, strict=True))), above)
 
 
-def stacked(blocks: Sequence[Block], baseline: int, align: str = "centre") -> Block:
+def stacked(blocks: Sequence[Picture], baseline: int, align: str = "centre") -> Picture:
     """Blocks over one another; `baseline` counts lines from the top."""
     wide = max(block.width for block in blocks)
     place = {"centre": centre, "left": left, "right": right}[align]
-    return Block(tuple(place(line, wide) for block in blocks for line in block.lines), baseline)
+    return Picture(tuple(place(line, wide) for block in blocks for line in block.lines), baseline)
 
 
-def fraction(above: Block, below: Block) -> Block:
+def fraction(above: Picture, below: Picture) -> Picture:
     """One block over another with a bar between."""
     bar = text("─" * max(3, above.width, below.width))
     return stacked((above, bar, below), above.height)
@@ -95,14 +149,14 @@ _LEFT = {"[": "⎡⎢⎣[", "(": "⎛⎜⎝(", "|": "│││|", "⟨": "⎧⎨
 _RIGHT = {"[": "⎤⎥⎦]", "(": "⎞⎟⎠)", "|": "│││|", "⟨": "⎫⎬⎭⟩", "": "    "}
 
 
-def _delimiter(signs: str, block: Block) -> Block:
+def _delimiter(signs: str, block: Picture) -> Picture:
     if block.height == 1:
         return text(signs[3])
     column = (signs[0], *(signs[1] * (block.height - 2)), signs[2])
-    return Block(column, block.baseline)
+    return Picture(column, block.baseline)
 
 
-def bracketed(block: Block, bracket: str) -> Block:
+def bracketed(block: Picture, bracket: str) -> Picture:
     """A block in brackets as high as it is."""
     if bracket == "":
         return block
@@ -110,7 +164,7 @@ def bracketed(block: Block, bracket: str) -> Block:
     return beside(_delimiter(_LEFT[bracket], block), space, block, space, _delimiter(_RIGHT[bracket], block))
 
 
-def level(rows: Iterable[Sequence[Block]], align: str = "c") -> list[list[Block]]:
+def level(rows: Iterable[Sequence[Picture]], align: str = "c") -> list[list[Picture]]:
     """The same blocks, made equally wide in each column and equally high in each row.
 
     `align` is one letter (l, c, r) for all columns, or one for each.
@@ -123,246 +177,423 @@ def level(rows: Iterable[Sequence[Block]], align: str = "c") -> list[list[Block]
     for row in rows:
         above, below = max(cell.baseline for cell in row), max(cell.depth for cell in row)
         padded = (
-            Block(tuple(place(line, wide) for line in cell.lines), cell.baseline)
+            Picture(tuple(place(line, wide) for line in cell.lines), cell.baseline)
             for cell, wide, place in zip(row, widths, places, strict=True)
         )
         result.append([grown(cell, above, below) for cell in padded])
     return result
 
 
-def lines(rows: Sequence[Block], apart: bool = False) -> Block:
+def lines(rows: Sequence[Picture], apart: bool = False) -> Picture:
     """Rows over one another, level with the middle; blank lines between if `apart`, or if one is higher than a line."""
     if apart or any(row.height > 1 for row in rows):
         rows = [part for row in rows for part in (EMPTY, row)][1:]
     return stacked(rows, (sum(row.height for row in rows) - 1) // 2, "left")
 
 
-# --- figures: boxes in layers, and between two layers bars that join them ---------------------------------------------
-#
-# What leads to the same boxes shares a bar.  Bars that would overlap lie over one another; a line that only crosses a
-# bar interrupts it, one that joins it has a corner or a branch there.  Where that cannot be drawn, words say what leads
-# where.
-
-_GAP = 3  # columns between boxes with frames
-_BARE = 1  # and between boxes without
-_INDENT = "    "
+# --- words on lines ------------------------------------------------------------------------------------
 
 
-def figure(diagram: Diagram, formula: Callable[[Formula], str], words: Callable[[Inlines], str], columns: int) -> str:
-    """The figure; where it is wider than the columns, its boxes lose their frames, and then all of it is said in words.
+def plain(content: Inlines) -> str:
+    """Text and formulas on one line, without any mark-up."""
+    return "".join(map(_inline, spans(content)))
 
-    `formula` and `words` write what stands in it, on one line.
+
+def _inline(inline: Span) -> str:
+    match inline:
+        case Words(words) | Strong(words) | Code(words):
+            return common.visible(words)
+        case Math(formula):
+            return on_one_line(formula).replace(" ", "\N{NO-BREAK SPACE}")
+        case _:
+            assert_never(inline)
+
+
+_WIDE = "\u2e80-\u303f\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\U00020000-\U0003fffd"
+_WIDE_OPENING, _WIDE_CLOSING = "（〔［【《〈「『“‘", "）〕］】》〉」』”’，。、；：！？…"
+_OPENING, _CLOSING = rf"\[({_WIDE_OPENING}", rf"\]){_WIDE_CLOSING},.;:!?·%％"
+PLACES = (
+    rf"(?<![{_WIDE_OPENING} ])( ++)(?![{_WIDE_CLOSING}])"
+    rf"|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])"
+)
+"""Where a line may end: at spaces, and beside a Han character.
+
+What opens ends no line, what closes begins none.  It is compiled where it is first used, which takes long."""
+
+
+def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Text in lines of `width` columns, with what stands before the first line and before the others.
+
+    >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
+    (['an exact', 'value'], ['求精确值', '（每行）。'])
     """
-    said = {(i, j): formula(box) for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes)}
-    remarks = [words(layer.remark) for layer in diagram.layers]
-    room = columns - len(_INDENT)
-    figures = (_Figure(diagram, said, remarks, framed) for framed in (True, False))
-    fitting = next((figure for figure in figures if figure.wide <= room), None)
-    drawn = fitting.drawn(room) if fitting else _in_words(diagram, said, remarks)
-    lines = [line for block in drawn for line in block.lines]
-    labels = [
-        f"{words(frame.label)}{label('')} {', '.join(said[place] for place in frame.boxes)}"
-        for frame in diagram.frames
-        if frame.label
+    parts = re.split(PLACES, " ".join(words.splitlines()).rstrip(" "))
+    lines: list[str] = []
+    for gap, piece in zip(["", *parts[1::2]], parts[::2], strict=True):
+        if not piece:  # what begins with a space keeps it
+            continue
+        longer = f"{lines[-1] if lines else first}{gap or ''}{piece}"
+        if lines and columns_of(longer) > width:
+            lines.append(others + piece)
+        else:
+            lines[-1:] = [longer]
+    return lines
+
+
+def picture_of_lines(lines: Sequence[str]) -> Picture:
+    """Lines of text as a picture."""
+    return stacked(list(map(text, lines or [""])), 0, "left")
+
+
+# --- formulas ------------------------------------------------------------------------------------------
+
+_SUPERSCRIPT = dict(zip("0123456789+−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
+_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx×=−,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓₓ₌₋,", strict=True))
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
+_BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "exponential": 12, "word": 12}
+
+
+def on_one_line(node: Formula) -> str:
+    """A formula for a line of text: a matrix as [1 0; 0 1], a fraction with a slash."""
+    return picture_of(node, flat=True).lines[0]
+
+
+@lru_cache(maxsize=2**13)
+def picture_of(node: Formula, flat: bool) -> Picture:
+    """A formula as a block of characters, one line high if `flat`."""
+
+    def inner(child: Formula) -> Picture:
+        return picture_of(child, flat)
+
+    match explicit(node):
+        case Number(digits):
+            return text(common.visible(digits))
+        case Name() as name:
+            return text(_name(name))
+        case Text(words):
+            return text(common.visible(words))
+        case Infinity():
+            return text("∞")
+        case Dots(kind):
+            return text(_DOTS[kind])
+        case Blank(kind):
+            return text("_" * _BLANK[kind])
+        case Negative(body):
+            return text("−") + inner(body)
+        case Product() as factors:
+            return beside(*_factors(factors, flat))
+        case Fraction(above, below) if not flat:
+            return fraction(_part_of_fraction(above), _part_of_fraction(below))
+        case Sum() | Fraction() as chain:
+            return beside(*(text(f" {s} " if s in ("+", "−") else s) + inner(part) for s, part in pieces(chain)))
+        case Power(base, exponent):
+            return _raised(inner(base), _exponent(exponent))
+        case Root(body):
+            return text("√") + inner(body if isinstance(body, Number | Name) else Bracketed(body))
+        case Transposed(body, sign):
+            return _raised(inner(body), "′" if sign == "′" else "ᵀ")
+        case Call(function, arguments, separator):
+            return text(_name(function)) + bracketed(joined(map(inner, arguments), f"{separator} "), "(")
+        case Bracketed(body, bracket):
+            return bracketed(inner(body), bracket)
+        case ListOf(items, bracket, separator):
+            gap = f"{separator} " if separator else "  "
+            return bracketed(joined(map(inner, items), gap), bracket)
+        case MatrixOf() as matrix:
+            return text(_matrix_on_one_line(matrix)) if flat else _matrix(matrix)
+        case Shape(rows, columns):
+            return joined((inner(rows), inner(columns)), "×")
+        case Annotated() as annotated:
+            return _annotated(annotated, flat)
+        case Marked(body, sign, _):
+            return joined((part for part in (inner(body), text(common.visible(sign))) if part.width), " ")
+        case BigSum() as total:
+            return _big_sum(total, flat)
+        case Relation() as relation:
+            return joined((part for part in _segments(relation, flat) if part is not EMPTY), " ")
+        case Row(items):
+            return joined(map(inner, items), "    ")
+        case unknown:
+            assert_never(unknown)
+
+
+def _part_of_fraction(node: Formula) -> Picture:
+    """A numerator or a denominator: a Σ in it takes one line only."""
+    return picture_of(node, flat=not contains(node, Fraction, MatrixOf))
+
+
+def joined(pictures: Iterable[Picture], gap: str) -> Picture:
+    """Pictures in a row with a gap between."""
+    return beside(*[part for picture in pictures for part in (text(gap), picture)][1:])
+
+
+def _name(name: Name) -> str:
+    base = common.visible(name.base) + ("\N{COMBINING CIRCUMFLEX ACCENT}" if name.hat else "")
+    label = f"^{common.visible(name.sup)}" if name.sup else ""
+    return common.composed(base) + "′" * name.primes + _index(name.sub) + label
+
+
+def _index(sub: tuple[Formula, ...]) -> str:
+    """Small characters if there are any for all of it; else after a low line."""
+    words = common.index_comma(sub).join(map(on_one_line, sub))
+    is_word = any(isinstance(item, Name) and len(item.base) > 1 for item in sub)
+    return _below(words, small=not is_word)
+
+
+def _below(words: str, small: bool = True) -> str:
+    if small and all(character in _SUBSCRIPT for character in words):
+        return "".join(_SUBSCRIPT[character] for character in words)
+    return f"_{words}" if words.isalnum() else f"_{{{words}}}"
+
+
+def _exponent(node: Formula) -> str:
+    words = on_one_line(node)
+    if all(character in _SUPERSCRIPT for character in words):
+        return "".join(_SUPERSCRIPT[character] for character in words)
+    return f"^{words}" if words.isalnum() else f"^({words})"
+
+
+def _raised(base: Picture, script: str) -> Picture:
+    """A script at the upper right corner."""
+    return Picture(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+def _lowered(base: Picture, script: str) -> Picture:
+    """A script at the lower right corner."""
+    last = base.height - 1
+    return Picture(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+_ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
+
+
+def _factors(product: Product, flat: bool) -> Iterator[Picture]:
+    """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
+    before = EMPTY
+    for i, (sign, factor) in enumerate(pieces(product, slashed=flat)):
+        picture = picture_of(factor, flat)
+        apart = before.height > 1 or picture.height > 1 or (i > 0 and run_together(*product.factors[i - 1 : i + 1]))
+        match sign:
+            case "":
+                pass
+            case "\N{INVISIBLE TIMES}" | "\N{THIN SPACE}":
+                yield text(" " if apart or _ENDS_IN_SCRIPT.search(before.lines[-1]) else "")
+            case "·":
+                yield text(" · " if apart else "·")
+            case _:
+                yield text(f" {sign} ")
+        yield picture
+        before = picture
+
+
+def _segments(node: Relation, flat: bool) -> list[Picture]:
+    """What stands before the first sign, and every sign with what follows it."""
+    first, *others = (EMPTY if part == NOTHING else picture_of(part, flat) for part in node.parts)
+    return [first, *(text(f"{sign} ") + part for sign, part in zip(node.signs, others, strict=True))]
+
+
+def _matrix_on_one_line(node: MatrixOf) -> str:
+    rows = [[on_one_line(cell) for cell in row] for row in node.rows]
+    comma = node.separator or ("," if any(" " in cell for row in rows for cell in row) else "")
+    inside = [(f"{comma} " if comma else " ").join(row) for row in rows]
+    if node.nested:
+        inside = [bracketed(text(row), node.bracket).lines[0] for row in inside]
+    between = f"{node.row_end} " if node.nested else "; "
+    return bracketed(text(between.join(inside)), node.bracket).lines[0]
+
+
+def _matrix(node: MatrixOf) -> Picture:
+    """A matrix with its labels, if any, outside the brackets."""
+    flat = not any(map(common.has_tall_fraction, node.entries))
+    cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    numbers = not node.column_labels and all(map(is_signed_number, node.entries))
+    rows = Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
+    return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Cells in rows and columns with a gap between columns, and with blank lines between rows if set `apart`."""
+
+    cells: Sequence[Sequence[Picture]]
+    gap: str
+    align: str = "c"
+    apart: bool = False
+
+    def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Picture:
+        """In brackets, each row in `inner` ones; labels stand outside."""
+        heads = [picture_of(label, True) for label in labelled.column_labels]
+        *cells, above = level([*self.cells, heads or [EMPTY] * len(self.cells[0])], self.align)
+        rows = [bracketed(joined(row, self.gap), inner) for row in cells]
+        body = bracketed(lines(rows, self.apart), bracket)
+        edge = (body.width - rows[0].width) // 2
+        if labels := [picture_of(label, True) for label in labelled.row_labels]:
+            margin = level([[label, row] for label, row in zip(labels, rows, strict=True)], "lc")
+            body = lines([label for label, _ in margin], self.apart) + text(" ") + body
+        if isinstance(labelled, AnswerGrid) and labelled.name != NOTHING:
+            body = picture_of(labelled.name, True) + text("   " if labels else " = ") + body
+        if not heads:
+            return body
+        over = " " * (body.width - rows[0].width - edge) + joined(above, self.gap).lines[0] + " " * edge
+        return Picture((over, *body.lines), body.baseline + 1)
+
+
+def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
+    picture = picture_of(node.rows[i][j], flat)
+    if (i, j) in node.excluded:
+        picture = text("░") + picture + text("░")
+    return picture + text(common.sign_after(node, i, j))
+
+
+def _annotated(node: Annotated, flat: bool) -> Picture:
+    body = picture_of(node.body, flat)
+    note = picture_of(node.note, flat=True)
+    match node.place:
+        case "under" if not flat:
+            return stacked((body, note), body.baseline)
+        case "index":
+            return _lowered(body, _below(note.lines[0].strip("()")))
+        case "under" | "beside":
+            return beside(body, text("  " if node.place == "beside" else " "), note)
+        case _:
+            assert_never(node.place)
+
+
+def _big_sum(node: BigSum, flat: bool) -> Picture:
+    index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
+    below = f"{index}={lower}" if lower else index
+    body = picture_of(node.body, flat)
+    if flat:
+        small = all(character in _SUBSCRIPT for character in below)
+        bound = "".join(_SUBSCRIPT[character] for character in below) if small else f"_({below})"
+        return text(f"Σ{bound}{_exponent(node.upper) if upper else ''} ") + body
+    return stacked((text(upper), text("Σ"), text(below)), 1) + text(" ") + body
+
+
+# --- lines of formulas --------------------------------------------------------------------------------
+
+
+def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
+    """What stands before the first relation sign, if there is one, and the pieces a line may be broken between."""
+    if isinstance(line, Relation) and line.signs:
+        first, *others = _segments(line, flat=False)
+        return first, others
+    return None, [picture_of(line, flat=False)]
+
+
+def _wrapped(parts: Sequence[Picture], limit: int) -> list[Picture]:
+    """Pieces joined to lines no wider than `limit` where that is possible."""
+    done: list[Picture] = []
+    current = parts[0]
+    for piece in parts[1:]:
+        longer = joined((current, piece), " ")
+        if longer.width <= limit:
+            current = longer
+        else:
+            done.append(current)
+            current = piece
+    return [*done, current]
+
+
+def display(lines: Sequence[Formula], limit: int) -> Picture:
+    """Lines aligned at their first relation sign; what is too wide goes on below that sign."""
+    cut = [_cut(line) for line in lines]
+    margin = max((first.width for first, _ in cut if first), default=0)
+    indent = margin + 1 if margin else 0
+    rows = []
+    for first, rest in cut:
+        head, *others = _wrapped(rest, limit - indent)
+        before = first or EMPTY
+        rows.append(text(" " * (margin - before.width)) + before + text(" " * (indent - margin)) + head)
+        rows += [text(" " * indent) + other for other in others]
+    return spread(rows)
+
+
+def spread(rows: Sequence[Picture]) -> Picture:
+    """Rows under one another, with a blank line wherever one of two neighbours is high."""
+    spaced = list(rows[:1])
+    for above, below in pairwise(rows):
+        spaced += [EMPTY, below] if above.height > 1 or below.height > 1 else [below]
+    return stacked(spaced, rows[0].baseline, "left")
+
+
+def entries(block: Entries, limit: int) -> Picture:
+    cut = [(first or EMPTY, joined(rest, " ")) for first, rest in map(_cut, block.equations)]
+    for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
+        padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
+        rows = [[part for pair in line for part in pair] for line in common.in_lines(padded, columns)]
+        levelled = level(rows, "rl" * columns)
+        pairs = [[joined(pair, " ") for pair in common.in_lines(row, 2)] for row in levelled]
+        picture = spread([joined(row, "     ") for row in pairs])
+        if picture.width <= limit:
+            break
+    return picture
+
+
+# --- places to write, and pictures of matrices ----------------------------------------------------------
+
+
+def place(item: FillIn) -> str:
+    """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
+    if common.has_character_boxes(item):
+        return "|".join(["", *(c or "_" for c in common.in_boxes(item)), ""])
+    words = common.visible(item.value)
+    return words + "_" * (max(6, item.width // 2) - columns_of(words))
+
+
+_SHADES = " ░▒▓█"
+
+
+def heat_map(picture: HeatMap) -> str:
+    return str(_set_in(_cells_of(picture)))
+
+
+def heat_maps(maps: HeatMaps) -> str:
+    """Heat maps beside one another as far as a line goes, captions below."""
+    rows: list[list[Picture]] = [[]]
+    for caption, picture in maps.items:
+        one = _set_in(stacked([_cells_of(picture, maps.small), text(plain(caption))], 0))
+        if rows[-1] and sum(other.width for other in (*rows[-1], one)) > COLUMNS:
+            rows.append([])
+        rows[-1].append(one)
+    return "\n\n".join(str(beside(*row)) for row in rows)
+
+
+def _set_in(picture: Picture) -> Picture:
+    return Picture(tuple(f"    {line}" for line in picture.lines), picture.baseline)
+
+
+def _cells_of(picture: HeatMap, small: bool = False) -> Picture:
+    """A picture of a matrix with a sign for each level, words between two of them."""
+    labels = [picture_of(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
+    heads = [picture_of(label, True) for label in picture.column_labels]
+    words = [columns_of(common.visible(word)) + 4 for row in picture.words for word in row]
+    wide = max([2 if small else 6, *words, *(head.width + 2 for head in heads)])
+    columns = len(picture.levels[0]) if picture.levels else 0
+
+    def rule(left: str, between: str, right: str) -> str:
+        return left + between.join(["─" * wide] * columns) + right
+
+    rows = [
+        "│".join(["", *(_shaded(level, common.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
+        for i, row in enumerate(picture.levels)
     ]
-    lines += ["", *labels] if labels else []
-    return "\n".join(f"{_INDENT}{line}".rstrip() for line in lines)
+    rules = [rule(*"┌┬┐"), *[rule(*"├┼┤")] * (len(rows) - 1), rule(*"└┴┘")]
+    lines = [line for pair in zip(rules, rows, strict=False) for line in pair]
+    margin = [EMPTY, *(part for label in labels for part in (label, EMPTY))]
+    drawn = stacked(margin, 0, "left") + text(" ") + picture_of_lines([*lines, rules[-1]])
+    if heads:
+        over = " " + " ".join(centre(head.lines[0], wide) for head in heads) + " "
+        drawn = stacked([text(over), drawn], 0, "right")
+    return drawn
 
 
-class _Figure:
-    """A diagram in characters: the middle column of every node, and how many columns there are."""
-
-    def __init__(self, diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str], framed: bool) -> None:
-        self.diagram, self.said, self.remarks = diagram, said, remarks
-        self.net = network(diagram)
-        self.pictures = {place: _framed(word) if framed else text(word) for place, word in said.items()}
-        self.middles: dict[Node, int] = {}
-        self.wide = 0
-        widths = {node: self.picture(node).width for row in self.net.rows for node in row}
-        for row in self.net.rows:
-            for node, feet in _feet(_bundles(self.net, row)).items():
-                widths[node] = max(widths[node], 2 * len(feet) - 1)
-        gap = _GAP if framed else _BARE
-        # An odd width has a middle, so that what is to stand over one another does.
-        exact = arranged(self.net, {node: 2.0 * (wide // 2) + 1 for node, wide in widths.items()}, lambda a, b: gap)
-        for row in self.net.rows:
-            free = 0
-            for node in row:
-                half = widths[node] // 2
-                self.middles[node] = max(free + half, round(exact[node] - 0.5))
-                free = self.middles[node] - half + widths[node] + 1
-            self.wide = max(self.wide, free - 1)
-
-    def picture(self, node: Node) -> Block:
-        return text("│") if is_waypoint(node) else self.pictures[node[0], node[1]]
-
-    def drawn(self, room: int) -> Iterator[Block]:
-        """The layers with their remarks, where all have room beside the figure, or next to each layer, or below it."""
-        beside_all = all(self.wide + columns_of(remark) + 3 <= room for remark in self.remarks)
-        for below, (row, remark) in enumerate(zip(self.net.rows, self.remarks, strict=True), 1):
-            layer = self._layer(row)
-            if not beside_all:
-                layer = Block(tuple(str(layer).split("\n")), layer.baseline)
-                layer = level([[layer]], "l")[0][0]
-            beside_it = text(f"   {remark}" if remark else "")
-            if layer.width + beside_it.width <= room:
-                yield layer + beside_it
-            else:
-                yield from (layer, self._below(remark, row))
-            if below < len(self.net.rows):
-                yield self._wires(row) or self._told(row)
-
-    def _layer(self, row: Sequence[Node]) -> Block:
-        """The boxes of a layer, arrows between neighbours, and the lines that pass."""
-        height = max((self.picture(node).height for node in row), default=1)
-        blocks, used = [EMPTY], 0
-        before: Node | None = None
-        for node in row:
-            block = Block(("│",) * height, height // 2) if is_waypoint(node) else self.picture(node)
-            start = self.middles[node] - block.width // 2
-            gap = start - used
-            right, left = ((before, node) in self.diagram.edges, (node, before) in self.diagram.edges)
-            arrow = "─" * (gap - 1) + "▶" if right else "◀" + "─" * (gap - 1) if left else " " * gap
-            blocks += [text(arrow), block]
-            used, before = start + block.width, node
-        return beside(*blocks, text(" " * (self.wide - used)))
-
-    def _below(self, remark: str, row: Sequence[Node]) -> Block:
-        """A remark on a line of its own, beside the lines that pass."""
-        line = f"  {remark} "
-        for x in sorted(self.middles[node] for node in row if is_waypoint(node)):
-            if x >= columns_of(line):
-                line += " " * (x - columns_of(line)) + "│"
-        return text(line)
-
-    def _wires(self, row: Sequence[Node]) -> Block | None:
-        """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
-        bundles, middles = _bundles(self.net, row), self.middles
-        if not bundles:
-            return text("")
-        feet: dict[tuple[Node, ...], set[int]] = {}
-        last = [" "] * self.wide
-        for node, every in _feet(bundles).items():
-            from_left = sorted(every, key=lambda sources: sum(middles[above] for above in bundles[sources]))
-            start = middles[node] - len(every) + 1
-            ends = range(start, start + 2 * len(every), 2)
-            for sources, end in zip(from_left, ends, strict=True):
-                feet.setdefault(sources, set()).add(end)
-            for column in range(ends[0], ends[-1] + 1):
-                sides = "U" * (column in ends) + "D" * (column == middles[node])
-                last[column] = _JOINT[sides + "L" * (column > ends[0]) + "R" * (column < ends[-1])]
-        reached = {sources: frozenset(middles[above] for above in bundles[sources]) for sources in bundles}
-        bars = [_Bar(frozenset(feet[sources]), up) for sources, up in reached.items()]
-        if (tracks := _tracks(bars)) is None:
-            return None
-        tips = {middles[node] for node in row if not is_waypoint(node) and node in self.net.below}
-        ups = set[int]().union(*reached.values())
-        lines = ["".join("▲" if x in tips else "│" if x in ups else " " for x in range(self.wide))]
-        if any(bar.ends[0] < bar.ends[1] for bar in bars):
-            lines += [_track(track, bars, tracks, self.wide) for track in range(max(tracks.values()), -1, -1)]
-        return Block((*lines, "".join(last)))
-
-    def _told(self, row: Sequence[Node]) -> Block:
-        """What leads to the boxes of a layer, in words."""
-        lines = [
-            text(f"  {self.said[node[0], node[1]]} ← {', '.join(self.said[x[0], x[1]] for x in self.net.below[node])}")
-            for node in row
-            if not is_waypoint(node) and node in self.net.below
-        ]
-        return stacked(lines or [EMPTY], 0, "left")
-
-
-def _framed(word: str) -> Block:
-    bar = "─" * (columns_of(word) + 2)
-    return Block((f"┌{bar}┐", f"│ {word} │", f"└{bar}┘"), 1)
-
-
-def _in_words(diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str]) -> Iterator[Block]:
-    """Every layer on lines of its own, from the top, each box with what leads to it."""
-    for i, (layer, remark) in enumerate(zip(diagram.layers, remarks, strict=True)):
-        if remark:
-            yield text(remark)
-        for j in range(len(layer.boxes)):
-            lower = ", ".join(said[source] for source, target in diagram.edges if target == (i, j))
-            yield text(f"{said[i, j]} ← {lower}" if lower else said[i, j])
-
-
-# --- lines between two layers ------------------------------------------------------------------------------------
-
-
-Bundles = Mapping[tuple[Node, ...], Sequence[Node]]  # what leads to the same nodes, and these
-
-
-def _bundles(net: Network, row: Sequence[Node]) -> Bundles:
-    """The lines that lead to a layer, those together that lead from the same nodes."""
-    targets: dict[tuple[Node, ...], list[Node]] = {}
-    for above in row:
-        if sources := net.below.get(above):
-            targets.setdefault(tuple(sorted(sources)), []).append(above)
-    return targets
-
-
-def _feet(bundles: Bundles) -> dict[Node, list[tuple[Node, ...]]]:
-    """The bundles that each node below belongs to: a line of its own leads to each of them."""
-    bars: dict[Node, list[tuple[Node, ...]]] = {}
-    for sources in bundles:
-        for node in sources:
-            bars.setdefault(node, []).append(sources)
-    return bars
-
-
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    """What a bar joins: columns below and columns above it."""
-
-    down: frozenset[int]
-    up: frozenset[int]
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        return min(self.down | self.up), max(self.down | self.up)
-
-
-_JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "┐", "DR": "┌", "ULR": "┴",
-          "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
-
-
-def _tracks(bars: Sequence[_Bar]) -> dict[_Bar, int] | None:
-    """How high every bar lies, from 0: below another one where it takes its line up in a column of the other's feet.
-
-    None if two bars would each have to lie below the other.
-    """
-    below: dict[_Bar, set[_Bar]] = {bar: set() for bar in bars}
-    for bar in bars:
-        for other in bars:
-            if bar is not other and bar.up & other.down:
-                below[bar].add(other)  # the other's foot must end before this bar's line upwards begins
-    try:
-        order = list(TopologicalSorter(below).static_order())
-    except CycleError:
-        return None
-    tracks: dict[_Bar, int] = {}
-    for bar in order:
-        track = max((tracks[other] + 1 for other in below[bar]), default=0)
-        while any(tracks[other] == track and _overlap(bar, other) for other in tracks):
-            track += 1
-        tracks[bar] = track
-    return tracks
-
-
-def _overlap(one: _Bar, two: _Bar) -> bool:
-    return one.ends[0] <= two.ends[1] and two.ends[0] <= one.ends[1]
-
-
-def _track(track: int, bars: Sequence[_Bar], tracks: Mapping[_Bar, int], wide: int) -> str:
-    """The line of characters with the bars of one height, and the lines that go past them."""
-    passing = {x for bar in bars if tracks[bar] > track for x in bar.down}
-    passing |= {x for bar in bars if tracks[bar] < track for x in bar.up}
-    row = ["│" if x in passing else " " for x in range(wide)]
-    for bar in bars:
-        start, end = bar.ends
-        for x in range(start, end + 1) if tracks[bar] == track else ():
-            if x not in passing:
-                sides = "U" * (x in bar.up) + "D" * (x in bar.down)
-                row[x] = _JOINT[sides + "L" * (x > start) + "R" * (x < end)]
-    return "".join(row)
+def _shaded(level: int, word: str, wide: int) -> str:
+    """A cell of a picture of a matrix, with a word in it if there is one."""
+    shade = _SHADES[level]
+    if not (shown := common.visible(word)):
+        return shade * wide
+    space = wide - columns_of(shown) - 2
+    return f"{shade * (space // 2)} {shown} {shade * (space - space // 2)}"

@@ -52,7 +52,8 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import common, tex, text
+from symattn.page.writers import common, tex
+from symattn.page.writers.characters import heat_map, heat_maps, on_one_line, place
 from symattn.page.writers.page import filled
 
 SUFFIX = ".md"
@@ -131,7 +132,7 @@ def _inline(inline: Span, formulas: bool) -> str:
             source = _portable(tex.write(formula, _TEX_IN_LINE)).strip()
             return f"${source}$" if source else ""
         case Math(formula):
-            return escaped(text.on_one_line(formula))
+            return escaped(on_one_line(formula))
         case _:
             assert_never(inline)
 
@@ -254,9 +255,9 @@ def _block(block: Block) -> str:
         case Choices():
             return _choices(block)
         case HeatMap(description=description):
-            return _figure(text.heat_map(block), description)
+            return _figure(heat_map(block), description)
         case HeatMaps():
-            return _figure(text.heat_maps(block), block.description)
+            return _figure(heat_maps(block), block.description)
         case ItemList(items, ordered):
             signs = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
             return "\n".join(sign + in_line(item) for sign, item in zip(signs, items, strict=True))
@@ -273,7 +274,9 @@ def _block(block: Block) -> str:
         case Columns():
             return _columns(block)
         case Diagram(description=description):
-            return _figure(text.figure(block), description)
+            from symattn.page.writers.figures import in_characters  # only here, for most pages have none
+
+            return _figure(in_characters(block), description)
         case Program():  # for notebooks
             return ""
         case PageBreak():
@@ -335,7 +338,7 @@ def _marks(marks: str) -> str:
 
 def _grid(grid: AnswerGrid) -> str:
     """The boxes to write in as a table, which a program finds again by its comment or by its first cell."""
-    name = text.on_one_line(grid.name)
+    name = on_one_line(grid.name)
     empty = "☐" if grid.shade else " "
     heads = [in_cell(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
     labels = [in_cell(label) for label in grid.row_labels] or [f"**{i + 1}**" for i in range(grid.rows)]
@@ -351,7 +354,7 @@ def _grid(grid: AnswerGrid) -> str:
 
 def grid_id(grid: AnswerGrid) -> str:
     """The grid's name as far as it can stand in a comment: W^Q, S′, S.2."""
-    return re.sub(r"[^\w.^′]", "", text.on_one_line(grid.name))
+    return re.sub(r"[^\w.^′]", "", on_one_line(grid.name))
 
 
 def in_cell(formula: Formula) -> str:
@@ -362,8 +365,7 @@ def in_cell(formula: Formula) -> str:
 def _fill_in(item: FillIn) -> str:
     """A label and a place to write, as a line of signs or with what stands there already."""
     label, after = in_line(item.label), in_line(item.after)
-    place = escaped(text.place(item))
-    return " ".join(filter(None, (label, place, after)))
+    return " ".join(filter(None, (label, escaped(place(item)), after)))
 
 
 def _choices(choices: Choices) -> str:

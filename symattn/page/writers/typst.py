@@ -92,7 +92,8 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import common, coverage, figures, flow, text
+from symattn.page.writers import common, coverage, figures, flow
+from symattn.page.writers.characters import plain
 from symattn.page.writers.common import Page
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import Attachment, filled, masthead
@@ -364,7 +365,7 @@ def _aligned_all(lines: Sequence[Formula]) -> list[str]:
 
 def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
     """What is read out in place of formulas; PDF/UA wants it to be something."""
-    words = [text.plain(lead), *map(speak, formulas)]
+    words = [plain(lead), *map(speak, formulas)]
     return literal("; ".join(filter(None, words)) or say("a gap"))
 
 
@@ -849,7 +850,7 @@ def _block(block: Block, page: Page) -> str:
                 page.form.heading(block)
             content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
-            words = text.plain(content).strip()
+            words = plain(content).strip()
             return (
                 f"#heading(level: {level})[{_title(content)}{_marks(marks, common.ends_whole(block))}]"
                 if words
@@ -1146,7 +1147,7 @@ def _fill_in(item: FillIn, page: Page) -> str:
 
 def _field_of(item: FillIn, page: Page, **how: Any) -> str:
     """Where something stands already, nothing is filled in."""
-    address = _address(page, "line", text.plain(item.label).strip(" =:："), **how)
+    address = _address(page, "line", plain(item.label).strip(" =:："), **how)
     return "none" if address and item.value else address
 
 
@@ -1156,7 +1157,7 @@ def _choices(choices: Choices, page: Page) -> str:
         ticks = [", none"] * len(ticks)
     elif form:
         spot = form.spot("choices")
-        says = [f"{common.label(common.letter(i))} {text.plain(item)}" for i, item in enumerate(choices.items)]
+        says = [f"{common.label(common.letter(i))} {plain(item)}" for i, item in enumerate(choices.items)]
         ticks = [_more(literal(form.address(spot, said, i, holds="tick"))) for i, said in enumerate(says, 1)]
     items = (
         f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
@@ -1242,7 +1243,7 @@ def _row_by_row(table: Table, page: Page) -> str:
     for row in table.rows:
         cells = [
             f"strong[{_text(head)}#{literal(common.label(''))}] + [ {_text(cell, page.line)}]"
-            if text.plain(head).strip()
+            if plain(head).strip()
             else f"[{_text(cell, page.line)}]"
             for head, cell in zip(table.header, row, strict=True)
         ]
@@ -1259,7 +1260,7 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
         for j, cell in enumerate(row[1:], 1):
             match cell:
                 case (Math(Blank(kind)),):
-                    says = f"{text.plain(row[0])}, {text.plain(table.header[j])}"
+                    says = f"{plain(row[0])}, {plain(table.header[j])}"
                     fields[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
     return fields
 

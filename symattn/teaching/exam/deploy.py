@@ -32,9 +32,9 @@ from symattn.page.document import Document, Quoted
 from symattn.page.presentation import presented
 from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound, page_count
+from symattn.page.writers.characters import plain as on_one_line
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
-from symattn.page.writers.text import plain as on_one_line
 from symattn.teaching.exam.class_list import Student, assign, balanced, places
 from symattn.teaching.exam.papers import (
     Copy,
