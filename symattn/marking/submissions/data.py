@@ -36,6 +36,8 @@ HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student"
 MOST_VALUES = 20_000
 """Numbers and texts in one file, nested at most as deep as `DEEPEST`."""
 DEEPEST = 8
+MOST_MEANT = 100
+"""Remarks up to which the part is looked for that an unknown name may mean."""
 
 
 @cache
@@ -234,7 +236,7 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
 def _belongs_nowhere(written: Written, name: str, where: str) -> None:
     parts = ", ".join(written.names.parts)
     says = message("{name} is not a part of the question; the parts are {parts}.", name=repr(name), parts=parts)
-    if near := written.names.nearest(name):
+    if len(written.remarks) < MOST_MEANT and (near := written.names.nearest(name)):
         says = message("{name} is not a part of the question; did you mean {near}?", name=repr(name), near=near)
     written.remark(where, says)
     written.unread.add("")
@@ -407,7 +409,11 @@ def _may_be_places(paper: Paper, rows: list[list[str]]) -> bool:
     """Whether the two numbers behind each name are a place in its matrix, and every place comes once."""
     places = [tuple(row[:3]) for row in rows if any(row)]
     shapes = {part: paper.written[0].shape(part) for part, _, _ in places}
-    inside = all(0 < int(x[:4]) <= most for part, *at in places for x, most in zip(at, shapes[part], strict=True))
+    inside = all(
+        x.isdecimal() and 0 < int(x[:4]) <= most
+        for part, *at in places
+        for x, most in zip(at, shapes[part], strict=True)
+    )
     return inside and len({*places}) == len(places)
 
 

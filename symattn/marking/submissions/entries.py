@@ -86,8 +86,9 @@ def noticed(
         return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=shortened(shown)))
     if before:
         remark = message("There are two values in one box ({text}); the last one counts.", text=shortened(shown))
-        others = [_read(shown, one, decimal_mark, symbols, counted) for one in before[-_LONGEST_CHAIN:] if one]
-        twofold = any(one.readable and not _agree(one, chosen) for one in others)
+        others = [one for one in before[-_LONGEST_CHAIN:] if one] if chosen.readable else []
+        entries = (_read(shown, one, decimal_mark, symbols, counted) for one in others)
+        twofold = any(one.readable and not _agree(one, chosen) for one in entries)
         return Noticed(_scaled(chosen, factor), remark, twofold)
     if not differs:
         return Noticed(_scaled(chosen, factor))
@@ -108,8 +109,22 @@ def kind_of(text: str) -> Literal["number", "blank", "words"]:
 def _kind(text: str) -> Literal["number", "blank", "words"]:
     if begins_with_a_word(text):
         return "words"
+    if not may_hold_number(text):
+        return "blank" if is_blank(undecorated(without_crossed_out(visible(text).strip()))) else "words"
     found = entry(text, AUTO)
     return "number" if found.readable else "blank" if found.blank else "words"
+
+
+def may_hold_number(text: str) -> bool:
+    """Whether a text has a digit, a fraction, e or a word for infinity in it, without which there is no number.
+
+    >>> [may_hold_number(text) for text in ("softmax", "exp(-e)", "½", "-inf", "the mean", "-\\\\infty", "x²", "x")]
+    [False, True, True, True, False, True, False, False]
+    """
+    return _OF_A_NUMBER.search(visible(text)) is not None
+
+
+_OF_A_NUMBER = re.compile(r"(?i)[\d∞½⅓⅔¼¾⅕-⅞]|(?<![a-z])(?:e|inf(?:inity|ty)?|oo)(?![a-z])")
 
 
 def begins_with_a_word(text: str) -> bool:
@@ -312,14 +327,14 @@ def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: b
     texts = [source] if _OF_ANOTHER.search(source) else _CHAIN.split(source)
     *before, last = [text for text in texts if not is_blank(text)] or [source]
     counts = _read(shown, last, mark, symbols, counted)
+    if not counts.readable:
+        return counts, False
     sides = [_read(shown, side, mark, symbols, counted) for side in before[-_LONGEST_CHAIN:]]
     known = [side for side in sides if side.readable]
     if known:  # 4·1000 = 4,000 says what the comma is
         counts = next((way for way in counts.readings if all(_agree(side, way) for side in known)), counts)
     differs = False
-    for side in reversed([side for side in sides if side.readable]):
-        if not counts.readable:
-            continue
+    for side in reversed(known):
         if not _agree(side, counts):
             differs = True
         elif counts.unit is not None and side.unit is None and not has_decimal(side.reading):
@@ -345,9 +360,11 @@ def _agree(a: Entry, b: Entry) -> bool:
 
 def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> Entry:
     """The first way to read a text that leads to a number; others are kept as alternatives."""
-    signs = [mark] if mark != AUTO else [",", "."] if may_be_grouped(source) else [".", ","]
-    signs = signs[-1:] if _FIRST_WORD.match(source) else signs  # neither makes a number of a sentence
-    texts = [(way, sign) for sign in signs for way in ways(source, sign, counted=counted)]
+    plain = _bare(source, counted)
+    signs = [mark] if mark != AUTO else [",", "."] if _ONE_GROUP.fullmatch(plain) else [".", ","]
+    if _FIRST_WORD.match(source) or not _MAY_BE_DECIMAL.search(source):
+        signs = signs[-1:]  # neither makes a number of a sentence, and both make the same of whole numbers
+    texts = [(way, sign) for sign in signs for way in _ways(plain, sign)]
     entries = [_read_with(shown, way, sign, symbols) for way, sign in texts]
     if symbols and not any(entry.readable for entry in entries):
         entries = [_read_with(shown, letter_by_letter(source), signs[0], symbols), *entries]
@@ -360,6 +377,9 @@ def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> E
             known.add(other.reading.echo())
             kept.append(other.reading)
     return replace(first, reading=replace(first.reading, alternatives=tuple(kept)))
+
+
+_MAY_BE_DECIMAL = re.compile("[.,·]")
 
 
 def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
@@ -506,7 +526,10 @@ def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
     >>> list(ways("385 tokens", ".")), list(ways("385 tokens", ".", counted=False))
     (['385'], ['385 tokens'])
     """
-    plain = _bare(text, counted)
+    yield from _ways(_bare(text, counted), mark)
+
+
+def _ways(plain: str, mark: str) -> Iterator[str]:
     if _THOUSANDS.fullmatch(plain):
         group = "," if "," in plain and "." not in plain.partition(",")[0] else "."
         digits = plain.replace(group, "")
@@ -534,11 +557,6 @@ def letter_by_letter(text: str) -> str:
 def ungrouped(text: str) -> str:
     """4 194 304 without the spaces between its groups; with commas it could be a decimal."""
     return text.translate(_NO_GROUPING) if _GROUPED.fullmatch(text) else text
-
-
-def may_be_grouped(text: str) -> bool:
-    """Whether a comma parts thousands here or decimals: 160,000."""
-    return _ONE_GROUP.fullmatch(_bare(text)) is not None
 
 
 def told_again(text: str) -> str:

@@ -50,6 +50,8 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
 """What the first bytes of a file show it to be, and what is to be done then."""
 LONGEST_LINE = 10_000
 """Characters of a line that is looked at closely to tell what a file is."""
+MOST_SPACES = 8
+"""In a line of a spreadsheet that has no number in it."""
 LONGEST_GAP = 64
 """Spaces and tabs on end that are kept: nobody aligns by more, and what seeks in a long run takes its square."""
 _PICTURE_INSIDE = re.compile(r"data:image/[\w.+-]{1,40};base64,(?:[\w+/=]|\\/)*")
@@ -194,9 +196,14 @@ def form_of(text: str) -> str:
     from symattn.marking.submissions.names import ONE_ROW
     from symattn.marking.submissions.tables import BULLET
 
-    separated = sum(any(mark in line for mark in ",;\t") for line in lines)
+    separated = sum(any(mark in line for mark in ",;\t") and not _is_sentence(line) for line in lines)
     told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) or _has_brackets(line) for line in lines)
     return "csv" if lines and separated * 2 > len(lines) and not told else "markdown"
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line has more words than any cell, and no number."""
+    return line.count(" ") > MOST_SPACES and not any(map(str.isdigit, line))
 
 
 def _has_brackets(line: str) -> bool:

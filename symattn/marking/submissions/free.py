@@ -32,7 +32,7 @@ from symattn.marking.submissions.answers import (
     tables_of,
 )
 from symattn.marking.submissions.blocks import cells as cells_of_line
-from symattn.marking.submissions.entries import begins_with_a_word, undecorated
+from symattn.marking.submissions.entries import begins_with_a_word, may_hold_number, undecorated
 from symattn.marking.submissions.labels import AND, ROW
 from symattn.marking.submissions.names import (
     AROUND,
@@ -779,9 +779,10 @@ class FreeText:
 
     def _is_alone(self, piece: Piece) -> bool:
         """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
+        if self._heads != [self.pieces[self._at - 1]] or not _NUMBER.fullmatch(piece.text):
+            return False
         below = next((other for other in self.pieces[self._at + 1 :] if not other.blank), None)
-        alone = below is None or not count_numbers(below.text, 0)
-        return self._heads == [self.pieces[self._at - 1]] and alone and _NUMBER.fullmatch(piece.text) is not None
+        return below is None or not count_numbers(below.text, 0)
 
     def _goes_on(self, piece: Piece) -> bool:
         """Whether a number goes on what could not be read in the line above, and is no part's."""
@@ -840,6 +841,8 @@ class FreeText:
 
     def _matrix(self, text: str, shape: Shape) -> Cells | None:
         """A text as a matrix of the shape, else as any matrix in which numbers stand."""
+        if not may_hold_number(text):
+            return None
         text = behind_arrow(text.strip(" \t\n`*").replace("\\\\", ";").rstrip("! \t"), shape[1])
         text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
         text = without_row_numbers(_ROWS_ARE.sub("", text))
@@ -854,9 +857,9 @@ class FreeText:
             if way == text and separator:
                 continue
             matrix = alone if separator is None else read_matrix(way, shape)
-            if matrix is None or not is_plausible(matrix.rows) or is_prose(text, matrix.rows, shape):
+            if matrix is None or is_run_together(matrix.rows, shape) or not is_plausible(matrix.rows):
                 continue
-            if is_run_together(matrix.rows, shape):
+            if is_prose(text, matrix.rows, shape):
                 continue
             if has_shape(matrix.rows, shape):
                 return Cells(matrix.rows, matrix.factor)

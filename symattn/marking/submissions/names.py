@@ -92,9 +92,10 @@ def _normal(name: str) -> str:
     name = _GRADIENT.sub("d", visible(name))
     name = _ACCENT.sub(lambda found: found[2] + found[1], name.replace('"', "''").replace("″", "''"))
     name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
-    plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
-    plain = "".join(map(_spelt, unicodedata.normalize("NFKC", plain)))
-    return _NOT_OF_A_NAME.sub("", plain) + primes * "'"
+    if not name.isascii():
+        name = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
+        name = "".join(map(_spelt, unicodedata.normalize("NFKC", name)))
+    return _NOT_OF_A_NAME.sub("", name) + primes * "'"
 
 
 _known = lru_cache(maxsize=2**12)(_normal)
@@ -372,16 +373,19 @@ class Names:
 
     def tokens(self, name: str) -> tuple[str, ...]:
         """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
-        if self.question.problem is None or normal(name) in self._known:
-            return ()
-        problem = self.question.problem
+        sign = normal(name)
+        return () if sign in self._known else self._by_token.get(sign, ())
+
+    @cached_property
+    def _by_token(self) -> Mapping[str, tuple[str, ...]]:
+        if (problem := self.question.problem) is None:
+            return {}
         wording = Wording(problem.derivation, problem.notation)
-        lines: dict[str, list[str]] = {}
+        lines: dict[str, tuple[str, ...]] = {}
         for step in problem.derivation:
             if step.token is not None:
-                lines.setdefault(step.role, []).append(step.name)
-        called = {normal(sign): role for role in lines for sign in (role, on_one_line(wording.name(role)))}
-        return tuple(lines.get(called.get(normal(name), ""), ()))
+                lines[step.role] = (*lines.get(step.role, ()), step.name)
+        return {normal(sign): own for role, own in lines.items() for sign in (role, on_one_line(wording.name(role)))}
 
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
@@ -481,7 +485,7 @@ class Resolver:
             return self.names.rule(product[0]) or (self.called(beside) if any(map(str.isalpha, beside)) else "")
         text = _ASIDE.sub(_unless_words, text)
         text = shapes.without(undecorated(text.strip(AROUND)).strip(AROUND))
-        words = words_of(text)
+        words = words_of(text) if len(text) <= LONGEST_NAME else []
         if not 0 < len(words) <= MOST_WORDS:
             return ""
         plain = [word for word in words if word.casefold() not in _FILLING or word == "A"]
@@ -524,7 +528,7 @@ class Resolver:
 MOST_WORDS = 8
 """Of a name, or of a title."""
 
-LONGEST_LINE = 2000
+LONGEST_NAME, LONGEST_LINE = 200, 2000
 
 MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
 

@@ -8,14 +8,20 @@ is no number at all (k1, token 2, ✓).  Nothing nests deeper than a list of row
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
-from symattn.marking.submissions.entries import begins_with_a_word, is_crossed, is_number, kind_of, undecorated
+from symattn.marking.submissions.entries import (
+    begins_with_a_word,
+    is_crossed,
+    is_number,
+    kind_of,
+    may_hold_number,
+    undecorated,
+)
 from symattn.marking.submissions.labels import AND, ROW
 from symattn.marking.submissions.names import LONGEST_LINE, ONE_ROW, ROW_NUMBER
 from symattn.marking.submissions.shapes import Shape
@@ -556,13 +562,7 @@ def _counted(text: str, columns: int) -> int:
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
     cell = is_number if _BETWEEN_NUMBERS.search(text) else is_entry
-    if (
-        not text
-        or _BEGINS_WRONGLY.match(text)
-        or len(text) > LONGEST_LINE
-        or ":" in text
-        or not any(c.isdigit() or c in "∞ef½" for c in text)
-    ):
+    if not text or _BEGINS_WRONGLY.match(text) or len(text) > LONGEST_LINE or ":" in text or not may_hold_number(text):
         return 0
     if "=" in text:
         return len(_equations(text, columns))
@@ -627,8 +627,13 @@ def is_plausible(rows: Rows) -> bool:
     """Whether a matrix has numbers in it: most of what is written can be read."""
     if len(rows) > LARGEST or max(map(len, rows), default=0) > LARGEST:
         return False
-    kinds = Counter(kind_of(cell) for row in rows for cell in row)
-    return kinds["number"] > 0 and kinds["number"] >= kinds["words"]
+    count, numbers, words = sum(map(len, rows)), 0, 0
+    for cell in chain.from_iterable(rows):
+        kind = kind_of(cell)
+        numbers, words = numbers + (kind == "number"), words + (kind == "words")
+        if words * 2 > count:
+            return False
+    return numbers >= max(1, words)
 
 
 def has_shape(rows: Rows, shape: Shape) -> bool:

@@ -235,10 +235,20 @@ def with_tables(text: str) -> str:
         text = _out_of_wikis(text)
     if "<table" not in text:
         return text
-    return _TABLE.sub(lambda found: f"\n\n{as_markdown(f'<html><body>{found[0]}</body></html>').strip()}\n\n", text)
+    *pages, rest = _END_OF_TABLE.split(text)
+    return "".join((*map(_with_table, pages), rest))
 
 
-_TABLE = re.compile(r"(?is)<table\b.*?</table>")
+def _with_table(text: str) -> str:
+    """A text that ends in front of </table>, with the table as one of Markdown."""
+    begins = _TABLE.search(text)
+    if begins is None:
+        return f"{text}</table>"
+    table = as_markdown(f"<html><body>{text[begins.start() :]}</table></body></html>").strip()
+    return f"{text[: begins.start()]}\n\n{table}\n\n"
+
+
+_TABLE, _END_OF_TABLE = re.compile(r"(?i)<table\b"), re.compile(r"(?i)</table>")
 _BETWEEN_ROWS, _BEFORE_CELL = re.compile(r"(?m)^\|-[^\n]*$"), re.compile(r"(?m)^[|!]|\|\||!!")
 
 
