@@ -3,11 +3,14 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 
 from hypothesis import strategies as st
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, UndefinedError
+from symattn.teaching.fairness import draw as draw_worth_setting
+from symattn.teaching.problems import problem_type
 
 MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")
 LAYOUTS = [
@@ -115,6 +118,12 @@ def problems(draw, name=None, layout=None, exotic=True):
 def _weights(draw, m):
     parts = draw(st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any))
     return [Fraction(p, sum(parts)) for p in parts]
+
+
+def drawn(name, seed=1, sizes=None, **stated):
+    """A derivation of random numbers that are worth setting, as the full worksheet of these settings has them."""
+    spec = problem_type("full").spec({"mechanism": name, "settings": stated, "sizes": sizes or {}})
+    return draw_worth_setting(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), Random(seed))
 
 
 def any_numbers(name, settings, sizes, rng, numbers=(-1, 0, 1, 2)):

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from sentences import refused_saying
+from strategies import drawn
 
 from symattn.api import worksheet
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -124,9 +125,7 @@ def test_sizes_that_leave_no_room_are_an_error_that_says_why():
 )
 def test_no_stated_number_and_no_ordinary_size_leaves_nothing_to_set(name, settings, sizes):
     """Slopes of 1/256 stand in every variant, and are no reason to draw another; nor is a single feature."""
-    spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
-    drawn = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))
-    scores = [step.result for step in drawn if step.stem == "S"]
+    scores = [step.result for step in drawn(name, sizes=sizes, **settings) if step.stem == "S"]
     for rows in (oracles.floats(m) for m in scores):
         assert len(np.unique(rows, axis=0)) == len(rows)
 

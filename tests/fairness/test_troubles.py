@@ -8,17 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import oracles
 import pytest
+from strategies import drawn
 
 from symattn.derivation.derivation import Derivation, symbols, transposed
-from symattn.derivation.mechanisms import mechanism
 from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, square_root
 from symattn.foundation.dice import Counted, pick, picks, shuffled, whole
-from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.separation import separation, troubles
 from symattn.teaching.pool import Keys, alike, prove, shared
-from symattn.teaching.problems import problem_type
 
 
 def apart(a, b):
@@ -63,20 +61,19 @@ def by_the_rules(d):
 ASKED = [
     ("self_attention", {}),
     ("self_attention", {"sizes": {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}}),
-    ("self_attention", {"settings": {"orientation": "columns", "mask": "causal"}}),
-    ("self_attention", {"settings": {"by": "token"}}),
-    ("self_attention", {"softmax": "base 2"}),
+    ("self_attention", {"orientation": "columns", "mask": "causal"}),
+    ("self_attention", {"by": "token"}),
+    ("self_attention", {"base": 2}),
     ("attention", {"sizes": {"n": 4, "m": 4, "d_k": 4}}),
     ("multi_head_attention", {}),
-    ("encoder_block", {"settings": {"arithmetic": "decimal"}}),
+    ("encoder_block", {"arithmetic": "decimal"}),
 ]
 
 
 @pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("name", "stated"), ASKED)
 def test_verdicts_are_those_of_the_whole_replays(name, stated):
-    spec = problem_type("full").spec({"mechanism": name, **stated})
-    d = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(1))
+    d = drawn(name, **stated)
     found = by_the_rules(d)
     assert troubles(d) == found
     assert troubles(d, at_the_end=False) == {trouble for trouble in found if "≈" not in trouble}

@@ -7,10 +7,11 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
+from oracles import floats
 from sentences import refused_saying
+from strategies import drawn
 
 from symattn.derivation.mechanisms import mechanism
-from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.exact.real import going_on, real
 from symattn.exact.values import power, text
@@ -27,10 +28,7 @@ FULL = problem_type("full")
 
 
 def problem(name, **stated):
-    spec = FULL.spec({"mechanism": name, "settings": stated})
-    chosen, settings = mechanism(name), spec.chosen_settings()
-    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), Counted(1)).givens, settings)
-    return Problem(chosen.title, chosen.name, d, load_notation("standard"))
+    return Problem("", name, drawn(name, **stated), load_notation("standard"))
 
 
 def said(shown):
@@ -116,13 +114,10 @@ def test_wrong_answers_of_any_size_stay_out_of_the_key(stated):
 @pytest.mark.parametrize("seed", range(3))
 def test_some_attention_gives_the_z_that_is_given(seed):
     """With any invertible weights A, Z = A X W has a solution W: least squares leave nothing over."""
-    chosen = mechanism("block_after_attention")
-    spec = FULL.spec({"mechanism": chosen.name})
-    givens = draw(chosen, spec.chosen_settings(), spec.chosen_sizes(), Counted(seed)).givens
-    x, z = (np.array([[float(v) for v in row] for row in givens[n].rows]) for n in "XZ")
+    givens = drawn("block_after_attention", seed).givens
+    x, z = (floats(givens[n]) for n in "XZ")
     weights = np.full((len(x), len(x)), 0.1) + np.eye(len(x)) * (1 - 0.1 * len(x))
     solved, *_ = np.linalg.lstsq(weights @ x, z, rcond=None)
     assert np.allclose(weights @ x @ solved, z)
-    assert isinstance(givens["X"], Matrix)
-    shown = said(problem(chosen.name))
+    shown = said(problem("block_after_attention"))
     assert "… is given; it is not worked out from …." in shown

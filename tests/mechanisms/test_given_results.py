@@ -1,16 +1,14 @@
 """What a page calls a result of the forward pass is the result of the givens that are printed beside it."""
 
-import random
-
 import numpy as np
 import pytest
 from oracles import softmax
+from strategies import drawn
 from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
-from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import frozen_settings
 
@@ -19,12 +17,6 @@ TABLES = tables_beside(__file__)
 SEEDS = range(3)
 
 CASES = TABLES["cases"]
-
-
-def drawn(name, settings, sizes, seed):
-    spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
-    made = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(seed))
-    return dict(made.givens)
 
 
 def forward(name, given, settings):
@@ -49,7 +41,7 @@ def forward(name, given, settings):
 def test_given_results_are_what_numpy_gets_rounded(name, settings, sizes):
     chosen = problem_type("full").spec({"mechanism": name, "settings": settings}).chosen_settings()
     for seed in SEEDS:
-        given = drawn(name, settings, sizes, seed)
+        given = drawn(name, seed, sizes, **settings).givens
         for key, result in forward(name, given, chosen).items():
             shown = np.array(given[key].sympy().tolist(), dtype=float)
             assert np.array_equal(shown, np.round(result, 1)), (seed, key)
@@ -65,7 +57,7 @@ def test_every_mechanism_that_starts_from_results_compares_them_with_those_of_it
         if softmax_of and {"Q", "W_Q", "W_U"} & {*chosen.givens, *chosen.optional}:
             compared.add(name)
             settings = problem_type("full").spec({"mechanism": name}).chosen_settings()
-            taken = dict(chosen.run(drawn(name, {}, {}, 5), settings).taken)
+            taken = dict(chosen.run(drawn(name, 5).givens, settings).taken)
             assert taken
             assert set(taken.values()) == {1}
     assert compared == {name for name, _, _ in CASES}

@@ -1,6 +1,5 @@
 """What every problem type takes, refuses and says: added files are tested on arrival; pages in `tests/catalogue`."""
 
-import random
 import re
 from dataclasses import replace
 from functools import cache
@@ -13,6 +12,7 @@ from catalogue_sheets import ROWS, sheet
 from oracles import floats
 from problem_laws import contents, questions
 from sentences import refused_saying
+from strategies import drawn
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -22,7 +22,6 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
 from symattn.page.document import AnswerGrid
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.fairness import draw
 from symattn.teaching.problems import drawn_types, problem_type, problem_types
 from symattn.teaching.question import ChoiceAnswer, MatrixAnswer
 from symattn.teaching.sheets import sheets
@@ -172,9 +171,7 @@ NORMS = {"B2", "B3", "B4", "B5", "B6", "B7", "B10", "B11"}
 @pytest.mark.parametrize("name", ["attention", "feed_forward", "cross_entropy_gradient", "recurrent_network"])
 def test_where_there_is_no_norm_nothing_is_said_of_one(name):
     """Neither "changes nothing here" nor anything else, whatever means and variances there are."""
-    spec = problem_type("full").spec({"mechanism": name})
-    chosen, settings = mechanism(name), spec.chosen_settings()
-    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(1)).givens, settings)
+    d = drawn(name)
     assert not any(isinstance(step.op, Standardise | Rescale) for step in d)
     assert not NORMS & {wrong.misconception.id for wrong in replayed(d)}
 

@@ -17,6 +17,10 @@ def pages(data):
     return list(PdfReader(BytesIO(data)).pages)
 
 
+def words_of(data):
+    return " ".join(map(words_on, pages(data)))
+
+
 def words_on(page):
     return " ".join(page.extract_text().split())
 

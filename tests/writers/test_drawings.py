@@ -5,9 +5,10 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
+from check_latex import trouble
 from hypothesis import given
 from hypothesis import strategies as st
-from pypdf import PdfReader
+from pdf_marks import words_of
 from trials import tries
 from writer_samples import FIGURE, indexed, sheet
 
@@ -278,9 +279,7 @@ def test_the_description_is_read_out_in_html_and_pdf():
 
 
 def test_pdf_has_every_label_of_a_figure():
-    from io import BytesIO
-
-    words = "".join(page.extract_text() for page in PdfReader(BytesIO(pdf.write_pdf(sheet(FRAMED)))).pages)
+    words = words_of(pdf.write_pdf(sheet(FRAMED)))
     for label in ("outputs", "row by row", "input", "a frame", "softmax"):
         assert label in words
 
@@ -301,5 +300,4 @@ def test_heat_maps_side_by_side_keep_captions_and_numbers(small, format):
 def test_pictures_compile_with_tex_and_nothing_overflows():
     maps = HeatMaps(tuple(((Words(f"caption {k}"), Math(Number("1"))), MAP) for k in range(7)))
     document = sheet(FRAMED, HIGH, WIDE, maps, replace(maps, small=True))
-    _, log = pdf.latex_pdf(FORMATS["latex"].write(document))
-    assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
+    assert list(trouble(FORMATS["latex"].write(document), pdf.latex_engine())) == []

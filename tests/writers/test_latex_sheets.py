@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from check_latex import complaints_of_class, trouble
+from pdf_marks import words_of
 from pypdf import PdfReader
 from writer_samples import W_Q, equal, indexed, matrix, n, sheet, times
 
@@ -45,10 +46,6 @@ SOLVED = Solved(
     (Paragraph((Words("key words"),), "M1 A2"),),
 )
 SHOWN = {"blank": {"asked"}, "partly": {"partly"}, "worked": {"worked"}, "key": {"worked", "key"}}
-
-
-def words_of(data):
-    return " ".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
 # --- the switch ---------------------------------------------------------------------------------------

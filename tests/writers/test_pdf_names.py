@@ -7,6 +7,7 @@ from io import BytesIO
 import page as checker
 import pytest
 from check_pdf import faults
+from pdf_marks import words_of
 from pypdf import PdfReader
 
 from symattn.formula.nodes import MatrixOf, Name, Number, Text
@@ -53,10 +54,6 @@ def everywhere(name):
         ),
         subtitle=name, fields=(name,), sheet=name, recipe=name,
     )  # fmt: skip
-
-
-def words_of(data):
-    return "".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
 @pytest.fixture
