@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
-from test_pools import load
+from test_features import load
 
 from symattn.derivation.mechanisms import mechanism
 from symattn.errors import InputError

@@ -20,10 +20,11 @@ from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
 
 SIZES = [(1, 1), (1, 4), (2, 3), (3, 2), (4, 4)]
-NAMED = (
-    "causal causal:top-left past padding:1 padding:2 window:1 window:2 window:2:both prefix:1 prefix:2 causal+padding:2 "
-    "window:2:both+causal causal:top-left+padding:2 prefix:2+window:3 past+padding:2"
-).split()
+NAMED = [
+    "causal", "causal:top-left", "past", "padding:1", "padding:2", "window:1", "window:2", "window:2:both", "prefix:1",
+    "prefix:2", "causal+padding:2", "window:2:both+causal", "causal:top-left+padding:2", "prefix:2+window:3",
+    "past+padding:2",
+]  # fmt: skip
 
 
 def rows_of(rng, n, m):

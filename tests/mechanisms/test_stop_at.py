@@ -76,12 +76,10 @@ def test_a_later_step_that_is_not_defined_or_would_take_for_ever_does_no_harm():
 @pytest.mark.parametrize("function", ["relu", "identity"])
 def test_a_single_position_without_a_state_before_it_has_a_gradient_of_zero_for_its_weights(function):
     """No state comes of W_h."""
-    given = {"X": [[1, 2]], "W_x": [[1, 0], [1, 1]], "W_h": [[1, 2], [0, 1]], "dH": [[1, 2]], "function": function}
-    for before in ({}, {"H_0": [[0, 0]]}):
-        found = derive("backpropagation_through_time", **given, **before)
+    given = {"X": [[1, 2]], "W_x": [[1, 0], [1, 1]], "W_h": [[1, 2], [0, 1]], "dH": [[1, 2]]}
+    for before in ({"H_0": [[0, 0]]}, {}):
+        found = derive("backpropagation_through_time", **given, **before, function=function)
         assert found["dW_h"].result == Matrix([[0, 0], [0, 0]])
-    assert "Embeddings" not in derive("backpropagation_through_time", **given).text()
-    columns = derive("backpropagation_through_time", **{
-        n: [list(c) for c in zip(*m, strict=True)] if n != "function" else m for n, m in given.items()
-    }, orientation="columns")  # fmt: skip
+    assert "Embeddings" not in found.text()
+    columns = derive("backpropagation_through_time", **oracles.turned(given), function=function, orientation="columns")
     assert columns["dW_h"].result == Matrix([[0, 0], [0, 0]])

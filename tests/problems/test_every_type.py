@@ -6,10 +6,8 @@ from functools import cache
 from math import isqrt
 from pathlib import Path
 
-import numpy as np
 import pytest
 from catalogue_sheets import ROWS, sheet
-from oracles import floats
 from problem_laws import contents, questions
 from sentences import refused_saying
 from strategies import drawn
@@ -20,7 +18,6 @@ from symattn.derivation.misconceptions import replayed
 from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
-from symattn.page.document import AnswerGrid
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import drawn_types, problem_type, problem_types
 from symattn.teaching.question import ChoiceAnswer, MatrixAnswer
@@ -240,27 +237,6 @@ def test_the_answer_is_exactly_the_result_of_its_step(name):
             assert answer.value == step.op.apply(*(operand.of(d.value(operand.name)) for operand in step.operands))
             steps.add(answer.step)
     assert steps == STEPS.get(name, set())
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_it_is_laid_out_as_it_is_printed(name):
-    for _, part in matrix_parts(questions(problem_types()[name], 1, notation="columns")):
-        if part.answer.derivation is not None:
-            shape = part.answer.derivation[part.answer.step].result.shape
-            for grid in (block for block in part.ask if isinstance(block, AnswerGrid)):
-                assert (grid.rows, grid.columns) == shape
-
-
-def test_translated_scores_stand_in_the_layout_of_the_other_notation():
-    for question, part in matrix_parts(made("translate")):
-        d = part.answer.derivation
-        if d is None:
-            assert part.name == "d"  # one token's query: a line of a step, and no step
-            continue
-        assert d.orientation == "columns"
-        q, k = floats(question.problem["Q"].result).T, floats(question.problem["K"].result).T
-        if part.answer.step == "S":
-            np.testing.assert_allclose(floats(d.value("S")), k.T @ q)
 
 
 @pytest.mark.slow
