@@ -4,6 +4,7 @@ What is right is the same two or three people in every file; what is spoilt is r
 """
 
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -16,7 +17,8 @@ from symattn.errors import InputError
 from symattn.foundation.tables import table
 from symattn.teaching.exam.class_list import read_class, tell_of_lost_zeros
 
-LISTS = tables_beside(__file__)["list"]
+TABLES = tables_beside(__file__)
+LISTS = TABLES["list"]
 
 
 def write(folder, text, encoding="utf-8"):
@@ -52,28 +54,13 @@ def test_numbers_that_may_have_lost_their_zeros_are_named(tmp_path, caplog, ids,
     assert f"fewer digits than the others: {named}." in caplog.text if named else not caplog.text
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "is empty"),
-        ("name,id\n", "names no students"),
-        ("name,mark\nA,1", "a column id was expected"),
-        ("name,id\nA,", "line 2: A has no id"),
-        ("name,id\nA,1\nB,1", "the id 1 comes twice"),
-        ("name,id,seat\nA,1,front", "line 2, seat is 'front'; a row and a column such as 3-12 or C12 was expected"),
-        ("name,id,seat\nA,1,A1\nB,2,A1", "the seat A1 comes twice"),
-        ("name,id,size\nA,1,12", "line 2, text size is '12'; one of 11, 18, 24 was expected"),
-        ('name,id\n"A,1', "cannot be read as CSV"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), TABLES["wrong"])
 def test_what_is_wrong_with_a_list_is_said_in_a_sentence(tmp_path, text, says):
-    with refused_saying(says):
+    with refused_saying(re.escape(says)):
         read_class(write(tmp_path, text))
 
 
-def test_a_list_that_is_no_text_and_one_that_is_not_there(tmp_path):
-    with refused_saying("It is not a text; CSV or a spreadsheet"):
-        read_class(write(tmp_path, "name,id\n\0,1"))
+def test_a_list_that_is_not_there(tmp_path):
     with refused_saying(r"no class list other\.csv"):
         read_class(tmp_path / "other.csv")
 
@@ -104,20 +91,6 @@ def test_a_spreadsheet_is_a_class_list(tmp_path):
 def test_a_name_with_a_comma_stays_as_it_is_in_a_list_of_ones_own(tmp_path):
     found = read_class(write(tmp_path, 'name;id\r\n"Björck, Åke";00757\r\n', "cp1252"))
     assert [(student.name, student.id) for student in found] == [("Björck, Åke", "00757")]
-
-
-@pytest.mark.parametrize(
-    ("cell", "says"),
-    [
-        ("A\x07B,1", r"line 2: name has the character U\+0007 in it"),
-        ("A,1\u200b", r"line 2: id has the character U\+200B in it"),
-        ("A\ufffd,1", r"line 2: name has the character U\+FFFD in it"),
-        ("A,2.02342E+07", r"line 2: the id 2\.02342E\+07 was rounded by a spreadsheet"),
-    ],
-)
-def test_what_a_program_has_spoilt_is_told_with_its_line(tmp_path, cell, says):
-    with refused_saying(says):
-        read_class(write(tmp_path, f"name,id\n{cell}\n"))
 
 
 # ------------------------------------------------------------------------------------------------ spoilt lists

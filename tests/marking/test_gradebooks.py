@@ -7,30 +7,20 @@ and the importer in its source.  Brightspace: community.d2l.com, "Importing grad
 import csv
 import io
 
+import pytest
 from commands import refusal, run
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
+from tables import tables_beside
 from test_grading_summary import ECF, result, row
 
 from symattn.foundation.tables import read_table
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.teaching.exam.class_list import read_class
 
-CANVAS = (
-    "Student,ID,SIS User ID,SIS Login ID,Section,Quiz (101)\n    Points Possible,,,,,10\n"
-    '"Björck, Åke",757,00757,bjorck,DL101,9\n"Noether, Emmy",9041,20234285,noether,DL102,8\n'
-    '"Gödel, Kurt",5331,20230575,goedel,DL101,\n"Student, Test",999,,bbbc67,DL101,0\n'
-)
-MOODLE = (
-    "Vorname;Nachname;ID-Nummer;E-Mail-Adresse\nÅke;Björck;00757;a@uni.example\n"
-    "Emmy;Noether;20234285;e@uni.example\nKurt;Gödel;20230575;k@uni.example\n"
-)
-BRIGHTSPACE = (
-    "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n#00757,bjorck,Björck,Åke,#\n"
-    "#20234285,noether,Noether,Emmy,#\n#20230575,goedel,Gödel,Kurt,#\n"
-)
-PLAIN = "name,id\nÅke Björck,00757\nEmmy Noether,20234285\nKurt Gödel,20230575\n"
+TABLES = tables_beside(__file__)
+LISTS = TABLES["lists"]
 NAMES = ("Åke Björck", "Emmy Noether", "Kurt Gödel")
 
 
@@ -50,62 +40,19 @@ def book(folder, text, title="Midterm"):
     return Gradebook(title, ECF, tuple(rows), listed=listed)
 
 
-def table(gradebook, platform):
-    return list(csv.reader(io.StringIO(gradebook.csv(platform), newline=""), strict=True))
+def table(text):
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_canvas_gets_the_columns_of_its_own_export_and_the_points_possible(tmp_path):
-    head, possible, *lines = table(book(tmp_path, CANVAS), "canvas")
-    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Midterm"]
-    assert "Points Possible" in possible[0]
-    assert possible[1:] == ["", "", "", "", "5"]
-    assert lines == [
-        ["Björck, Åke", "757", "00757", "bjorck", "DL101", "4"],
-        ["Noether, Emmy", "9041", "20234285", "noether", "DL102", ""],
-        ["Gödel, Kurt", "5331", "20230575", "goedel", "DL101", ""],
-    ]
-
-
-def test_canvas_finds_students_of_another_list_by_their_numbers(tmp_path):
-    head, _, first, *_ = table(book(tmp_path, MOODLE), "canvas")
-    assert dict(zip(head, first, strict=True)) == {
-        "Student": "Björck, Åke", "ID": "", "SIS User ID": "00757", "SIS Login ID": "", "Section": "", "Midterm": "4",
-    }  # fmt: skip
-
-
-def test_moodle_gets_what_it_identifies_users_by_and_the_item(tmp_path):
-    assert table(book(tmp_path, MOODLE), "moodle") == [
-        ["First name", "Last name", "ID number", "Email address", "Midterm"],
-        ["Åke", "Björck", "00757", "a@uni.example", "4"],
-        ["Emmy", "Noether", "20234285", "e@uni.example", ""],
-        ["Kurt", "Gödel", "20230575", "k@uni.example", ""],
-    ]
-
-
-def test_brightspace_gets_the_kind_of_the_item_and_the_end_of_the_line(tmp_path):
-    head, *lines = table(book(tmp_path, BRIGHTSPACE, "Midterm 1/2, A+B"), "brightspace")
-    assert head == [
-        "OrgDefinedId", "Username", "Midterm 1 2 A B Points Grade <Numeric MaxPoints:5>", "End-of-Line Indicator",
-    ]  # fmt: skip
-    assert lines == [
-        ["#00757", "bjorck", "4", "#"],
-        ["#20234285", "noether", "", "#"],
-        ["#20230575", "goedel", "", "#"],
-    ]
-
-
-def test_gradescope_gets_names_apart_only_where_the_list_has_them(tmp_path):
-    head, *lines = table(book(tmp_path, CANVAS), "gradescope")
-    assert head == ["First Name", "Last Name", "SID", "Sections", "Total Score", "Max Points", "Status"]
-    assert [line[-3:] for line in lines] == [["4", "5", "Graded"], ["", "5", "Ungraded"], ["", "5", "Missing"]]
-    assert lines[0][:3] == ["Åke", "Björck", "00757"]
-    head, first, *_ = table(book(tmp_path, PLAIN), "gradescope")
-    assert (head[0], first[0]) == ("Name", "Åke Björck")
+@pytest.mark.parametrize("file", TABLES["file"], ids=lambda file: f"{file['platform']} from a list of {file['list']}")
+def test_a_platform_gets_what_it_imports(file, tmp_path):
+    made = book(tmp_path, LISTS[file["list"]], file.get("title", "Midterm"))
+    assert table(made.csv(file["platform"])) == table(file["csv"])
 
 
 def test_an_unknown_platform_and_a_list_without_ids_are_told(tmp_path):
     with refused_saying(r"no gradebook 'canvass'; .*canvas"):
-        book(tmp_path, PLAIN).csv("canvass")
+        book(tmp_path, LISTS["plain"]).csv("canvass")
     nobody = Gradebook("M", ECF, (row(None, result("V", {"S": 1}), name="Ada"),))
     without = Gradebook("M", ECF, tuple(type(r)(**{**vars(r), "id": ""}) for r in nobody.rows))
     with refused_saying(r"moodle needs an ID number, email address or username .* Ada has none"):
@@ -116,7 +63,7 @@ def test_an_unknown_platform_and_a_list_without_ids_are_told(tmp_path):
 def test_no_cell_for_a_platform_is_a_formula(names):
     rows = tuple(row(k, result("V", {"S": 1}), name=f"={name}") for k, name in enumerate(names, 1))
     for platform in ("moodle", "canvas", "gradescope", "brightspace"):
-        cells = [cell for line in table(Gradebook("=M", ECF, rows), platform) for cell in line]
+        cells = [cell for line in table(Gradebook("=M", ECF, rows).csv(platform)) for cell in line]
         assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in cells)
 
 
@@ -126,8 +73,8 @@ ENTRIES = 'name,differs\nÅke Björck,all right\nEmmy Noether,"Q2 a=""by symmetr
 def test_a_class_goes_out_and_comes_back_as_the_platform_has_it(tmp_path, monkeypatch):
     """The exam made for a list as exported; grades written, who is pending named, and all of it taken away again."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "canvas.csv").write_text(CANVAS, "utf-8")
-    (tmp_path / "class.csv").write_text(PLAIN, "utf-8")
+    (tmp_path / "canvas.csv").write_text(LISTS["canvas"], "utf-8")
+    (tmp_path / "class.csv").write_text(LISTS["plain"], "utf-8")
     exam = (
         'title = "Midterm"\nvariants = 2\nclass = "{}"\n[[question]]\ntype = "drills"\n[[question]]\ntype = "prove"\n'
     )

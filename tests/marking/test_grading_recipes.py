@@ -4,6 +4,7 @@ import random
 import re
 
 import pytest
+from tables import tables_beside
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
@@ -11,18 +12,8 @@ from symattn.errors import InputError
 from symattn.marking.grading.recipes import read_recipe
 from symattn.teaching.problems import drawn_types, problem_types
 
-SETTINGS = [
-    {}, {"scale": "none"}, {"scale": "sqrt(5)"}, {"mask": "causal"}, {"mask": "[[1, 0, 0], [1, 1, 0], [1, 1, 1]]"},
-    {"mask": "causal", "mask_style": "keep"}, {"base": "5"}, {"orientation": "columns"}, {"order": "KVQ"},
-    {"by": "token"}, {"activation": "relu"}, {"rounding": {"places": 2, "method": "nearest", "ties": "up"}},
-    {"rounding": {"places": 1, "method": "largest-remainder", "ties": "even"}},
-]  # fmt: skip
-OTHERS = [
-    {}, {"level": "starter"}, {"softmax": "base 3"}, {"exact": False, "places": 3}, {"sizes": {"n": 3, "d_k": 3}},
-    {"notation": "note-002"}, {"notation": "columns", "places": 2}, {"parts": ["S", "S'"], "marks": {"S'": 3, "S": 12}},
-]  # fmt: skip
-
-
+TABLES = tables_beside(__file__)
+SETTINGS, OTHERS = TABLES["settings"], TABLES["others"]
 CASES = [
     *(("self_attention" if {"order", "activation"} & set(said) else "attention", said, OTHERS[k % len(OTHERS)])
       for k, said in enumerate(SETTINGS)),
@@ -56,21 +47,7 @@ def test_every_problem_type_and_option_comes_back(kind):
     assert read_recipe(recipe.command()) == (recipe, 1)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "symattn", "ls -l", "symattn derive note-002", "symattn worksheet attention",
-        "symattn worksheet attention --seed", "symattn worksheet attention --seed x", "symattn worksheet --seed '5",
-        "symattn worksheet attention --seed 5; rm -rf /", "symattn worksheet attention --seed $(id)",
-        "symattn worksheet atention --seed 5", "symattn worksheet attention -n 0 --seed 5",
-        "symattn worksheet attention more --seed 5", "symattn worksheet attention --out /etc --seed 5",
-        "symattn worksheet attention --format pdf --seed 5", "symattn worksheet magic --seed 5",
-        "symattn worksheet attention --size n --seed 5", "symattn worksheet attention --round x:y --seed 5",
-        "symattn worksheet attention --level hard --seed 5", "symattn worksheet attention --option a=b --seed 5",
-        "symattn worksheet attention --marks S --seed 5", "symattn worksheet attention --marks S=0 --seed 5",
-        "symattn worksheet --problem essay --seed 5", "symattn worksheet --option items=[ --problem design --seed 5",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", TABLES["none"])
 def test_anything_else_is_refused_in_a_sentence(text):
     with pytest.raises(InputError) as raised:
         read_recipe(text)

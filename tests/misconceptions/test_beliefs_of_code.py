@@ -6,6 +6,7 @@ Those of plain attention have their witness in numpy_misconceptions.py; here are
 import numpy as np
 import oracles
 import pytest
+from tables import tables_beside
 
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -15,6 +16,8 @@ from symattn.exact.reading import typed
 from symattn.marking.marker import mark
 from symattn.marking.trial import script
 from symattn.teaching.sheets import sheets
+
+TABLES = tables_beside(__file__)
 
 E = np.array([[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]])
 Q, K = np.array([[1, 0, 2, 1], [0, 1, 1, -1], [2, 1, 0, 1]]), np.array([[1, 1, 0, 2], [0, -1, 1, 1], [2, 0, 1, 0]])
@@ -154,19 +157,8 @@ def test_each_step_is_as_numpy_has_it(id, name, settings, given, expected, orien
         np.testing.assert_allclose(found.T if across else found, right, rtol=1e-9, atol=1e-9, err_msg=step)
 
 
-QUIET = [
-    # an angle that is stated has no base; of equal angles E17 is E11, or right
-    ("E16 E17 E17b", "rotary_attention", {"angles": "90"}),
-    ("E19", "attention", {"bias": "alibi:1/2"}),  # a slope that is stated has no exponent
-    ("H10", "multi_head_attention", {"heads": 2}),  # every head has keys of its own
-    ("M12 M14b X13b", "attention", {"mask": "causal"}),  # −∞ times a value is not defined
-    ("M13", "attention", {"mask": "window:2:both"}),
-    ("M14", "attention", {"mask": "window:2"}),
-]
-
-
 @pytest.mark.covering(most=2)
-@pytest.mark.parametrize(("ids", "name", "settings"), QUIET)
+@pytest.mark.parametrize(("ids", "name", "settings"), TABLES["quiet"])
 def test_where_there_is_no_place_for_it(ids, name, settings):
     [sheet] = sheets(make_recipe(name, settings, seed=2), 1)
     assert not {wrong.misconception.id for wrong in replayed(sheet.problem.derivation)} & {*ids.split()}
@@ -174,29 +166,16 @@ def test_where_there_is_no_place_for_it(ids, name, settings):
 
 # ------------------------------------------------------------------------------------------ as marking tells them
 
-PLACES = {
-    "M12": ("attention", {"mask": "causal+window:2"}, {"n": 4, "m": 4}),
-    "M13": ("attention", {"mask": "window:2"}, {"n": 4, "m": 4}),
-    "M14": ("attention", {"mask": "causal+padding:3"}, {"n": 4, "m": 4}),
-    "M14b": ("attention", {"mask": "causal+padding:3"}, {"n": 4, "m": 4}),
-    **{id: ("attention", {}, {}) for id in ("X5b", "X6b", "X10b", "X13b", "X15b")},
-    "H10": ("multi_head_attention", {"heads": 4, "kv_heads": 2}, {}),
-    "B12": ("layer_norm", {}, {}),
-    **{id: ("positional_encoding", {}, {}) for id in ("E14", "E15", "E16", "E16b", "E18")},
-    **{id: ("rotary_attention", {"angles": "90, 3/5+4/5i"}, {"d_k": 4}) for id in ("E17", "E17b")},
-    "E19": ("multi_head_attention", {"bias": "alibi"}, {}),
-}
-
 
 def test_all_that_only_marking_knows_are_here():
-    assert set(PLACES) == set(misconceptions()) - {m.id for m in drawn_misconceptions()}
+    assert set(TABLES["places"]) == set(misconceptions()) - {m.id for m in drawn_misconceptions()}
 
 
 @pytest.mark.covering(most=5, product=False)
 @pytest.mark.parametrize("seed", [4, pytest.param(5, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("id", PLACES)
+@pytest.mark.parametrize("id", TABLES["places"])
 def test_a_script_that_goes_on_from_it_is_one_event_of_this_name(id, seed):
-    name, settings, sizes = PLACES[id]
+    name, settings, sizes = TABLES["places"][id]
     [sheet] = sheets(make_recipe(name, settings, seed=seed, sizes=sizes or None), 1)
     wrong = misconception(id).on(sheet.problem.derivation)
     assert wrong.first

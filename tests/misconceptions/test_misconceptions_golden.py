@@ -1,4 +1,4 @@
-"""The figures of the pedagogy notes: variant G1 in every row, and how far its answers lie apart (rules.md 2.4)."""
+"""The figures of the pedagogy notes: variant G1 in every row, and how far its answers lie apart (rules.md 2.3)."""
 
 import re
 from itertools import combinations
