@@ -163,23 +163,15 @@ def make(
     """Make or continue an exam in a folder of its own below `folder`."""
     from symattn.foundation.crew import crew
     from symattn.teaching.exam import read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import BOUND
+    from symattn.teaching.exam.deploy import steps_of
     from symattn.teaching.frozen import FROZEN
-    from symattn.teaching.sheets import banks_apart
 
     refuse_what_is_no_exam(path)
     if seed is not None and secret is not None:
         raise InputError("--seed and --secret exclude each other.")
     spec = read_exam_file(path)
     dice = _dice(seed, secret, quiet)
-    papers = spec.variants if any(asked.varies for asked in spec.questions) else 1
-    drawn = sum(spec.variants if asked.varies else 1 for asked in spec.questions)
-    pages, banks = banks_apart(forms)
-    booklets = 2 * sum(form in BOUND for form in pages)
-    files = len(pages) * (3 + papers + (len(spec.students) or papers)) + len(banks)
-    if "latex" in pages and spec.students:
-        files += papers  # which students' files read
-    steps = drawn + 1 + files + booklets + bool(spec.students)
+    steps = steps_of(spec, forms)
     frozen = folder / path.stem / FROZEN
 
     def how_to_go_on() -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from symattn.cli.listed import entries
-from symattn.derivation.settings import ABOUT
+from symattn.derivation.settings import ABOUT, typed_rounding
 from symattn.errors import InputError, offered
 
 if TYPE_CHECKING:
@@ -321,11 +321,7 @@ def read_settings(given: dict[str, Any]) -> dict[str, Any]:
     if by_token or by_matrix:
         settings["by"] = "token" if by_token else "matrix"
     if rounding is not None:
-        parts = rounding.split(":")
-        places, method, ties = (*parts, "", "")[:3]
-        if not places.isdecimal() or len(places) > 3 or len(parts) > 3:
-            raise InputError(f"--round is {rounding!r}; places such as 2, or 1:largest-remainder, were expected.")
-        settings["rounding"] = {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
+        settings["rounding"] = typed_rounding(rounding, "--round")
     return settings
 
 

@@ -7,6 +7,8 @@ are `symattn.derivation.mechanisms.Settings`.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from symattn.errors import InputError
+
 
 class Setting(NamedTuple):
     """A setting in words: its placeholder in help, what it does (one line), and the values it takes.
@@ -123,3 +125,12 @@ ABOUT: Mapping[str, Setting] = {
         "ETA", "One step of gradient descent after the gradients: W − η·dW.", "a positive number: 1/10"
     ),
 }
+
+
+def typed_rounding(text: str, named: str = "rounding") -> dict[str, int | str]:
+    """The setting for P[:HOW[:TIES]], as it is typed; in an `InputError` it is what is `named`."""
+    parts = text.split(":")
+    places, method, ties = (*parts, "", "")[:3]
+    if not places.isdecimal() or len(places) > 3 or len(parts) > 3:
+        raise InputError(f"{named} is {text!r}; places such as 2, or 1:largest-remainder, were expected.")
+    return {"places": int(places), "method": method or "nearest", "ties": ties or "even"}

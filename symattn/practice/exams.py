@@ -29,11 +29,12 @@ from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
 from symattn.practice.shown import Said, Told, Verb, file, noted, silent
 from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import steps_of
 from symattn.teaching.exam.preview import preview
-from symattn.teaching.exam.spec import ExamSpec, exam_spec
+from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
-from symattn.teaching.sheets import Recipe, banks_apart, check_formats
+from symattn.teaching.sheets import Recipe, check_formats
 
 FILE, SECRET = "exam.toml", "secret.txt"
 LARGEST = 64 * 2**20
@@ -140,7 +141,7 @@ def _papers(exam: Mapping[str, Any], students: Files, secret: str, forms: list[s
         _write(folder, exam, students)
         (folder / SECRET).write_text(f"{secret}\n", encoding="utf-8")
         spec = read_exam_file(folder / FILE)
-        steps, done = _steps(spec, listed), 0
+        steps, done = steps_of(spec, listed), 0
 
         def step(what: object) -> None:
             nonlocal done
@@ -155,15 +156,6 @@ def _zipped(folder: Path) -> bytes:
     """Everything in a folder, by its paths there."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return zipped((path.relative_to(folder).as_posix(), path.read_bytes()) for path in files)
-
-
-def _steps(spec: ExamSpec, forms: tuple[str, ...]) -> int:
-    """About how many variants and files there are to be made."""
-    pages, banks = banks_apart(forms)
-    variants = 1 if all(question.spec.given for question in spec.questions) else spec.variants
-    return (
-        variants * len(spec.questions) + len(pages) * (3 + variants + (len(spec.students) or variants)) + len(banks) + 1
-    )
 
 
 @contextmanager

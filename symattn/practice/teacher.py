@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand
+from symattn.derivation.settings import typed_rounding
 from symattn.errors import InputError, SymattnError
 from symattn.exact import Matrix, Value
 from symattn.formula import NOTHING, Formula, Relation
@@ -99,7 +100,7 @@ class Choice:
         """The settings that are not left to the mechanism."""
         settings: dict[str, Any] = {name: text for name, text in self.settings.items() if text}
         if "rounding" in settings:
-            settings["rounding"] = _rounding(settings["rounding"])
+            settings["rounding"] = typed_rounding(settings["rounding"])
         return settings
 
     @cached_property
@@ -115,14 +116,6 @@ class Choice:
 
 _USUAL = ("standard", "e")
 """What an exam file need not say of level, notation and weights."""
-
-
-def _rounding(text: str) -> dict[str, Json]:
-    """P[:HOW[:TIES]], as --round takes it."""
-    places, method, ties = (*text.split(":"), "", "")[:3]
-    if not places.isdecimal() or len(places) > 3:
-        raise InputError(f"rounding is {text!r}; places such as 2, or 1:largest-remainder, were expected.")
-    return {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
 
 
 # ------------------------------------------------------------------------------------------------ one open page

@@ -154,8 +154,7 @@ def make_exam(
     listed = list(enumerate(spec.questions, 1))
     drawing = []
     for number, asked in listed:
-        count = spec.variants if asked.varies else 1
-        drawing.append(chosen_contents(asked.spec, dice.part("question", number), count))
+        drawing.append(chosen_contents(asked.spec, dice.part("question", number), spec.variants_of(asked)))
     drawn: list[list[Variant]] = [[] for _ in listed]
     for most in (1, None):
         for number, asked in listed:
@@ -476,6 +475,16 @@ def _frozen_in(
 
 BOUND = ("pdf", "latex-pdf")
 """The formats in which papers and keys are also bound, to be printed at once."""
+
+
+def steps_of(spec: ExamSpec, forms: Sequence[str]) -> int:
+    """About how many variants and files `write_exam` makes, and tells of."""
+    pages, banks = banks_apart(forms)
+    files = len(pages) * (3 + spec.papers + (len(spec.students) or spec.papers)) + len(banks)
+    if "latex" in pages and spec.students:
+        files += spec.papers  # which students' files read
+    booklets = 2 * sum(form in BOUND for form in pages)
+    return sum(map(spec.variants_of, spec.questions)) + 1 + files + booklets + bool(spec.students)
 
 
 def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Iterator[Path]:

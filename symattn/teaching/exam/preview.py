@@ -13,7 +13,7 @@ from symattn.page.writers.binding import page_count
 from symattn.teaching.exam.class_list import assign, places
 from symattn.teaching.exam.deploy import first_variants
 from symattn.teaching.exam.papers import Copy, minutes, paper
-from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_faults, read_exam_file
+from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, checked_exam
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import render
 
@@ -66,17 +66,18 @@ def preview(path: Path, typeset: bool = True) -> tuple[Preview | None, list[Inpu
     Without being `typeset` it has no pages.
     A file that is no TOML, or has no questions, raises its `InputError`.
     """
-    if faults := exam_faults(read_toml(path), path):
+    spec, faults = checked_exam(read_toml(path), path)
+    if spec is None:
         return None, faults
-    spec, dice = read_exam_file(path), Dice.unpredictable()
+    dice = Dice.unpredictable()
     made = list(first_variants(spec, dice))
     faults = [one for one in made if isinstance(one, InputError)]
     foreseen = tuple(
-        Foreseen(asked, question, spec.variants if asked.varies else 1)
+        Foreseen(asked, question, spec.variants_of(asked))
         for asked, question in zip(spec.questions, made, strict=True)
         if not isinstance(question, InputError)
     )
-    papers = max(spec.variants if asked.varies else 1 for asked in spec.questions)
+    papers = spec.papers
     try:
         if papers > 1:
             assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -173,6 +173,15 @@ class ExamSpec(Head):
         """What the exam file says, with the defaults that may be others in another version."""
         return {**self.source, **{key: getattr(self, key) for key in FORMER}}
 
+    @property
+    def papers(self) -> int:
+        """How many different papers there are."""
+        return max(map(self.variants_of, self.questions))
+
+    def variants_of(self, asked: QuestionSpec) -> int:
+        """How many variants there are of a question."""
+        return self.variants if asked.varies else 1
+
     def as_made(self, kept: Mapping[str, Any]) -> ExamSpec:
         """The same with the defaults of an exam that is made already, of which `kept` is what its file said."""
         return replace(self, **{key: kept.get(key, former) for key, former in FORMER.items()})
@@ -196,79 +205,74 @@ def exam_spec(
     In an exam that is `made` already, what a question does not use of a mechanism is passed over, as it was then, and
     keys that it does not have mean what they meant then.
     """
-    place = Place(path.name)
-    data = {**FORMER, **data} if made else _beside(data, path)
-    for key in data:
-        _refuse_misplaced(key, place)
-    place.know(data, keys(ExamFile), MEANT)
-    file = read(ExamFile, {"title": path.stem, **data}, place)
-    _refuse_empty(file.questions, place)
-    with place.here():
-        look = make_look(**file.appearance)
-        for text in file.instructions:
-            markup.inlines(text)  # says what is wrong with it
-    if students is None:
-        students = read_class(path.parent / file.class_list) if file.class_list else ()
-        tell_of_lost_zeros(file.class_list, students)
-    with place.here():
-        masthead = read_masthead(file.header, file.logo, path.parent)
-    head = {f.name: getattr(file, f.name) for f in fields(Head)}
-    if "variants" not in data:
-        head["variants"] = max(FEWEST_VARIANTS, -(-len(students) // 4))
-    numbered = enumerate(file.questions, 1)
-    return ExamSpec(
-        **head,
-        questions=tuple(
-            _question(question, file.shared, place.at("question", number), made) for number, question in numbered
-        ),
-        stem=path.stem,
-        students=students,
-        look=look,
-        masthead=masthead,
-        source=json.loads(json.dumps(_with_files(data, masthead), default=str)),
-    )
+    spec, faults = checked_exam(data, path, students, made)
+    if spec is None:
+        raise faults[0]
+    return spec
 
 
-def exam_faults(data: Mapping[str, Any], path: Path) -> list[InputError]:
-    """Everything that is wrong with an exam file and its class list, where `exam_spec` says the first."""
+def checked_exam(
+    data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None, made: bool = False
+) -> tuple[ExamSpec | None, list[InputError]]:
+    """The same, or everything that is wrong with an exam file and its class list."""
     place, errors = Place(path.name), list[InputError]()
-    data, placed = _beside(data, path), {}
+    data, placed = {**FORMER, **data} if made else _beside(data, path), {}
     for key, value in data.items():
         with _collected(errors):
             _refuse_misplaced(key, place)
             placed[key] = value
     errors += faults(ExamFile, placed, place, MEANT)
     usable = {key: value for key, value in placed.items() if not faults(ExamFile, {key: value}, place, MEANT)}
+    file = read(ExamFile, {"title": path.stem, **usable}, place)
+    if not data.get("question", ()):
+        errors.append(InputError(f"{place} has no questions; [[question]] tables with at least a type were expected."))
+    look, masthead = DEFAULT_LOOK, NONE
     with _collected(errors), place.here():
-        make_look(**{key: value for key, value in usable.items() if key in keys(Appearance)})
+        look = make_look(**file.appearance)
     with _collected(errors), place.here():
-        read_masthead(usable.get("header", ""), usable.get("logo", ""), path.parent)
-    with _collected(errors):
-        if class_list := usable.get("class"):
-            read_class(path.parent / class_list)
-    with _collected(errors):
-        _refuse_empty(data.get("question", ()), place)
-    shared = {key: value for key, value in usable.items() if key in keys(Shared)}
-    for number, question in enumerate(usable.get("question", ()), 1):
-        errors += _question_faults(question, shared, place.at("question", number))
-    return errors
+        for text in file.instructions:
+            markup.inlines(text)  # says what is wrong with it
+    if students is None:
+        students = ()
+        with _collected(errors):
+            students = read_class(path.parent / file.class_list) if file.class_list else ()
+            tell_of_lost_zeros(file.class_list, students)
+    with _collected(errors), place.here():
+        masthead = read_masthead(file.header, file.logo, path.parent)
+    questions = []
+    for number, question in enumerate(file.questions, 1):
+        asked, wrong = _checked_question(question, file.shared, place.at("question", number), made)
+        questions += asked
+        errors += wrong
+    if errors:
+        return None, errors
+    head = {f.name: getattr(file, f.name) for f in fields(Head)}
+    if "variants" not in data:
+        head["variants"] = max(FEWEST_VARIANTS, -(-len(students) // 4))
+    source = json.loads(json.dumps(_with_files(data, masthead), default=str))
+    return ExamSpec(**head, questions=tuple(questions), stem=path.stem, students=students, look=look,
+                    masthead=masthead, source=source), []  # fmt: skip
 
 
-def _question_faults(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) -> list[InputError]:
-    errors: list[InputError] = []
+def _checked_question(
+    data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool
+) -> tuple[list[QuestionSpec], list[InputError]]:
+    """The question of a table, or everything that is wrong with it."""
+    errors, placed, asked = list[InputError](), dict[str, Any](), list[QuestionSpec]()
     with _collected(errors):
-        options = _type_of(data, place).options
-        placed = {}
+        chosen = _type_of(data, place)
         for key in data:
             with _collected(errors):
-                if key not in options:
+                if key not in chosen.options:
                     _refuse_misplaced(key, place, QuestionTable)
+                if key == "marks" and not isinstance(data[key], Mapping):
+                    of_parts = "marks of its parts, such as {S = 5}; points are the whole question's"
+                    raise place.at(key).wrong(data[key], of_parts)
                 placed[key] = data[key]
-        errors += faults(QuestionTable, placed, place, MEANT, options)
-    if not errors:
-        with _collected(errors):
-            _question(data, shared, place, made=False)
-    return errors
+        errors += faults(QuestionTable, placed, place, MEANT, chosen.options)
+        if not errors:
+            asked.append(_question(data, chosen, shared, place, made))
+    return asked, errors
 
 
 @contextmanager
@@ -278,11 +282,6 @@ def _collected(errors: list[InputError]) -> Iterator[None]:
         yield
     except InputError as error:
         errors.append(error)
-
-
-def _refuse_empty(questions: Sequence[object], place: Place) -> None:
-    if not questions:
-        raise InputError(f"{place} has no questions; [[question]] tables with at least a type were expected.")
 
 
 def _refuse_misplaced(key: str, place: Place, table: type = ExamFile) -> None:
@@ -342,16 +341,9 @@ def _type_of(data: Mapping[str, Any], place: Place) -> ProblemType:
         return problem_type(read(str, data.get("type", "full"), place.at("type")))
 
 
-def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place, made: bool) -> QuestionSpec:
-    chosen = _type_of(data, place)
-    for key in data:
-        if key not in chosen.options:
-            _refuse_misplaced(key, place, QuestionTable)
-    if not isinstance(data.get("marks", {}), Mapping):
-        raise place.at("marks").wrong(
-            data["marks"], "marks of its parts, such as {S = 5}; points are the whole question's"
-        )
-    place.know(data, [*keys(QuestionTable), *chosen.options], MEANT)
+def _question(
+    data: Mapping[str, Any], chosen: ProblemType, shared: Mapping[str, Any], place: Place, made: bool
+) -> QuestionSpec:
     own = read(QuestionTable, {key: value for key, value in data.items() if key not in chosen.options}, place)
     if chosen.presets:  # it chooses the mechanism itself
         shared = {key: value for key, value in shared.items() if key not in ("mechanism", "sizes")}
