@@ -46,7 +46,6 @@ from symattn.teaching.explanation import (
     Layout,
     WhichEntries,
     derivation_document,
-    diagram_document,
     lines_of,
 )
 from symattn.teaching.explanation.steps import refuse_outside
@@ -190,6 +189,8 @@ class Solution:
 
         `InputError` where the derivation has no such figure.
         """
+        from symattn.teaching.explanation.diagrams import diagram_document
+
         return replace(diagram_document(self.problem, kind), look=self.look)
 
     def sympy(self, name: str) -> Any:

@@ -28,8 +28,8 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers.markdown import write as written
 from symattn.page.writers.characters import on_one_line
+from symattn.page.writers.markdown import write as written
 from symattn.page.writers.text import write
 from symattn.teaching.explanation import Pages, question_document
 from symattn.teaching.explanation.wording import Wording

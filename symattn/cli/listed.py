@@ -90,7 +90,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {code: about(code) for code in catalogue()}
 
     def diagrams() -> Mapping[str, str]:
-        from symattn.teaching.explanation import DIAGRAMS
+        from symattn.teaching.explanation.diagrams import DIAGRAMS
 
         return {kind: _about(make) for kind, make in DIAGRAMS.items()}
 

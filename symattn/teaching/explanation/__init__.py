@@ -1,6 +1,5 @@
 """From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
 
-from symattn.teaching.explanation.diagrams import DIAGRAMS, diagram_document
 from symattn.teaching.explanation.documents import (
     CONVENTIONS,
     Conventions,
@@ -19,7 +18,6 @@ from symattn.teaching.explanation.steps import Detail, WhichEntries
 
 __all__ = [
     "CONVENTIONS",
-    "DIAGRAMS",
     "LAYOUTS",
     "Conventions",
     "Detail",
@@ -29,7 +27,6 @@ __all__ = [
     "booklet",
     "conventions_box",
     "derivation_document",
-    "diagram_document",
     "known_choice",
     "lines_of",
     "question_document",

@@ -49,8 +49,6 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.notation import PageItem, Section
-from symattn.teaching.explanation.diagrams import default_diagram, diagram, weight_maps
-from symattn.teaching.explanation.flow import flow_sheet, sheet_of_derivation
 from symattn.teaching.explanation.layouts import (
     LAYOUTS,
     QUESTION,
@@ -111,12 +109,16 @@ def derivation_document(
 
     Each step has its program below it, if there shall be `programs` besides what is shown.
     """
+    from symattn.teaching.explanation.diagrams import default_diagram  # figures only where they are drawn
+
     known_choice("layout", layout, LAYOUTS)
     blocks = [*introduction(problem), *default_diagram(problem)]
     code = step_programs(problem) if "programs" in besides else None
     worked = page(problem, detail or Detail(places=problem.notation.decimals), layout, code)
-    if layout == "flow" and (picture := sheet_of_derivation(problem)):
-        blocks.append(Flow(picture, ()))
+    if layout == "flow":
+        from symattn.teaching.explanation.flow import sheet_of_derivation
+
+        blocks += [Flow(picture, ())] if (picture := sheet_of_derivation(problem)) else []
     blocks += worked
     return Document(problem.title, tuple(blocks))
 
@@ -181,6 +183,8 @@ class Pages:
         question = self.question
         usual = self._usual(wanted, self._programs if programs else None)
         if self.layout == "flow":
+            from symattn.teaching.explanation.flow import flow_sheet
+
             headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
             if picture := flow_sheet(question, headings, self.conventions, wanted):
                 usual = iter([Flow((picture,), tuple(usual))])
@@ -479,6 +483,8 @@ def weights_overview(
 
     `leads` says of tokens as rows, and as columns, what is seen.
     """
+    from symattn.teaching.explanation.diagrams import weight_maps
+
     maps, lead = [], leads["rows"]
     for name, question in sheets:
         if question.problem is not None:
@@ -773,6 +779,8 @@ class _Page:
             header, *rows = [[self.inlines(cell, indices) for cell in row] for row in item.table]
             yield table(header, rows)
         elif item.diagram:
+            from symattn.teaching.explanation.diagrams import diagram
+
             yield diagram(patch or item.diagram, self.wording)
         elif item.entries:
             for step in self.meant_by(item.entries, indices):
