@@ -21,7 +21,7 @@ from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import symbols
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops.jacobian import InfinityNorm
+from symattn.derivation.ops.gradient import InfinityNorm
 from symattn.derivation.sizes import plus, share, times
 from symattn.errors import ShapeError
 

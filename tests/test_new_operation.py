@@ -8,10 +8,9 @@ import sympy
 from sentences import refused_saying
 
 import symattn
-from symattn.derivation.derivation import Pull, convention
+from symattn.derivation.derivation import Pull, convention, turned
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.lines import LineRuleOp
-from symattn.derivation.ops.turning import turned
 from symattn.errors import SelfCheckError
 from symattn.formula import Call, Name
 from symattn.page.writers import FORMATS

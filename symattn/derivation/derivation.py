@@ -836,3 +836,27 @@ def _is_short_coefficient(q: Rational) -> bool:
 def in_decimals(m: Matrix) -> bool:
     """Whether some entry is known by intervals alone."""
     return any(isinstance(x, Real) for x in m)
+
+
+# ------------------------------------------------------------------------------------ rows and columns exchanged
+
+
+def turned(d: Derivation) -> Derivation:
+    """The same derivation with every matrix transposed: tokens as columns become tokens as rows, and back."""
+    return replace(
+        d,
+        givens={name: matrix.T for name, matrix in d.givens.items()},
+        steps=tuple(map(turned_step, d.steps)),
+        orientation="columns" if d.orientation == "rows" else "rows",
+    )
+
+
+def turned_step(step: Step) -> Step:
+    """A line for the transposed matrices: (A B)ᵀ = Bᵀ Aᵀ, so that factors change places; the rest stay in theirs."""
+    operands = tuple(replace(o, row=o.column, column=o.row) for o in step.operands)
+    return replace(
+        step,
+        op=step.op.turn(),
+        operands=operands[::-1] if step.op.reverses else operands,
+        result=step.result.T,
+    )

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
-from symattn.derivation.ops.heads import Slice as HeadPart
+from symattn.derivation.ops.linear import Slice as HeadPart
 from symattn.derivation.ops.linear import Stack, SumOver
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import NEGATIVE_INFINITY, Matrix

@@ -9,8 +9,8 @@ from oracles import floats
 from tables import tables_beside
 from test_notebook import program, run
 
+from symattn.derivation.derivation import turned
 from symattn.derivation.mechanisms import custom
-from symattn.derivation.ops.turning import turned
 from symattn.teaching.fairness import self_check
 
 TABLES = tables_beside(__file__)

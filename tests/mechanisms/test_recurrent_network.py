@@ -6,7 +6,7 @@ from oracles import plain
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed, whole
-from symattn.derivation.ops.jacobian import Slope
+from symattn.derivation.ops.gradient import Slope
 from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
 from symattn.page.notation import load_notation

@@ -49,8 +49,8 @@ from symattn.derivation.ops import (
     Transpose,
     Variance,
 )
-from symattn.derivation.ops.arithmetic import DivisorGradient
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
+from symattn.derivation.ops.entrywise import DivisorGradient
+from symattn.derivation.ops.gradient import InfinityNorm, Slope
 from symattn.derivation.ops.position import Direction, Frequency
 from symattn.derivation.windows import HIDDEN
 from symattn.exact import Matrix, square_root

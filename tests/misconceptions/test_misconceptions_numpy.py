@@ -12,11 +12,11 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
 from symattn.derivation.misconceptions.gradient import MISCONCEPTIONS as GRADIENT
+from symattn.derivation.misconceptions.gradient import MISCONCEPTIONS as LOSS
 from symattn.derivation.misconceptions.heads import MISCONCEPTIONS as HEADS
 from symattn.derivation.misconceptions.incremental import MISCONCEPTIONS as INCREMENTAL
-from symattn.derivation.misconceptions.loss import MISCONCEPTIONS as LOSS
+from symattn.derivation.misconceptions.incremental import MISCONCEPTIONS as RECURRENCE
 from symattn.derivation.misconceptions.position import MISCONCEPTIONS as POSITION
-from symattn.derivation.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
 
 DIVISORS = {"sqrt(d_k)": lambda s: math.sqrt(s["d_k"]), "none": lambda s: None, "3": lambda s: 3.0}
 MASKS = [None, "causal", "padding:2", "window:2:both", "causal+window:2", "causal+padding:2", "custom"]

@@ -31,14 +31,12 @@ from symattn.derivation.ops import (
     Softmax,
     SumOver,
 )
-from symattn.derivation.ops.gradient import Descent
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
-from symattn.derivation.ops.loss import CrossEntropy
+from symattn.derivation.ops.gradient import Descent, InfinityNorm, Slope
 from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, LogitTemperature, Over, OverSum, SoftCap
-from symattn.derivation.ops.words import ArgMax, LookUp, TopK
+from symattn.derivation.ops.words import ArgMax, CrossEntropy, LookUp, TopK
 from symattn.exact import Matrix
 from symattn.formula import Formula, Relation
 from symattn.page.document import Heading, ItemList, Math, Table, Words, spans

@@ -24,6 +24,7 @@ from symattn.derivation.derivation import (
     row_of,
     symbols,
     transposed,
+    turned,
 )
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import (
@@ -51,7 +52,6 @@ from symattn.derivation.ops.scores import (
     alibi,
     alibi_slope,
 )
-from symattn.derivation.ops.turning import turned
 from symattn.derivation.sizes import letters_of, share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
 from symattn.exact import (

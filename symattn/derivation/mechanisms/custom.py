@@ -54,7 +54,7 @@ from symattn.derivation.ops import (
     ToFloat,
 )
 from symattn.derivation.ops.attention import MaskStyle
-from symattn.derivation.ops.jacobian import Slope
+from symattn.derivation.ops.gradient import Slope
 from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.derivation.ops.online import Exponentials
 from symattn.derivation.ops.scores import SoftCap, Temperature

@@ -7,9 +7,14 @@ from functools import cache
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
-from symattn.derivation.misconceptions.counting import COUNTING, Miscount
-from symattn.derivation.misconceptions.layout import whole
+from symattn.derivation.misconceptions.base import (
+    COUNTING,
+    MatrixwiseDerivation,
+    Misconception,
+    Miscount,
+    WrongDerivation,
+    whole,
+)
 from symattn.derivation.misconceptions.slips import (
     SLIPS,
     PossibleSlips,
@@ -26,8 +31,7 @@ from symattn.foundation.additions import added, modules
 __path__ += added("misconceptions")
 
 FAMILIES = (
-    "projection", "scores", "scale", "mask", "softmax", "output", "heads", "block", "rounding", "position",
-    "incremental", "recurrence", "gradient", "loss",
+    "projection", "scores", "mask", "softmax", "heads", "block", "rounding", "position", "incremental", "gradient",
 )  # fmt: skip
 """The order of the catalogue; other modules of the folder follow."""
 

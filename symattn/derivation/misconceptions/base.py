@@ -12,20 +12,115 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal, Self, TypeVar
 
 from symattn.derivation.algebra import Index
-from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View
-from symattn.derivation.misconceptions.layout import whole
-from symattn.derivation.ops import Activation, Hadamard
-from symattn.derivation.ops.turning import turned, turned_step
+from symattn.derivation.derivation import (
+    Derivation,
+    Op,
+    Operand,
+    Shape,
+    Step,
+    StepName,
+    Style,
+    View,
+    transposed,
+    turned,
+    turned_step,
+)
+from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
 from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of, parts
 from symattn.formula import Formula
+
+# ------------------------------------------------------------------------------------ one layout for all
+
+
+# ------------------------------------------------------------------------------------------ token by token
+
+
+def whole(d: Derivation) -> Derivation:
+    """A token-by-token derivation as the matrix-wise one with the same values; any other one as it is."""
+    if all(step.token is None for step in d):
+        return d
+    if d.orientation == "columns":
+        rows = whole_rows(turned(d))
+        return d if rows is None else turned(rows)
+    return whole_rows(d) or d
+
+
+def whole_rows(d: Derivation) -> Derivation | None:
+    """Token by token, tokens as rows, put together; None if the lines are not those of our mechanisms."""
+    tokens: dict[str, list[Step]] = {}
+    for step in d:
+        if step.token is not None:
+            tokens.setdefault(step.role, []).append(step)
+    if not all(_ours(role, steps) for role, steps in tokens.items()) or len(set(map(len, tokens.values()))) != 1:
+        return None
+    before = tuple(step for step in d if step.token is None and step.name != "Z")
+    gathered = [_gathered(role, steps, d) for role, steps in tokens.items() if role != "weighted"]
+    if any(step is None for step in gathered):
+        return None
+    return replace(d, steps=(*before, *(step for step in gathered if step is not None)))
+
+
+_LINES: dict[str, tuple[type[Op], tuple[str, ...]]] = {
+    "S": (MatMul, ("Q", "K")),
+    "S'": (Scale, ("S",)),
+    "M": (Mask, ("S", "S'")),
+    "A": (Softmax, ("S", "S'", "M")),
+    "A_rounded": (Round, ("A",)),
+    "weighted": (Hadamard, ("A", "A_rounded", "V")),
+    "Z": (SumOver, ("weighted",)),
+}
+"""What our mechanisms do token by token: the operation, and what it may be done with."""
+
+
+def _ours(role: str, steps: Sequence[Step]) -> bool:
+    """Whether these are the lines of all tokens, 1, 2, …, as our mechanisms write them."""
+    kind, sources = _LINES.get(role, (Stack, ()))
+    return [step.token for step in steps] == list(range(1, len(steps) + 1)) and all(
+        isinstance(step.op, kind) and all(operand.name in sources for operand in _roles(step)) for step in steps
+    )
+
+
+def _gathered(role: str, steps: Sequence[Step], d: Derivation) -> Step | None:
+    """One matrix from its rows, which may stand as columns; its operation read off the first of them."""
+    result: AnyMatrix | None = _stacked(step.result for step in steps)
+    if result is None:
+        return None
+    op, operands = steps[0].op, _roles(steps[0])
+    if role == "S":
+        operands = (Operand("Q"), transposed("K"))
+    elif role == "Z":
+        op, operands = MatMul(), (_roles(d[f"weighted.{steps[0].token}"])[0], Operand("V"))
+        result = d.value("Z") if "Z" in d else result
+    elif isinstance(op, Mask):
+        keep = tuple(tuple(x for row in s.op.keep for x in row) for s in steps if isinstance(s.op, Mask))
+        op = replace(op, keep=keep)
+    elif isinstance(op, Softmax | Round):
+        op = replace(op, along="rows")
+    return Step(role, op, operands, result, pinned=any(step.pinned for step in steps))
+
+
+def _roles(step: Step) -> tuple[Operand, ...]:
+    return tuple(Operand(operand.name.partition(".")[0]) for operand in step.operands)
+
+
+def _stacked(parts: Iterator[AnyMatrix]) -> Matrix | None:
+    """Rows, or columns that stand for rows, one below the other; None if their lengths differ."""
+    rows: list[tuple[Value, ...]] = []
+    for part in parts:
+        if not isinstance(part, Matrix):
+            return None
+        rows += (part if part.shape[0] == 1 else part.T).rows
+    return Matrix.of(rows) if len({len(row) for row in rows}) == 1 else None
+
 
 Prior = Literal["high", "medium", "low"]
 SomeOp = TypeVar("SomeOp", bound=Op)
@@ -397,3 +492,93 @@ def first_row_repeated(of: Op, left: Matrix, right: Matrix) -> Matrix:
     """A product of which only the first row is worked out, for all rows."""
     (first,) = of.apply(left.row(0), right).rows
     return Matrix.of(first for _ in left.rows)
+
+
+# ------------------------------------------------------------------------------------ counting
+
+
+@dataclass(frozen=True)
+class Miscount:
+    """One entry of the catalogue: what is counted instead, how that shows, and one sentence to the student."""
+
+    id: str
+    name: str
+    exactly: str
+    tell: str
+    feedback: str
+    source: str
+    prior: Prior = "medium"
+
+
+_ALL = (
+    Miscount(
+        "N1",
+        "biases were forgotten, or counted where there are none",
+        "4d² for 4d² + 4d, or the other way about",
+        "Off by a multiple of d, with no factor n or h.",
+        "Every product with a bias has one number more for each of its columns; say which ones have a bias.",
+        "experience",
+    ),
+    Miscount(
+        "N2",
+        "every head was given the full width",
+        "h·4d² for 4d²: weights d × d in every head, which are d × d/h",
+        "The right number times h.",
+        "The heads share the width: each has d/h columns, and all of them together have d.",
+        "experience",
+        "high",
+    ),
+    Miscount(
+        "N3",
+        "the output weights were left out",
+        "3d² for 4d²",
+        "Three quarters of the right number.",
+        "The heads side by side are multiplied by the output weights, which are d × d as well.",
+        "experience",
+    ),
+    Miscount(
+        "N4",
+        "multiply-adds and FLOPs were confused",
+        "n·d² for 2n·d², or the other way about",
+        "Half or twice the right number.",
+        "A multiply-add is one multiplication and one addition: one operation, or two FLOPs.",
+        "experience",
+    ),
+    Miscount(
+        "N5",
+        "the scores and the weighted values were forgotten",
+        "4n·d² for 4n·d² + 2n²·d",
+        "No term with n².",
+        "Every query is multiplied by every key, and every weight by a value: that makes n²·d twice.",
+        "experience",
+    ),
+    Miscount(
+        "N6",
+        "tied embeddings were counted twice",
+        "2V·d for V·d",
+        "Too much by V·d.",
+        "A tied output layer uses the weights of the embedding: count them once as parameters, but do count its "
+        "multiplications.",
+        "Press and Wolf 2017",
+    ),
+    Miscount(
+        "N7",
+        "a layer norm was given d parameters, or none",
+        "d for 2d",
+        "Too little by d for every norm.",
+        "A layer norm has γ and β, d numbers each; an RMS norm has γ alone.",
+        "experience",
+    ),
+    Miscount(
+        "N8",
+        "shared weights counted once per token, or operations counted for one token only",
+        "n·4d² for 4d², or d² for n·d²",
+        "A factor n too much, or too little.",
+        "All tokens are multiplied by the same weights: the number of weights does not depend on n, but the number "
+        "of operations does.",
+        "note 000: nine boxes of weights for three tokens",
+    ),
+)
+
+COUNTING: Mapping[str, Miscount] = MappingProxyType({m.id: m for m in _ALL})
+"""The catalogue by id."""

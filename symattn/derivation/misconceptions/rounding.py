@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import Misconception, Rewritten, step_of_kind
-from symattn.derivation.misconceptions.scale import scaling
+from symattn.derivation.misconceptions.scores import scaling
 from symattn.derivation.misconceptions.softmax import weights_rounded
 from symattn.derivation.ops import Round, Scale, Softmax
 from symattn.exact import rounded

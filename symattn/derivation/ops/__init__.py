@@ -1,15 +1,6 @@
 """The vocabulary of steps, and their names for problem files."""
 
 from symattn.derivation.derivation import Op
-from symattn.derivation.ops.arithmetic import (
-    Divide,
-    DivisorGradient,
-    Exponential,
-    Opposite,
-    SquareRoot,
-    Subtract,
-    ToFloat,
-)
 from symattn.derivation.ops.attention import (
     Mask,
     Softmax,
@@ -20,23 +11,33 @@ from symattn.derivation.ops.attention import (
     padding,
     window,
 )
-from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
-from symattn.derivation.ops.gradient import Copy, Descent, Interleave, Padded, PutTogether, Total
-from symattn.derivation.ops.heads import HeadSlice, Slice
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
+from symattn.derivation.ops.entrywise import (
+    Activation,
+    ActivationGradient,
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    Round,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
+from symattn.derivation.ops.gradient import Copy, Descent, InfinityNorm, Interleave, Padded, PutTogether, Slope, Total
 from symattn.derivation.ops.linear import (
     Add,
     Append,
     Hadamard,
+    HeadSlice,
     MatMul,
     ProductSum,
     Scale,
+    Slice,
     Spread,
     Stack,
     SumOver,
     Transpose,
 )
-from symattn.derivation.ops.loss import CrossEntropy, CrossEntropyGradient
 from symattn.derivation.ops.normalisation import (
     Mean,
     MeanSquare,
@@ -47,8 +48,7 @@ from symattn.derivation.ops.normalisation import (
     Variance,
 )
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
-from symattn.derivation.ops.positional import Positional
+from symattn.derivation.ops.position import Multiple, Positional, Rotate, RotateBack, Sinusoids
 from symattn.derivation.ops.scores import (
     Bias,
     FeatureMap,
@@ -59,7 +59,7 @@ from symattn.derivation.ops.scores import (
     SoftCapGradient,
     Temperature,
 )
-from symattn.derivation.ops.words import ArgMax, LookUp, LookUpGradient, TopK
+from symattn.derivation.ops.words import ArgMax, CrossEntropy, CrossEntropyGradient, LookUp, LookUpGradient, TopK
 from symattn.foundation.additions import added, modules
 
 __path__ += added("ops")

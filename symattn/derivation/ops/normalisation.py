@@ -32,7 +32,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import over_all, value
-from symattn.derivation.ops.arithmetic import Opposite
+from symattn.derivation.ops.entrywise import Opposite
 from symattn.derivation.ops.linear import Spread, SumOver
 from symattn.derivation.ops.lines import OverOp
 from symattn.derivation.sizes import Axis

@@ -25,8 +25,8 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import by_line, joined, value
-from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import range_of_weights
+from symattn.derivation.ops.entrywise import Opposite, rate
 from symattn.derivation.ops.linear import Hadamard, ProductSum
 from symattn.derivation.ops.lines import ACROSS, LineRuleOp
 from symattn.derivation.ops.scores import hardmax

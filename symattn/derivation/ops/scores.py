@@ -29,9 +29,8 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
-from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Empty, normalised, range_of_weights
-from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, relu
+from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, DivisorGradient, relu
 from symattn.derivation.ops.linear import Hadamard, Scale, summed
 from symattn.derivation.ops.lines import LineOp, LineRuleOp
 from symattn.derivation.ops.position import Multiple

@@ -11,8 +11,7 @@ from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, S
 from symattn.derivation.misconceptions import Misconception, misconceptions
 from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.mask import hidden_as, masking
-from symattn.derivation.misconceptions.scale import divided_by
-from symattn.derivation.misconceptions.scores import rewritten
+from symattn.derivation.misconceptions.scores import divided_by, rewritten
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.exact import Matrix, Value, divide, logarithm
 from symattn.formula import Formula

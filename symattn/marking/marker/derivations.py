@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation
+from symattn.derivation.derivation import Derivation, turned
 from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, values_of
 from symattn.exact.reading import read
 from symattn.foundation.languages import Message, message, sentences

@@ -31,8 +31,7 @@ from symattn.derivation.misconceptions.base import (
     is_short_enough,
     rewritten_everywhere,
 )
-from symattn.derivation.misconceptions.uniform import uniform
-from symattn.derivation.misconceptions.varied import Cause
+from symattn.derivation.misconceptions.varied import Cause, uniform
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from symattn.derivation.algebra import Index
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View, turned
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import ActivationGradient, MatMul, RunningMaximum, Scale, Slice, Softmax, Stack
-from symattn.derivation.ops.jacobian import InfinityNorm
-from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.turning import turned
+from symattn.derivation.ops.gradient import InfinityNorm
+from symattn.derivation.ops.words import CrossEntropy
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, has_symbols

@@ -12,12 +12,11 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Literal, TypeVar
 
-from symattn.derivation.derivation import Derivation, Op, Step, Style
+from symattn.derivation.derivation import Derivation, Op, Step, Style, turned, turned_step
 from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions, misconception
 from symattn.derivation.misconceptions.base import ReplacementOp, step_of_kind
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
-from symattn.derivation.ops.turning import turned, turned_step
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import (
     NEGATIVE_INFINITY,

@@ -12,13 +12,12 @@ from itertools import chain, compress
 from operator import add
 from typing import Any
 
-from symattn.derivation.derivation import Step
+from symattn.derivation.derivation import Step, turned
 from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.misconceptions import WrongDerivation
-from symattn.derivation.misconceptions.layout import whole
+from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops import Mask, Scale
-from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of
 from symattn.exact.approximate import approximate

@@ -11,13 +11,12 @@ from math import isqrt
 from operator import mul
 from typing import Any, Literal
 
-from symattn.derivation.derivation import Derivation, Operand, transposed
+from symattn.derivation.derivation import Derivation, Operand, transposed, turned
 from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.base import mask_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import MARKED, MaskStyle
-from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, square_root, values_of
 from symattn.exact.sums import total

@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import combinations, groupby
 from typing import Literal, get_args
 
-from symattn.derivation.derivation import Derivation
-from symattn.derivation.ops import Mask, Softmax, turning
+from symattn.derivation.derivation import Derivation, turned
+from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import MARKED, Keep, MaskStyle, causal, padding, window
 from symattn.derivation.ops.attention import blocks as in_blocks
 from symattn.errors import InputError
@@ -424,7 +424,7 @@ def _problem(c: Record, mask: Mask, problem: Problem) -> Problem:
     derivation = Derivation({"S'": read_given("S'", c["scores"])}).then("M", mask, "S'")
     derivation = derivation.then("A", Softmax(base=c["base"]), "M")
     if problem.notation.settings.get("orientation") == "columns":
-        derivation = turning.turned(derivation)
+        derivation = turned(derivation)
     return replace(problem, derivation=derivation, exact=c["exact"], places=c["places"])
 
 

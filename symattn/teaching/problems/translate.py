@@ -6,10 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symattn.derivation.derivation import Derivation, Operand, Step, transposed
+from symattn.derivation.derivation import Derivation, Operand, Step, transposed, turned
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import whole
-from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import values_of
 from symattn.formula import equal
