@@ -1,4 +1,4 @@
-"""What goes wrong bit by bit: attention in blocks of keys or with a key/value cache, recurrences, products through time.
+"""What goes wrong bit by bit: attention in blocks of keys or with a key/value cache, and networks through time.
 
 What is believed wrongly of recurrences changes one line for each position.  It has not been collected from anywhere:
 its priors are guesses.
