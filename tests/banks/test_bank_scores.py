@@ -8,6 +8,7 @@ import cloze_reader
 import numpy
 import pytest
 import qti_reader
+from tables import tables_beside
 
 import symattn
 from symattn.api import make_recipe
@@ -29,34 +30,10 @@ RIGHT = {
 decimals are asked for in place of powers of e, and may be off by 0.005."""
 
 
-def changed(**parts):
-    return {**RIGHT, **{name.replace("_", "'"): values for name, values in parts.items()}}
-
-
-UNSCALED = ["0.982", "0.018"] * 2
-FARTHEST = {"A": ["0.885", "0.115", "0.876", "0.124"], "Z": ["0.876", "0.234", "0.885", "0.243"]}
-
 EXACT = {
-    # what is written, and what it is worth where everything is carried, and in Canvas: there each box is 12/16
-    "right": (RIGHT, 12, 12),
-    "other forms": (
-        changed(
-            S=["4.0", "0", "+1", "-3.0"], S_=["4/2", "0.0", "2/4", "-1.5"],
-            A=[".881", "0.12", "0.88", ".119"], Z=["0.88", ".24", ".881", "0.238"],
-        ), 12, 12,
-    ),
-    "off by up to 0.005": (changed(**FARTHEST), 12, 12),
-    "one cell wrong": (changed(S=["4", "0", "1", "17"]), 11, 12 * 15 / 16),
-    "blank": (changed(Z=["", "", "0.881", "0.238"]), 10.5, 12 * 14 / 16),
-    "decimal comma": (changed(S_=["2,0", "0,0", "0,5", "-1,5"], A=["0,881", "0,119"] * 2), 9, 9),
-    "spaces around": (changed(S=["4 ", " 0", " 1", "-3 "], S_=["2 ", "0", " 1/2", "-3/2 "]), 12, 12),
-    "U+2212": (changed(S=["4", "0", "1", "−3"], S_=["2", "0", "1/2", "−3/2"]), 12, 12),
-    "powers of e": (changed(A=["e^2/(e^2+1)", "1/(e^2+1)"] * 2), 9, 9),
-    "common misconception": (
-        changed(S_=["4", "0", "1", "-3"], A=UNSCALED, Z=["0.982", "0.036"] * 2), 10.5, 12 * 5 / 16,
-    ),
-    "all wrong": ({name: ["99"] * 4 for name in PARTS}, 0, 0),
-}  # fmt: skip
+    kind: ({name: said.get(name, right) for name, right in RIGHT.items()}, said["carried"], said["canvas"])
+    for kind, said in tables_beside(__file__).items()
+}
 """The misconception is that scores are not divided by √d_k: of the scaled scores 0 is right all the same; what follows
 from the other three has its points, but for Canvas, which follows nothing."""
 

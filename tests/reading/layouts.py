@@ -172,10 +172,23 @@ def decimals_over_powers_of_ten(work):
     return below_names(work, lambda a: (" ".join(map(cell, row)) for row in a.texts))
 
 
-@each("txt", "\n")
-def pasted_with_name_beside(a):
-    """Seen in pasted from a spreadsheet."""
-    return "\n".join("\t".join([a.sign if i == 0 else "", *row]) for i, row in enumerate(a.texts))
+def name_beside(ending, between):
+    """Registers what is pasted from a spreadsheet, or saved: the name beside the first row."""
+
+    def of(a):
+        return "\n".join(between.join([a.sign if i == 0 else "", *row]) for i, row in enumerate(a.texts))
+
+    registered(f"name beside the first row, {ending}", ending, lambda work: "\n".join(map(of, work)))
+
+
+name_beside("txt", "\t")
+name_beside("csv", ",")
+
+
+def framed(rows, width=10):
+    """A frame of + and - round cells."""
+    rule = "+" + "+".join("-" * width for _ in rows[0]) + "+"
+    return rule, ["|" + "|".join(f" {x:<{width - 1}}" for x in row) + "|" for row in rows]
 
 
 @layout("txt")
@@ -183,8 +196,7 @@ def grid_table(work):
     """Seen in pandoc's grid tables."""
 
     def lines(a):
-        rule = "+" + "+".join("-" * 10 for _ in a.texts[0]) + "+"
-        rows = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in a.texts]
+        rule, rows = framed(a.texts)
         return [rule, *(line for row in rows for line in (row, rule))]
 
     return below_names(work, lines, "{sign}:\n")
@@ -220,10 +232,8 @@ def box_with_heads(work):
     """Seen in tabulate, in its psql form."""
 
     def lines(a):
-        rows = numbered(a.texts, "", ONE_TO, ONE_TO)
-        rule = "+" + "+".join("-" * 10 for _ in rows[0]) + "+"
-        head, *below = ["|" + "|".join(f" {x:<9}" for x in row) + "|" for row in rows]
-        return [rule, head, rule.replace("-+-", "-+-"), *below, rule]
+        rule, (head, *below) = framed(numbered(a.texts, "", ONE_TO, ONE_TO))
+        return [rule, head, rule, *below, rule]
 
     return below_names(work, lines)
 
@@ -376,11 +386,6 @@ def tex_names_in_bold(work):
 # ------------------------------------------------------------------------------------ spreadsheets and data
 
 
-@each("csv", "\n")
-def csv_names_beside(a):
-    return "\n".join(",".join([a.sign if i == 0 else "", *row]) for i, row in enumerate(a.texts))
-
-
 @layout("csv")
 def csv_column_of_remarks(work):
     wide = max(len(a.texts[0]) for a in work)
@@ -418,27 +423,26 @@ def workbook_one_sheet(work):
     return workbook({"Sheet1": [row for a in work for row in ([a.sign], *a.texts, [])]})
 
 
-@layout("xlsx")
-def workbook_side_by_side(work):
-    high = max(len(a.texts) for a in work)
-    heads = [x for a in work for x in (a.sign, *[""] * len(a.texts[0]))]
-    rows = [
-        [x for a in work for x in (*(a.texts[i] if i < len(a.texts) else [""] * len(a.texts[0])), "")]
+def beside(work, counted=False):
+    """Rows of answers side by side with an empty column between: their names, perhaps numbers of columns, entries."""
+    wide, high = [len(a.texts[0]) for a in work], max(len(a.texts) for a in work)
+    heads = [x for a, w in zip(work, wide, strict=True) for x in (a.sign, *[""] * w)]
+    numbers = [x for w in wide for x in (*ONE_TO[:w], "")]
+    entries = [
+        [x for a, w in zip(work, wide, strict=True) for x in (*(a.texts[i] if i < len(a.texts) else [""] * w), "")]
         for i in range(high)
     ]
-    return workbook({"Sheet1": [heads, *rows]})
+    return [heads, *([numbers] if counted else []), *entries]
+
+
+@layout("xlsx")
+def workbook_side_by_side(work):
+    return workbook({"Sheet1": beside(work)})
 
 
 @layout("xlsx")
 def workbook_side_by_side_numbered(work):
-    wide = [len(a.texts[0]) for a in work]
-    rows = [
-        [x for a, w in zip(work, wide, strict=True) for x in (*(a.texts[i] if i < len(a.texts) else [""] * w), "")]
-        for i in range(max(len(a.texts) for a in work))
-    ]
-    heads = [x for a, w in zip(work, wide, strict=True) for x in (a.sign, *[""] * w)]
-    numbers = [x for w in wide for x in (*ONE_TO[:w], "")]
-    return workbook({"Tabelle1": [heads, numbers, *rows]})
+    return workbook({"Tabelle1": beside(work, counted=True)})
 
 
 @layout("xlsx")

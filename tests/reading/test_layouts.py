@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layouts import LAYOUTS, Answer, numpy_prints
+from layouts import LAYOUTS, Answer, cells, code, numpy_prints, stream
+from layouts import text as prose
 from oracles import softmax
 from sentences import refused_saying
 from tables import tables_beside
@@ -229,9 +230,8 @@ def test_cells_without_answers_change_nothing(layout, data):
     file, content = LAYOUTS[layout](work(name))
     book = json.loads(content)
     for source in data.draw(st.lists(st.sampled_from(CODE), min_size=1, max_size=3)):
-        shown = [{"output_type": "stream", "name": "stdout", "text": "(2, 3)\n"}] if "print" in source else []
-        cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": shown}
-        book["cells"].insert(data.draw(st.integers(0, 1)), cell)
+        shown = [stream("(2, 3)")] if "print" in source else []
+        book["cells"].insert(data.draw(st.integers(0, 1)), code(source, *shown))
     report = marked(name, file, json.dumps(book))
     assert (report.total, accused(report)) == (report.available, False)
 
@@ -240,9 +240,7 @@ def test_cells_without_answers_change_nothing(layout, data):
 def test_what_a_function_or_a_loop_prints_has_no_variables_name(source):
     """Here the scores are all that can be seen, and A is none of them."""
     scores = next(one for one in work("two queries") if one.sign == "S")
-    said = {"output_type": "stream", "name": "stdout", "text": numpy_prints(scores) + "\n"}
-    cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": [said]}
-    book = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    book = cells(code(source, stream(numpy_prints(scores))))
     try:
         found = read_submission(book, [sheet("two queries")], form="notebook").attempts[0]
     except InputError:
@@ -264,19 +262,12 @@ def test_whatever_is_long_is_read_or_refused(unit, form):
     """Whatever is repeated is read to its end, or refused in a sentence."""
     text = unit * (2_000 // len(unit))
     if form == "notebook":
-        said = {"output_type": "stream", "name": "stdout", "text": text}
-        cell = {"cell_type": "code", "metadata": {}, "source": "print(S)", "outputs": [said]}
-        text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+        text = cells(code("print(S)", stream(text)))
     try:
         report = mark(sheet("two queries"), read_submission(text, [sheet("two queries")], form=form).attempts[0])
     except InputError:
         return
     assert report.total < report.available
-
-
-def notebook_of(source):
-    cell = {"cell_type": "markdown", "metadata": {}, "source": source}
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
 
 
 @pytest.mark.parametrize("form", ["markdown", "notebook"])
@@ -289,7 +280,7 @@ def notebook_of(source):
 )
 def test_far_too_long_a_text_is_refused(text, says, form):
     with refused_saying(says):
-        read_submission(notebook_of(text) if form == "notebook" else text, [sheet("two queries")], form=form)
+        read_submission(cells(prose(text)) if form == "notebook" else text, [sheet("two queries")], form=form)
 
 
 @pytest.mark.parametrize("form", ["markdown", "notebook"])
@@ -299,7 +290,7 @@ def test_a_picture_in_the_midst_of_a_text_is_no_answer_and_is_told(picture, form
     picture = picture.format(f"data:image/png;base64,{'iVBORw0KGgo/+' * 40_000}==")
     _, typed = LAYOUTS["markdown headings with signs"](work("two queries"))
     text = f"{picture}\n\n{typed}"
-    found = read_submission(notebook_of(text) if form == "notebook" else text, [sheet("two queries")], form=form)
+    found = read_submission(cells(prose(text)) if form == "notebook" else text, [sheet("two queries")], form=form)
     report = mark(sheet("two queries"), found.attempts[0])
     assert report.total == report.available
     assert any("data:image/…" in remark.says for remark in found.attempts[0].remarks)
