@@ -251,7 +251,7 @@ def test_a_set_has_no_key_twice_even_where_there_is_hardly_any_room():
 def test_where_nothing_is_found_a_sentence_says_so(monkeypatch):
     monkeypatch.setattr(_Backwards, "numbers", 10_000)
     of = kind("self_attention", level="starter", sizes={"n": 6, "d_model": 2, "d_k": 2, "d_v": 2})
-    with refused_saying("No family of self_attention with n = 6"):
+    with refused_saying("no variants of self_attention that are equally hard, with n = 6"):
         next(searched(of, random.Random(1)))
 
 

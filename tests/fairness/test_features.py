@@ -54,13 +54,13 @@ def load(givens, found):
 def test_the_textbook_example_has_the_printed_counts():
     found = features(derive("note-000", by="matrix").derivation)
     assert found.counts == Counts(z=81, u=47, h=7, adds=22, neg=0, two=4)
-    assert found.load_scores == pytest.approx(133.9)
+    assert found.counts.load == pytest.approx(133.9)
 
 
 def test_the_golden_variant_is_heavy():
     found = features(worked_out(GIVENS))
     assert found.counts.neg == 41
-    assert round(found.load_scores) == 257
+    assert round(found.counts.load) == 257
     assert found.offsets == ((0, 2, 3), (0, 1, 2), (0, 2, 3))
     assert (found.argmax, found.ties) == ((0, 0, 2), 0)
 
@@ -111,8 +111,8 @@ LESS_IS_EASIER = {
     "adds": lambda f: f.counts.adds,
     "neg": lambda f: f.counts.neg,
     "two": lambda f: f.counts.two,
-    "L_S": lambda f: f.load_scores,
-    "L_out": lambda f: f.load_output,
+    "L_S": lambda f: f.counts.load,
+    "L_out": lambda f: f.output_counts.load,
     "L": lambda f: f.load,
     "ties": lambda f: f.ties,
     "range": lambda f: max(max(map(approximate, row)) for row in f.offsets),
@@ -142,7 +142,9 @@ def test_starter_is_no_harder_than_standard(starter, standard):
 
 @pytest.mark.parametrize("name", ["attention", pytest.param("self_attention", marks=pytest.mark.slow)])
 def test_every_starter_variant_has_less_output_to_work_out_than_the_standard_ones_have_by_and_large(name):
-    assert max(f.load_output for f in drawn("starter", name)) <= median(f.load_output for f in drawn("standard", name))
+    assert max(f.output_counts.load for f in drawn("starter", name)) <= median(
+        f.output_counts.load for f in drawn("standard", name)
+    )
 
 
 def test_the_default_of_starter_is_attention_and_that_of_standard_is_self_attention():

@@ -190,5 +190,5 @@ def test_a_search_ends():
     """When its numbers are used up, and not only when it is lucky: so many queries of one feature cannot differ."""
     rng = numbers(1)
     rng.left = 20_000
-    with refused_saying("No family of attention with n = 9"):
+    with refused_saying("no variants of attention that are equally hard, with n = 9"):
         draw_givens(kind("attention", {"n": 9, "m": 9, "d_k": 1, "d_v": 2}, "starter"), rng)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -50,12 +50,11 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         if not isinstance(size, int) or size < 1:
             raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
     complaints, upright = set[str](), settings.upright
-    judge = _complaints if mechanism.is_attention and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, upright, sizes, rng)
         worked_out = cache(partial(mechanism.run, givens, upright))
         try:
-            complaint = next(judge(mechanism, upright, givens, worked_out, _width(sizes)), "")
+            complaint = next(_complaints(mechanism, upright, givens, worked_out, _width(sizes)), "")
         except UndecidedError as error:
             complaint = str(error)
         if not complaint:
@@ -140,28 +139,40 @@ def _complaints(
     inner: int,
 ) -> Iterator[str]:
     """What is wrong with these givens, cheapest checks first; nothing if they may be set."""
+    is_plain = mechanism.is_attention and settings.plain_scores
     for name, matrix in givens.items():
-        yield from _dull(name, matrix)
-    products = _products(givens)
-    yield from _of_products(products, givens, inner)
+        if is_plain or _must_differ(name, matrix, settings):
+            yield from _dull(name, matrix)
+    products = _products(givens) if is_plain else {}
+    yield from _of_products(products, inner)
     try:
         d = worked_out()
     except UndefinedError as error:
         yield str(error)
         return
-    if settings.activation != "identity":
+    if not is_plain:
+        yield from _of_steps(d, settings)
+    elif settings.activation != "identity":
         after = {name: m for name in products if name in d and isinstance(m := d.value(name), Matrix)}
-        yield from _of_products(after, (), inner)
+        yield from _of_products(after, inner)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
+    if complaint := mechanism.complaint(d):
+        yield complaint
 
 
-def _of_products(products: Mapping[str, Matrix], judged: Container[str], inner: int) -> Iterator[str]:
-    """What is wrong with Q, K, V and S besides those that were judged already, as far as there are any."""
+def _must_differ(name: str, matrix: Matrix, settings: Settings) -> bool:
+    """Whether lines of a given matrix must differ: a mask may decide them, and many heads cannot all have columns of
+    their own."""
+    decided_by_mask = StepName.of(name).stem == "A" and masks(settings.mask) is not None
+    of_many_heads = StepName.of(name).stem[:1] == "W" and settings.heads > HEADS_THAT_DIFFER
+    return len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask and not of_many_heads
+
+
+def _of_products(products: Mapping[str, Matrix], inner: int) -> Iterator[str]:
+    """What is wrong with Q, K, V and S, as far as there are any."""
     for name, product in products.items():
-        if name not in judged:
-            yield from _dull(name, product)
-    for name, product in products.items():
+        yield from _dull(name, product)
         largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
         if any(isinstance(x, int) and abs(x) > largest for x in product):
             yield f"{name} has an entry above {largest:.0f}"
@@ -175,24 +186,8 @@ def _symmetric(name: str, scores: Matrix | None) -> Iterator[str]:
         yield f"{name} is symmetric, which hides an exchange of Q and K"
 
 
-def _general_complaints(
-    mechanism: Mechanism,
-    settings: Settings,
-    givens: Mapping[str, Matrix],
-    worked_out: Callable[[], Derivation],
-    inner: int,
-) -> Iterator[str]:
-    """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
-    for name, matrix in givens.items():
-        decided_by_mask = StepName.of(name).stem == "A" and masks(settings.mask) is not None
-        of_many_heads = StepName.of(name).stem[:1] == "W" and settings.heads > HEADS_THAT_DIFFER
-        if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask and not of_many_heads:
-            yield from _dull(name, matrix)
-    try:
-        d = worked_out()
-    except UndefinedError as error:
-        yield str(error)
-        return
+def _of_steps(d: Derivation, settings: Settings) -> Iterator[str]:
+    """What is wrong with what the numbers of a mechanism lead to."""
     fits = is_small if settings.arithmetic == "exact" else (lambda x: -LARGEST_SHOWN <= x <= LARGEST_SHOWN)
     stated = _made_of_stated_numbers(d)
     for step in d:
@@ -203,10 +198,6 @@ def _general_complaints(
                 yield f"{step.name} has {x} in it"
         if step.stem == "S":
             yield from _symmetric(step.name, step.result)
-    yield from _bad_mask(d)
-    yield from _bad_weights(d)
-    if complaint := mechanism.complaint(d):
-        yield complaint
 
 
 def _made_of_stated_numbers(d: Derivation) -> set[str]:

@@ -65,7 +65,7 @@ def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str,
     found = chain(map(read_member, (*lines[start:], *lines[:start])), further)
     try:
         if (first := next(found, None)) is None:
-            raise InputError(_none(kind))
+            raise InputError(kind.none)
     except InputError as error:
         raise InputError(f"{error}{_where_there_is_one(kind)}") from error
     free = free_sizes(kind.mechanism, kind.settings, first)
@@ -85,12 +85,6 @@ def _ordered(
         if k % together == 0:
             orders = any_order(free, rng)
         yield permuted(member, shapes, orders)
-
-
-def _none(kind: Kind) -> str:
-    listed = ", ".join(f"{letter} = {size}" for letter, size in kind.sizes.items())
-    wanted = f", the level {kind.level!r} and softmax {kind.softmax!r}" if kind.is_found_backwards else ""
-    return f"A long search found no variants of {kind.mechanism.name} that are equally hard, with {listed}{wanted}."
 
 
 # -------------------------------------------------------------------------------------------- other orders (4.7.1)
@@ -116,30 +110,25 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
     """The sizes along which lines may be put in any order: no step of these givens changes but in its own order.
 
     Found by doing it, with an exchange and a turn, of which all orders are made: what a mask, a position or the token
-    before decides is so found to be bound to its place.  Features, which little binds, are tried together first.
+    before decides is so found to be bound to its place.
     """
     shapes, d = mechanism.shapes(settings.upright), mechanism.run(givens, settings.upright)
     before = _entries(d, givens)
     sizes = {letter: size for name, m in givens.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
 
-    def changes_nothing(orders: Mapping[str, Sequence[int]]) -> bool:
+    def changes_nothing(letter: str, order: Sequence[int]) -> bool:
         try:
-            after = _entries(d, permuted(givens, shapes, orders))
+            after = _entries(d, permuted(givens, shapes, {letter: order}))
         except SymattnError:
             return False
         return len(after) == len(before) and all(map(close, before, after))
 
-    def free_of(letters: Sequence[str]) -> Sequence[str]:
-        exchanges = {letter: [1, 0, *range(2, sizes[letter])] for letter in letters}
-        turns = {letter: [*range(1, sizes[letter]), 0] for letter in letters}
-        if changes_nothing(exchanges) and (turns == exchanges or changes_nothing(turns)):
-            return letters
-        return [letter for one in letters for letter in free_of([one])] if len(letters) > 1 else []
-
-    several = [letter for letter in mechanism.letters if sizes.get(letter, 1) > 1]
-    tokens, features = ([letter for letter in several if (letter in TOKENS) == is_token] for is_token in (True, False))
-    found = [*chain.from_iterable(free_of([letter]) for letter in tokens), *free_of(features)]
-    free = {letter: sizes[letter] for letter in several if letter in found}
+    free = {}
+    for letter in mechanism.letters:
+        size = sizes.get(letter, 1)
+        exchange, turn = (1, 0, *range(2, size)), (*range(1, size), 0)
+        if size > 1 and changes_nothing(letter, exchange) and (turn == exchange or changes_nothing(letter, turn)):
+            free[letter] = size
     if sizes.get("m", 1) > 1 and "m" not in free:  # a student may take queries for keys
         free.pop("n", None)
     return free

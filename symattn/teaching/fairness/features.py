@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, pairwise, product
 from math import gcd
-from operator import add
 from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
@@ -46,8 +45,9 @@ class Counts(NamedTuple):
     neg: int = 0
     two: int = 0
 
-    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]  # of a tuple, it would be a longer one
-        return Counts(*map(add, self, other))
+    @classmethod
+    def added(cls, counts: Iterable[Counts]) -> Counts:
+        return cls(*map(sum, zip(*counts, strict=True)))
 
     @property
     def terms(self) -> int:
@@ -100,7 +100,8 @@ def dot_counts(rows: Iterable[Row], columns: Sequence[Row]) -> Counts:
 class Features:
     """The difficulty features of one derivation; rows are queries, indices count from 0.
 
-    counts, output_counts    the arithmetic of Q, K, V and S as far as they are worked out; of integer weights × V
+    counts                   the arithmetic of Q, K, V and S, as far as they are worked out; its load is L_S
+    output_counts            that of integer weights × V; its load is L_out
     ties                     how many scores repeat one of their row, in all
     offsets                  each row's visible scaled scores above its smallest, in order: its softmax pattern
     argmax                   the key with the largest weight in each row, the first of several
@@ -113,18 +114,8 @@ class Features:
     argmax: tuple[int, ...]
 
     @property
-    def load_scores(self) -> float:
-        """L_S: all the products there are up to the scores."""
-        return self.counts.load
-
-    @property
-    def load_output(self) -> float:
-        """L_out: integer weights × V."""
-        return self.output_counts.load
-
-    @property
     def load(self) -> float:
-        return self.load_scores + self.load_output
+        return self.counts.load + self.output_counts.load
 
 
 def features(d: Derivation) -> Features:
@@ -143,7 +134,7 @@ def features(d: Derivation) -> Features:
     weights, values = _rows(d, "A"), _rows(d, "V_cache") or _rows(d, "V")  # with earlier ones
     whole = _whole_weights(weights, scores, softmax)
     return Features(
-        counts=sum(_products(d), Counts()),
+        counts=Counts.added(_products(d)),
         output_counts=product_counts(Matrix.of(whole), Matrix.of(values)) if whole and values else Counts(),
         ties=sum(x == y for row in ordered for x, y in pairwise(row)),
         offsets=tuple(tuple(x - row[0] for x in row) for row in ordered),

@@ -56,6 +56,13 @@ class Kind:
         wanted = (self.level, self.softmax) if self.is_found_backwards else ()
         return " ".join((*(f"{letter}={size}" for letter, size in self.sizes.items()), *changed, *wanted))
 
+    @property
+    def none(self) -> str:
+        """What is said where there are no variants of this kind."""
+        listed = ", ".join(f"{letter} = {size}" for letter, size in self.sizes.items())
+        wanted = f", the level {self.level!r} and softmax {self.softmax!r}" if self.is_found_backwards else ""
+        return f"A long search found no variants of {self.mechanism.name} that are equally hard, with {listed}{wanted}."
+
 
 # ------------------------------------------------------------------------------------------- the numeric targets
 
@@ -238,11 +245,7 @@ def draw_givens(kind: Kind, rng: Counted, band: Band | None = None, steep: bool 
             else:
                 row[place] = before
     except InputError:
-        listed = ", ".join(f"{name} = {size}" for name, size in kind.sizes.items())
-        raise InputError(
-            f"No family of {kind.mechanism.name} with {listed}, the scale {kind.settings.scale}, the level "
-            f"{kind.level!r} and softmax {kind.softmax!r} was found."
-        ) from None
+        raise InputError(kind.none) from None
     return {name: Matrix(rows) for name, rows in givens.items()}
 
 
@@ -319,7 +322,7 @@ class _Wanted:
             off += RULE * self._broken(made, lines, values)
         if off <= most:
             output = sum(_product((line.weights,), values).counts.load for line in lines)
-            off += ARITHMETIC * self._arithmetic(tables, _sum_of([*counts, of_scores]), output)
+            off += ARITHMETIC * self._arithmetic(tables, Counts.added([*counts, of_scores]), output)
         return off
 
     def _line(self, kept: tuple[bool, ...], scores: Integers) -> _Line:
@@ -423,16 +426,12 @@ def _product(rows: Sequence[Row], columns: Rows) -> _Product:
     """Every row times every column; a change of the givens leaves most products what they were."""
     dots = [[_dot(row, column) for column in columns] for row in rows]
     totals = tuple(tuple(total for total, _ in row) for row in dots)
-    return _Product(totals, _sum_of([counts for row in dots for _, counts in row]))
+    return _Product(totals, Counts.added([counts for row in dots for _, counts in row]))
 
 
 @lru_cache(maxsize=1 << 16)
 def _dot(row: Row, column: Integers) -> tuple[int, Counts]:
     return sum(map(mul, row, column)), dot_counts((row,), (column,))
-
-
-def _sum_of(counts: Sequence[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*counts, strict=True)))
 
 
 def _rectified(rows: Rows) -> Rows:

@@ -7,24 +7,16 @@ token by token, exactly.  They must agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import compress
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.derivation.witnesses import as_floats, close
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import (
-    NEGATIVE_INFINITY,
-    Matrix,
-    Outline,
-    Value,
-    decide,
-    exponential,
-    has_symbols,
-    is_symbolic,
-    power,
-)
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, decide, exponential, has_symbols, is_symbolic, power
+from symattn.exact.sums import total
 
 
 def self_check(derivation: Derivation) -> None:
@@ -69,39 +61,27 @@ def _said_of(step: Step) -> Iterator[None]:
 
 def _by_token(d: Derivation) -> None:
     """Z once more, exactly, from the scores alone: z_ic · Σ_j e^s_ij = Σ_j e^s_ij v_jc, with no division and no A."""
-    names = {s.name for s in d}
-    if not {"A", "Z"} <= names or "A_rounded" in names:
+    if "A" not in d or "Z" not in d or "A_rounded" in d:
         return
     softmax, last = d["A"], d["Z"]
     if not isinstance(softmax.op, Softmax) or not isinstance(last.op, MatMul):
         return
     mixed_in = last.operands[1 if softmax.op.along == "rows" else 0]
     scores, values, output = d.seen(softmax.operands[0].name), mixed_in.of(d.seen(mixed_in.name)), last.result
-    if not all(isinstance(m, Matrix) for m in (scores, values, output)):
+    if not isinstance(scores, Matrix) or not isinstance(values, Matrix) or not isinstance(output, Matrix):
         return
-    if any(map(_has_symbols, (scores, values))):
-        return
-    assert isinstance(scores, Matrix) and isinstance(values, Matrix) and isinstance(output, Matrix)
-    if any(map(is_symbolic, scores)):  # beyond the exact numbers equality is seldom proved, and seeking long
+    if any(map(is_symbolic, scores)) or _has_symbols(values):  # equality is seldom proved there, and long sought
         return
     if softmax.op.along == "columns":
         scores, values, output = scores.T, values.T, output.T
     base = softmax.op.base
     for i, row in enumerate(scores.rows):
-        visible = [(j, x) for j, x in enumerate(row) if x is not NEGATIVE_INFINITY]
-        powers = [(j, exponential(x) if base == "e" else power(base, x)) for j, x in visible]
-        total = _sum_of(p for _, p in powers)
-        for c in range(values.shape[1]):
-            mixed = _sum_of(p * values[j, c] for j, p in powers)
-            if decide(mixed, output[i, c] * total).equal is False:
+        seen = [x is not NEGATIVE_INFINITY for x in row]
+        powers = [exponential(x) if base == "e" else power(base, x) for x in compress(row, seen)]
+        for c, column in enumerate(values.T.rows):
+            mixed = total([p * v for p, v in zip(powers, compress(column, seen), strict=True)])
+            if decide(mixed, output[i, c] * total(powers)).equal is False:
                 raise SelfCheckError(f"Output ({i + 1}, {c + 1}) differs when it is worked out for its token alone.")
-
-
-def _sum_of(terms: Iterable[Value]) -> Value:
-    total: Value = 0
-    for term in terms:
-        total = total + term
-    return total
 
 
 def _has_symbols(matrix: object) -> bool:

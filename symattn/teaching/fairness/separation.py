@@ -116,6 +116,11 @@ class Compared:
                 steps = () if a.value is b.value else (a.first, *self.right)
                 yield a, b, *next(((s, d) for s in steps if (d := distance(a.value(s), b.value(s)))), ("", 0.0))
 
+    def ends_within(self, most: float) -> Iterator[tuple[str, str]]:
+        """Visible ones whose last lines are nearer to one another than that."""
+        ends = [(r.id, end) for r, _ in self.shown if (end := r.value(self.last)) is not None]
+        return ((one, other) for (one, a), (other, b) in combinations(ends, 2) if distance(a, b) < most)
+
 
 @dataclass(frozen=True)
 class Collision:
@@ -161,11 +166,9 @@ class Separation:
     @cached_property
     def merged(self) -> tuple[tuple[str, str], ...]:
         """Pairs that write the same wrong last line, though not the same on the way."""
-        quiet, last = {*self.invisible, *self.silent}, self._compared.last
         together = {(c.one, c.other) for c in self.collisions if not c.parts}
-        ends = [(r.id, end) for r in self._compared.replays if r.id not in quiet and (end := r.value(last)) is not None]
-        pairs = ((one, other) for (one, a), (other, b) in combinations(ends, 2) if distance(a, b) == 0)
-        return tuple(pair for pair in pairs if pair not in together)
+        pairs = self._compared.ends_within(SMALLEST)
+        return tuple(pair for pair in pairs if pair not in together and not {*pair} & {*self.silent})
 
     @cached_property
     def nearest(self) -> float:
@@ -221,10 +224,7 @@ def _on_the_way(core: Compared) -> Iterator[str]:
 
 def _in_last_lines(core: Compared) -> Iterator[str]:
     yield from (f"{r.id}≈" for r, _ in core.shown if core.from_truth(r, core.last) < LEAST)
-    ends = [(r.id, end) for r, _ in core.shown if (end := r.value(core.last)) is not None]
-    yield from (
-        "≈".join(sorted((one, other))) for (one, a), (other, b) in combinations(ends, 2) if distance(a, b) < LEAST
-    )
+    yield from ("≈".join(sorted(pair)) for pair in core.ends_within(LEAST))
 
 
 def _core(laid: MatrixwiseDerivation) -> Compared:

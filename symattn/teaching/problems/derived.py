@@ -339,8 +339,8 @@ def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
         return {}, {}
     counted = {
         "load": round(counted_features.load, 1),
-        "scores": round(counted_features.load_scores, 1),
-        "output": round(counted_features.load_output, 1),
+        "scores": round(counted_features.counts.load, 1),
+        "output": round(counted_features.output_counts.load, 1),
         "hard": counted_features.counts.h,
         "additions": counted_features.counts.adds,
         "negative": counted_features.counts.neg,
