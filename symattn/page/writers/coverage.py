@@ -8,6 +8,7 @@ has no transliteration is shown by its code.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ _RANGES = """
 
 NO_CHARACTER = "\ufffd"  # in the place of what is none
 _LAST_OF_LATIN = "\u024f"
+_LATIN = re.compile(rf"[ -{_LAST_OF_LATIN}]*")
+"""Text that can be printed whatever there is."""
 
 _SPANS = [span.split("-") for span in _RANGES.split()]
 FIRST = [int(span[0], 16) for span in _SPANS]
@@ -129,6 +132,9 @@ def shown(words: str) -> list[tuple[bool, str]]:
     [(True, 'ka'), (False, '\ufffd')]
     """
     account = _account()
+    if _LATIN.fullmatch(words):  # nearly every text, and asking character by character takes ten times as long
+        account.longest = max([account.longest, *map(len, words.split())])
+        return [(True, words)] if words else []
     parts: list[tuple[bool, str]] = []
     for printable, run in in_printable_runs(words):
         if printable:

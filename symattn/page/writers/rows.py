@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import accumulate, pairwise, product
 
 from symattn.formula.nodes import Row
@@ -87,18 +87,34 @@ class Asked:
     def said(self) -> tuple[Paragraph, ...]:
         return tuple(block for block in self.above if isinstance(block, Paragraph))
 
+    # What follows is the same on every page, and asked for each row that the question may stand in; in millimetres.
+
+    @cached_property
+    def heading_width(self) -> tuple[float, float]:
+        return _heading_width(self.heading)
+
+    @cached_property
+    def size_of_formulas(self) -> tuple[float, float]:
+        """Width and height."""
+        return _displayed(self.shown), _high(self.shown)
+
+    @cached_property
+    def widths_of_text(self) -> tuple[float, ...]:
+        """Of each paragraph on one line."""
+        return tuple(common.inlines_width(block.content) * _CHARACTERS for block in self.said)
+
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
-        heading, unbroken = _heading_width(self.heading)
-        formulas, boxes = _displayed(self.shown), _boxes(self.boxes, page)[0]
+        heading, unbroken = self.heading_width
+        formulas, boxes = self.size_of_formulas[0], _boxes(self.boxes, page)[0]
         return max(formulas + boxes if beside else max(formulas, boxes), min(heading, max(unbroken, heading * 0.55)))
 
     def height(self, page: Page, room: float, beside: bool) -> float:
         """The height of heading, formulas and boxes in so much of a line."""
-        words = sum(-(-common.inlines_width(block.content) * _CHARACTERS // room) * _LINE + 3 for block in self.said)
-        formulas, boxes = _high(self.shown), _boxes(self.boxes, page)[1]
+        words = sum(-(-wide // room) * _LINE + 3 for wide in self.widths_of_text)
+        formulas, boxes = self.size_of_formulas[1], _boxes(self.boxes, page)[1]
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return _heading(-(-_heading_width(self.heading)[0] // room)) + words + high
+        return _heading(-(-self.heading_width[0] // room)) + words + high
 
 
 def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
@@ -463,7 +479,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
         if spare < 0:
             continue
-        widths = _shared(least, [_heading_width(question.heading)[0] for question in questions], spare)
+        widths = _shared(least, [question.heading_width[0] for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if high <= page.text_height:
             row = InRow(tuple(questions), widths, below, beside, narrow)
