@@ -158,7 +158,9 @@ def has_dense_fraction(node: Formula) -> bool:
 TEXT_SIZE = 11  # in points; whatever is larger is large print
 LINE = 43.3  # the width of a line of formulas, in em: 174 mm at 11 pt, less what they are indented by
 INDENT, DENSE_INDENT = 1.5, 0.5  # em, of formulas, and of those in keys
-PAGE_WIDTH = 174  # of a line of text, in millimetres
+PAGE_WIDTH = 174  # of a line of text, in millimetres, on either paper
+PAPERS: Mapping[str, tuple[float, int]] = {"a4": (210, 297), "letter": (215.9, 279)}
+"""Widths and heights in millimetres."""
 _SLACK = 23  # millimetres of a page that a figure or boxes leave free, for the words before them
 
 
@@ -186,12 +188,12 @@ class Page:
     @property
     def paper_height(self) -> int:
         """In millimetres."""
-        return {"a4": 297, "letter": 279}[self.look.paper]
+        return PAPERS[self.look.paper][1]
 
     @property
     def side(self) -> float:
-        """The left and the right margin in millimetres: lines are equally long on both kinds of paper."""
-        return {"a4": 18.0, "letter": 20.95}[self.look.paper]
+        """The left and the right margin in millimetres."""
+        return round((PAPERS[self.look.paper][0] - PAGE_WIDTH) / 2, 2)
 
     @property
     def large(self) -> bool:
