@@ -10,36 +10,29 @@ from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
+from tables import tables_beside
 from trials import tries
 
 from symattn import compare, derive, trace
 from symattn.testing import assert_attention
 
-Q = [[1, 0, 2, -1], [0, 1, -1, 2], [1, 1, 0, 0]]
-K = [[1, 2, 0, 1], [0, 1, 1, -1], [-1, 0, 2, 1]]
-V = [[1, 3], [-2, 1], [0, 2]]
-X = [[1, 0, 2, -1], [0, 1, -1, 2], [1, 1, 0, 0]]
-WEIGHTS = {
-    "W_Q": [[1, 0, -1, 2], [0, 1, 1, 0], [1, -1, 0, 1], [0, 2, 1, -1]],
-    "W_K": [[0, 1, 1, -1], [1, 0, 2, 0], [-1, 1, 0, 1], [1, 0, 1, 1]],
-    "W_V": [[2, 1, 0, 0], [0, -1, 1, 1], [1, 0, 0, 2], [-1, 1, 1, 0]],
-    "W_O": [[1, 0, 1, 0], [0, 1, 0, -1], [2, 0, 1, 1], [0, 1, 1, 0]],
-}
+GIVEN = tables_beside(__file__)
+Q, K, V = (GIVEN["plain"][name] for name in "QKV")
 
 
 @cache
 def plain():
-    return derive("attention", Q=Q, K=K, V=V)
+    return derive("attention", **GIVEN["plain"])
 
 
 @cache
 def causal():
-    return derive("attention", Q=Q, K=K, V=V, mask="causal")
+    return derive("attention", mask="causal", **GIVEN["plain"])
 
 
 @cache
 def heads():
-    return derive("multi_head_attention", X=X, heads=2, **WEIGHTS)
+    return derive("multi_head_attention", heads=2, **GIVEN["heads"])
 
 
 def softmax(s, axis=-1):
@@ -350,7 +343,7 @@ def test_rounded_numbers_are_no_machine_numbers():
 
 def test_heads_one_after_the_other_or_side_by_side():
     d = heads()
-    x, w_q = np.array(X), np.array(WEIGHTS["W_Q"])
+    x, w_q = (np.array(GIVEN["heads"][name]) for name in ("X", "W_Q"))
     both = (x @ w_q).reshape(3, 2, 2)
     stacked = np.stack([np.asarray(d[f"A_{head}"].result, dtype=float) for head in (1, 2)])
     assert compare(d, {"Q": x @ w_q, "A": stacked}).right

@@ -6,6 +6,7 @@ Scripts are worked out here, in SymPy, head by head, with one line of a head don
 import pytest
 import sympy
 from scripts import ids, key_script, laid, marked, mistakes, script, shown, with_entry
+from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.marking.attempt import Attempt
@@ -15,12 +16,8 @@ from symattn.page.notation import load_notation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.full import question as full_question
 
-X = [[0, -1, -1, 1], [-1, 0, -1, 0], [0, 1, 0, 1]]
-W_Q = [[0, -1, 1, 1], [-1, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, -1]]
-W_K = [[1, 0, -1, -1], [-1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 1, -1]]
-W_V = [[1, 1, 0, 1], [1, 0, 1, 1], [1, -1, 0, 0], [1, 1, 0, -1]]
-W_O = [[1, 0], [0, 1], [1, 1], [1, -1]]
-GIVENS = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
+TABLES = tables_beside(__file__)
+GIVENS = TABLES["givens"]
 
 
 def question(**chosen):
@@ -71,7 +68,7 @@ ON_THE_WAY = {
 
 def written(wrong, causal=False):
     """Every line, with some of a head's lines done otherwise and everything carried on."""
-    x, w_q, w_k, w_v, w_o = map(sympy.Matrix, (X, W_Q, W_K, W_V, W_O))
+    x, w_q, w_k, w_v, w_o = map(sympy.Matrix, GIVENS.values())
     found = {"Q": x * w_q, "K": x * w_k, "V": x * w_v}
     outputs = []
     for head in (1, 2):
@@ -163,20 +160,8 @@ def test_heads_left_out_are_implied_by_what_is_put_side_by_side():
 # ------------------------------------------------------------------------------------------------ names
 
 
-NAMES = {
-    "S_1": ["S_1", "S^(1)", "S^{(1)}", "S₁", "Scores of head 1", "head 1: scores", "scores (head 1)"],
-    "S'_2": ["S'_2", "S'^(2)", "S^{(2)'}", r"S^{(2)\prime}", "scaled scores, head 2", "Scaled scores of head 2"],
-    "A_2": ["A^(2)", "A2", "weights of head 2", "Attention weights (head 2)", "softmax head 2"],
-    "Z_1": ["Z^{(1)}", "output of head 1", "head_1", "head 1"],
-    "Q": ["Q", "queries"],
-    "C": ["C", "concat", "the heads"],
-    "O": ["O", "output"],
-    "": ["S", "scores", "weights", "softmax", "scores of head 3", "head 3"],
-}
-
-
 def test_what_students_call_the_lines_of_a_head():
     names = Names(question())
-    assert {step: [names.find(name) for name in called] for step, called in NAMES.items()} == {
-        step: [step] * len(called) for step, called in NAMES.items()
+    assert {step: [names.find(name) for name in called] for step, called in TABLES["names"].items()} == {
+        step: [step] * len(called) for step, called in TABLES["names"].items()
     }

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from pypdf import PdfReader
 from scripts import drawn, key_of, key_script, marked, other_answer, other_results, script, spoilt, with_entry, without
+from tables import tables_beside
 from test_worked_cases import CASES
 
 import symattn
@@ -46,6 +47,7 @@ from symattn.teaching.question import (
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
 NAMES = list(CASES)
+TABLES = tables_beside(__file__)
 HOSTILE = (
     r"\input{/etc/passwd} \end{document} $x^2$ % & # ~ {",
     '#read("x") *bold* _it_ = heading <label> @ref // comment',
@@ -140,35 +142,7 @@ def test_signs_are_explained_once_and_read_out():
 # ------------------------------------------------------------------------------------------------ what is said
 
 
-@pytest.mark.parametrize(
-    ("name", "reader", "sentences"),
-    [
-        ("02-lost-sign", "student", [
-            "Begin with Queries Q, row 2, column 3 (mistake 1).",
-            "It looks as if the sign of the result was lost.",
-            "✓ft right, given your own earlier lines",
-        ]),
-        ("03-scaled-after-softmax-blank", "student", [
-            "Begin with S′, which is not written down (mistake 1).",
-            "For instance, s′₁₁ = 2/2 = 1.",
-            "Divide the scores by √dₖ, not the weights",
-        ]),
-        ("01-note-002", "student", ["This looks like “Not scaled”, or perhaps “Base 10 used”."]),
-        ("01-note-002", "teacher", ["This fits “C1 – Not scaled”, and also “X4 – Base 10 used”"]),
-        ("06-misread", "student", [
-            "Compare the given numbers with those that you used",
-            "Entry (2, 5) of X is 1, but −1 was used.",
-            "−1: A given number was misread; everything else is marked with the number",
-            "Z Number misread Total",
-        ]),
-        ("02-lost-sign", "teacher", [
-            "slip in Q, row 2, column 3",
-            "≈0.1142",  # e/(e³+e+1)
-        ]),
-        ("02-lost-sign", "student", ["19/20", "2/3"]),  # of B1 M1 A1 for Q, the accuracy was lost
-        ("05-only-the-output", "student", ["2.7534", "6.4959"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "reader", "sentences"), TABLES["told"])
 def test_what_a_case_is_told(name, reader, sentences):
     found = plain(DOCUMENTS[reader](CASES[name].report))
     assert [sentence for sentence in sentences if squeezed(sentence) not in found] == []
@@ -355,11 +329,7 @@ def test_what_was_typed_comes_out_as_it_was_typed(typed):
             assert re.sub(r"[\s-]", "", shown) in re.sub(r"[\s-]", "", words.translate(alike))
 
 
-@pytest.mark.parametrize(
-    "typed",
-    ["1/2", "-1/2", "0.50", "71 %", "1 1/2", "2e^2", "3e", "e^(3/2)", "e^(-1/2)/(1+2e^-1)", "(1+e)^2", "√2/3", "2√3",
-     "sqrt(1+e)", "-(1+2)", "1-(2-3)", "2*3", "(1/2)/3", "1/(2/3)", "3/4*e", "exp(2)+ln(2)", "-2^2", "(-2)^2"],
-)  # fmt: skip
+@pytest.mark.parametrize("typed", TABLES["drawn"])
 def test_an_entry_is_drawn_as_what_it_means(typed):
     """The drawing, read again, is the same number; the reader of numbers is the witness."""
     reading = read(typed)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripts import key_script, marked
 from sentences import refused_saying
+from tables import tables_beside
 from test_submissions_markdown import question, values
 
 from symattn.exact import decide
@@ -115,41 +116,15 @@ def test_questions_of_an_exam_may_call_their_matrices_alike():
 
 # ------------------------------------------------------------------------------------ ways of writing a matrix in code
 
+TABLES = tables_beside(__file__)
+CODE, EXACT = TABLES["code"], TABLES["exact"]
 Q = [["1", "1/2"], ["1/4", "-3"]]
-CODE = {
-    "an array": "Q = np.array([[1, 1/2], [0.25, -3]])",
-    "lists": "Q = [[1, 1/2], [.25, -3]]",
-    "tuples": "Q = ((1, 1/2), (0.25, -3))",
-    "texts": "Q = [['1', '1/2'], ['25 %', '−3']]",
-    "LaTeX": r"Q = [[r'\frac{2}{2}', r'\tfrac12'], [1/4, -3]]",
-    "one text": "Q = '1/4 * [[4, 2], [1, -12]]'",
-    "lines": 'Q = """\n1 1/2\n0.25 -3\n"""',
-    "a factor": "Q = 1/4 * np.array([[4, 2], [1, -12]])",
-    "divided": "Q = np.array([[4, 2], [1, -12]], dtype=float) / 4",
-    "turned and negative": "Q = -np.array([[-1, -1/4], [-1/2, 3]]).T",
-    "SymPy": "Q = sp.Matrix([[1, sp.Rational(1, 2)], [sp.S('1/4'), -3]])",
-    "fractions": "Q = np.array([[Fraction(1), Fraction(1, 2)], [Fraction('1/4'), Fraction(-3)]])",
-    "arithmetic": "Q = [[2**0, (3 - 2)/2], [2**-2, -(1 + 2)]]",
-    "a type": "Q: np.ndarray = np.asarray([[1, 1/2], [1/4, -3]])",
-    "two names": "a = Q = [[1, 1/2], [1/4, -3]]",
-    "rows as arrays": "Q = np.array([np.array([1, 1/2]), np.array([0.25, -3])])",
-    "magic and comments": "%matplotlib inline\n!pip install numpy\nQ = [[1, 1/2],  # first\n     [1/4, -3]]",
-    "the last one": "Q = [[9, 9], [9, 9]]\nQ = [[1, 1/2], [1/4, -3]]",
-    "line ends of Windows": "Q = [[1, 1/2],\r\n     [1/4, -3]]\r\n",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("way", CODE)
 def test_one_matrix_many_ways(way):
     found = read(coded(blank("full"), {"Q": CODE[way]}), question("full"))
     assert values(found.attempts[0].answers["Q"]) == Q
-
-
-EXACT = {
-    "np.exp(2)/(1 + 2*np.exp(2))": "e^2/(1+2e^2)", "math.sqrt(3)/3": "√3/3", "exp(-1)": "1/e",
-    "sp.sqrt(2)*sp.E": "√2 e",
-    "np.log(3)": "ln(3)", "-np.e**2": "-(e^2)", "-np.inf": "−∞", "(1 + sqrt(5))/-2": "-1/2 - √5/2", "-2**2": "-4",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("source", EXACT)

@@ -13,6 +13,7 @@ from filling import fill
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scripts import decimals, exactly, key_of, marked, texts
+from tables import tables_beside
 from trials import tries
 
 import symattn
@@ -319,12 +320,7 @@ def test_a_norm_without_scale_and_shift_earns_neither(written):
     assert [candidate.id for event in report.events for candidate in event.candidates][:1] == ["B10"]
 
 
-WITH_A_SMALL_OUTPUT = {
-    "X": [[1, 1, -1, -1, 1], [0, 1, 0, 1, 1], [0, 1, -1, 0, 0]],
-    "W_Q": [[0, 0, 0, -1], [1, 0, 0, 0], [-1, 0, 0, 0], [-1, -1, 1, 0], [-1, 1, 1, 1]],
-    "W_K": [[0, 1, 0, 0], [0, 0, 1, 0], [-1, -1, 1, -1], [1, 0, 1, -1], [1, 1, 1, 1]],
-    "W_V": [[1, 0], [1, 1], [1, -1], [0, -1], [1, -1]],
-}
+WITH_A_SMALL_OUTPUT = tables_beside(__file__)["with_a_small_output"]
 
 
 @pytest.mark.parametrize(("at", "right"), [((1, 1), True), ((2, 1), False)])
