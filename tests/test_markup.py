@@ -131,7 +131,7 @@ def test_the_formulas_of_every_mechanism_are_read_as_they_are_written(name):
 
 
 def test_every_greek_letter_that_pages_write_is_read():
-    for letter, command in tex.GREEK.items():
+    for letter, command in tex.COMMANDS.items():
         assert on_one_line(read_tex(command)) == ("ε" if letter == "ε" else letter)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from symattn.formula.nodes import (
+    GREEK,
     NOTHING,
     Annotated,
     BigSum,
@@ -35,7 +36,6 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
 )
-from symattn.formula.numbers import GREEK
 from symattn.formula.reading import Grammar, Token
 
 _TOKEN = re.compile(
@@ -67,16 +67,11 @@ _PLAIN = (r"\mathbf", r"\boldsymbol", r"\bm", r"\vec", r"\mathcal")
 _DOUBLE = {"R": "ℝ", "N": "ℕ", "Z": "ℤ", "Q": "ℚ", "C": "ℂ"}
 _FUNCTIONS = ("softmax", "exp", "log", "ln", "max", "min", "argmax", "tanh", "sin", "cos", "tan", "det", "dim", "diag",
               "relu", "ReLU", "LayerNorm", "Attention", "concat", "rank", "tr")  # fmt: skip
-_MORE_GREEK = {
-    "iota": "ι", "pi": "π", "upsilon": "υ", "varphi": "φ", "phi": "ϕ", "varepsilon": "ε", "epsilon": "ϵ",
-    "vartheta": "θ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ",
-    "Upsilon": "Υ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-}  # fmt: skip
 _SYMBOLS: dict[str, Formula] = {
     r"\infty": Infinity(), "∞": Infinity(), r"\dots": Dots(), r"\ldots": Dots(), r"\cdots": Dots(), "…": Dots(),
     r"\vdots": Dots("vertical"), r"\ddots": Dots("diagonal"), r"\partial": Name("∂"), r"\nabla": Name("∇"),
-    r"\ell": Name("ℓ"), r"\%": Text("%"), r"\top": Name("⊤"), r"\intercal": Name("⊤"), "⊤": Name("⊤"),
-    **{f"\\{name}": Name(letter) for name, letter in {**GREEK, **_MORE_GREEK}.items()},
+    r"\%": Text("%"), r"\top": Name("⊤"), r"\intercal": Name("⊤"), "⊤": Name("⊤"),
+    **{f"\\{name}": Name(letter) for name, letter in GREEK.items()},
 }  # fmt: skip
 _OPENING: dict[str, tuple[str, Bracket]] = {
     "(": (")", "("), "[": ("]", "["), r"\langle": (r"\rangle", "⟨"), "⟨": ("⟩", "⟨"), r"\lvert": (r"\rvert", "|"),

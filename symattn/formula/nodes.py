@@ -16,6 +16,15 @@ Bracket = Literal["[", "(", "⟨", "|", ""]
 CellKind = Literal["integer", "decimal", "fraction", "exponential", "word"]
 
 
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "zeta": "ζ", "eta": "η", "vartheta": "θ",
+    "theta": "θ", "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
+    "sigma": "σ", "tau": "τ", "upsilon": "υ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ",
+    "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Upsilon": "Υ", "Phi": "Φ",
+    "Psi": "Ψ", "Omega": "Ω", "epsilon": "ϵ", "phi": "ϕ", "ell": "ℓ",
+}  # fmt: skip
+"""Letters by their names in TeX, of two for one letter the usual name last."""
+
 T = TypeVar("T", bound="type[Node]")
 
 

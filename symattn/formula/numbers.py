@@ -29,6 +29,7 @@ from symattn.exact.values import (
     terms_of,
 )
 from symattn.formula.nodes import (
+    GREEK,
     ONE,
     ZERO,
     Bracketed,
@@ -248,20 +249,19 @@ def _expression(value: object, names: Names) -> Formula:
     return formula(expr)
 
 
-GREEK = dict(zip(
-    ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "rho",
-     "sigma", "tau", "phi", "chi", "psi", "omega"),
-    "αβγδεζηθκλμνξρστφχψω",
-    strict=True,
-))  # fmt: skip
-"""Letters by the names that SymPy's symbols have."""
+LETTERS = {
+    name: GREEK.get(f"var{name}", letter)
+    for name, letter in GREEK.items()
+    if name.islower() and not name.startswith("var") and name not in ("iota", "pi", "upsilon", "ell")
+}
+"""By the names that SymPy's symbols have."""
 
 
 def symbol_formula(name: str) -> Formula:
     """A symbol by its own name: `a`, `x_1`, `q_{12}`; θ for `theta`."""
     stem, _, rest = name.partition("_")
-    if stem in GREEK:
-        name = GREEK[stem] + (f"_{rest}" if rest else "")
+    if stem in LETTERS:
+        name = LETTERS[stem] + (f"_{rest}" if rest else "")
     try:
         return read_formula(re.sub(r"\{(\d)(\d)\}", r"{\1,\2}", name))
     except ReadError:

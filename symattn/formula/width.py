@@ -60,7 +60,7 @@ _LETTERS = {
     "t": 0.38,
     "I": 0.45,
 }
-_BLANK: dict[CellKind, float] = {
+BLANK: dict[CellKind, float] = {
     "integer": 2.9,
     "decimal": 4.7,
     "fraction": 4.0,
@@ -220,7 +220,7 @@ def _measured(node: Formula, size: float, fractions: float) -> float:
         case Dots(kind):
             return (0.3 if kind in ("cell", "vertical") else 1.2) * size
         case Blank(kind):
-            return _BLANK[kind]
+            return BLANK[kind]
         case Negative(body):
             return 0.8 * size + inner(body)
         case Fraction() as fraction if size < 1:

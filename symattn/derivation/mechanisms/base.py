@@ -69,7 +69,7 @@ from symattn.exact import (
 )
 from symattn.exact.reading import read
 from symattn.exact.values import listed
-from symattn.formula.numbers import GREEK
+from symattn.formula.numbers import LETTERS
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, Such, choices
 from symattn.foundation.typed import read as read_data
@@ -109,7 +109,7 @@ def read_number(given: object, place: Place) -> Value:
         ) from error
 
 
-_PARAMETER = re.compile(rf"(?!e$)(?:[^\W\d_]|{'|'.join(GREEK)})(?:_\w{{1,8}})?")
+_PARAMETER = re.compile(rf"(?!e$)(?:[^\W\d_]|{'|'.join(LETTERS)})(?:_\w{{1,8}})?")
 
 
 def parameter(name: str) -> Value:

@@ -329,6 +329,9 @@ BOX: dict[CellKind, tuple[int, int]] = {
 }
 
 
+BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
+"""Millimetres of a place to write in a formula."""
+
 SMALL = 0.4  # small heat maps beside others
 SQUARE = 10  # a cell to shade, and a cell of a picture of a matrix
 CHARACTER_BOX = 6.5  # the width of a box for one character

@@ -28,7 +28,6 @@ from symattn.formula.nodes import (
     Bracket,
     Bracketed,
     Call,
-    CellKind,
     Dots,
     Formula,
     Fraction,
@@ -55,7 +54,7 @@ from symattn.formula.nodes import (
     pieces,
 )
 from symattn.formula.speech import speak
-from symattn.formula.width import Pads, matrix_columns, width
+from symattn.formula.width import BLANK, Pads, matrix_columns, width
 from symattn.foundation.installed import fonts
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
@@ -118,7 +117,6 @@ _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved t
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
 _UNSIGNED = {THIN: '<mspace width="0.17em"/>', INVISIBLE: "<mo>&#x2062;</mo>"}
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
-_BLANK: dict[CellKind, float] = {"integer": 2.9, "decimal": 4.7, "fraction": 4.0, "exponential": 7.8, "word": 10.4}
 _LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "|", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": "|", "": ""}
@@ -205,7 +203,7 @@ def _math(node: Formula, style: Style) -> str:
         case Dots(kind):
             return f"<mo>{_DOTS[kind]}</mo>"
         case Blank(kind):
-            return f'<mspace class="blank" width="{_BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
+            return f'<mspace class="blank" width="{BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
         case Negative(body):
             return f'<mo form="prefix">−</mo>{inner(body)}'
         case Fraction(above, below) if not slashed:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, assert_never
 
-from symattn.formula.nodes import NOTHING, Blank, CellKind, Formula, is_tall
+from symattn.formula.nodes import NOTHING, Blank, Formula, is_tall
 from symattn.formula.width import width
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say
@@ -56,13 +56,7 @@ from symattn.page.writers import common, figures, flow, tex
 from symattn.page.writers.common import Page
 from symattn.page.writers.latex_text import code, escaped
 
-BLANK: dict[CellKind, str] = {
-    "integer": "1.1cm",
-    "decimal": "1.8cm",
-    "fraction": "1.5cm",
-    "exponential": "3cm",
-    "word": "4cm",
-}
+_BLANK = {kind: f"{millimetres / 10:g}cm" for kind, millimetres in common.BLANK.items()}
 
 _TIMES = re.compile(r"(?<!\\)\$\$\\times\$\$")  # between two formulas: they are one
 _ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
@@ -78,7 +72,7 @@ ALONE = tex.Dialect(
     escaped=escaped,
     transpose="\\top",
     functions=(),
-    blank={kind: f"\\underline{{\\hspace{{{length}}}}}" for kind, length in BLANK.items()},
+    blank={kind: f"\\underline{{\\hspace{{{length}}}}}" for kind, length in _BLANK.items()},
     excluded="\\boxed",
     high_row="\\\\[10pt]",
     most_columns=10,  # MaxMatrixCols of amsmath
@@ -89,7 +83,7 @@ _TEX = tex.Dialect(
     escaped=escaped,
     transpose="\\T",
     functions=("softmax",),
-    blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
+    blank={kind: f"\\blank[{length}]" for kind, length in _BLANK.items()},
     excluded="\\excluded",
     high_row="\\highrow",
     columns=True,

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from symattn.page.writers.common import visible
 from symattn.page.writers.coverage import transliterated
-from symattn.page.writers.tex import GREEK
+from symattn.page.writers.tex import COMMANDS
 
 _ASCII = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -37,7 +37,7 @@ _MATHS = {
     "⊤": r"\top", "⊥": r"\perp", "′": "'", "″": "''", "⋅": r"\cdot", "∙": r"\cdot", "⋮": r"\vdots",
     "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
     "✗": r"\times", "∘": r"\circ", "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
-} | GREEK  # fmt: skip
+} | COMMANDS  # fmt: skip
 _SPACED = {"×": r" \times "}
 _JOINING = "".join(sign for sign, source in _MATHS.items() if re.fullmatch(r"\\[A-Za-z]+|-", source))
 _IN_MATHS = re.compile(rf"(\d+×\d+\b|√(?:[a-z]|\d+)\b|[{_JOINING}]+|[{''.join(_MATHS)}])")

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, assert_never
 
 from symattn.formula.nodes import (
+    GREEK,
     INVISIBLE,
     NOTHING,
     THIN,
@@ -76,14 +77,8 @@ Command = tuple[str, str]
 r"""For a name, with what it stands for: \WQ for W^Q."""
 
 
-GREEK = {
-    "α": "\\alpha", "β": "\\beta", "γ": "\\gamma", "δ": "\\delta", "ε": "\\varepsilon", "ζ": "\\zeta",
-    "η": "\\eta", "θ": "\\theta", "ι": "\\iota", "κ": "\\kappa", "λ": "\\lambda", "μ": "\\mu", "ν": "\\nu",
-    "ξ": "\\xi", "π": "\\pi", "ρ": "\\rho", "σ": "\\sigma", "τ": "\\tau", "υ": "\\upsilon", "φ": "\\varphi",
-    "χ": "\\chi", "ψ": "\\psi", "ω": "\\omega", "Γ": "\\Gamma", "Δ": "\\Delta", "Θ": "\\Theta", "Λ": "\\Lambda",
-    "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Υ": "\\Upsilon", "Φ": "\\Phi", "Ψ": "\\Psi", "Ω": "\\Omega",
-    "ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell",
-}  # fmt: skip
+COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()}
+"""For Greek letters."""
 
 _OPERATORS = {"∂": "\\partial", "∇": "\\nabla"}
 """Names that are signs."""
@@ -225,7 +220,7 @@ def _digits(digits: str, tex: Dialect) -> str:
 
 def _letters(base: str, tex: Dialect) -> str:
     """One letter as a variable, more as an upright word."""
-    if sign := GREEK.get(base) or _OPERATORS.get(base):
+    if sign := COMMANDS.get(base) or _OPERATORS.get(base):
         return sign
     if base.isascii() and base.isalpha():
         return base if len(base) == 1 else f"\\mathrm{{{base}}}"

@@ -23,7 +23,6 @@ from symattn.formula.nodes import (
     Bracket,
     Bracketed,
     Call,
-    CellKind,
     Dots,
     Formula,
     Fraction,
@@ -124,7 +123,6 @@ Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
 _SIGNS = {"": "", "/": "\\/", "·": " ⋅ ", **{sign: f" {sign} " for sign in "+−×⊙"}, THIN: " thin ", INVISIBLE: " "}
-_BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
@@ -224,7 +222,7 @@ def _math(node: Formula, style: Style) -> str:
         case Dots(kind):
             return _DOTS[kind]
         case Blank(kind):
-            return f"#blank({_BLANK[kind]}mm) "
+            return f"#blank({common.BLANK[kind]}mm) "
         case Negative(body):
             return "−" + inner(body)
         case Fraction(above, below) if not slashed:
@@ -1261,7 +1259,9 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
             match cell:
                 case (Math(Blank(kind)),):
                     says = f"{plain(row[0])}, {plain(table.header[j])}"
-                    fields[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
+                    fields[i, j] = (
+                        f"#field-line({literal(page.form.address(spot, says, i, j))}, {common.BLANK[kind]} * mm)"
+                    )
     return fields
 
 

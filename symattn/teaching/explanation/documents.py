@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.errors import InputError, offered
@@ -71,7 +71,6 @@ from symattn.teaching.explanation.parts import (
     with_answer_space,
     wording_of,
 )
-from symattn.teaching.explanation.program import Programs, StepPrograms, programs, step_programs, with_programs
 from symattn.teaching.explanation.steps import Detail, entries, explain_step, in_short, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, step_in_signs
 from symattn.teaching.problem import Erratum, Problem
@@ -95,6 +94,9 @@ from symattn.teaching.question import (
     total,
 )
 
+if TYPE_CHECKING:
+    from symattn.teaching.explanation.program import Programs, StepPrograms
+
 Conventions = Literal["full", "bare", "none"]
 CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
 
@@ -113,7 +115,11 @@ def derivation_document(
 
     known_choice("layout", layout, LAYOUTS)
     blocks = [*introduction(problem), *default_diagram(problem)]
-    code = step_programs(problem) if "programs" in besides else None
+    code = None
+    if "programs" in besides:
+        from symattn.teaching.explanation.program import step_programs  # so are programs: most pages have none
+
+        code = step_programs(problem)
     worked = page(problem, detail or Detail(places=problem.notation.decimals), layout, code)
     if layout == "flow":
         from symattn.teaching.explanation.flow import sheet_of_derivation
@@ -203,6 +209,8 @@ class Pages:
 
     @cached_property
     def _programs(self) -> Programs:
+        from symattn.teaching.explanation.program import programs
+
         return programs(self.question)
 
     @cached_property
@@ -221,23 +229,24 @@ class Pages:
         """Each part under its heading, or beside it."""
         begun = PartialSolution(self._arranged)
 
-        def solved(part: Part) -> Solved:
+        def solved(part: Part, number: int) -> Solved:
             """A part with what may stand in its place; its boxes and the space for working stay on one page."""
-            return Solved(
+            shown = Solved(
                 ask=_boxed(part.ask) if "ask" in wanted else (),
                 partly=_boxed(begun.partly(part)) if "partly" in wanted else (),
                 worked=part.key if "worked" in wanted else (),
                 key=marking(part) if "key" in wanted else (),
             )
+            return code.below(shown, number) if code else shown
 
         for number, (part, under) in enumerate(zip(self._arranged.parts, self._headed, strict=True), 1):
             if self.layout == "columns" and (apart := question_apart(part)):
                 asked, room = apart
-                beside = solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
-                yield Columns(QUESTION, (((_heading(part, number), *asked), (with_programs(beside, code, number),)),))
+                beside = solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]), number)
+                yield Columns(QUESTION, (((_heading(part, number), *asked), (beside,)),))
             else:
                 yield _heading(under, number)
-                yield with_programs(solved(under), code, number)
+                yield solved(under, number)
 
 
 def question_document(
@@ -553,13 +562,13 @@ def page(
     """
     if layout != "matrix" and not problem.corrected:
         raise InputError(f"A note as it was written has a layout of its own; {layout} goes with it corrected.")
-    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout, programs or StepPrograms((), {}))
+    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout, programs)
     blocks = joined(builder.blocks())
     return [*blocks, *builder.errata()] if problem.errata else blocks
 
 
 class _Page:
-    def __init__(self, problem: Problem, detail: Detail, layout: Layout, programs: StepPrograms) -> None:
+    def __init__(self, problem: Problem, detail: Detail, layout: Layout, programs: StepPrograms | None) -> None:
         self.problem = problem
         self.detail = detail
         self.layout = layout
@@ -591,16 +600,18 @@ class _Page:
             self.shown |= names
         yield from self.catch_up()
         yield from self.programs_until(step.name for step in self.derivation)
-        yield from self.programs.closing
+        yield from self.programs.closing if self.programs else ()
 
     def opening(self) -> Iterator[Block]:
         """What opens the programs, once."""
-        if not self.opened:
+        if self.programs and not self.opened:
             self.opened = True
             yield from self.programs.opening
 
     def programs_until(self, names: Iterable[str]) -> Iterator[Block]:
         """The programs of some steps and of those before them, each once."""
+        if self.programs is None:
+            return
         wanted = set(names)
         last = max((number for number, step in enumerate(self.derivation) if step.name in wanted), default=-1)
         for step in self.derivation.steps[: last + 1]:

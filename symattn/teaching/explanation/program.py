@@ -191,6 +191,11 @@ class Programs:
     asked: tuple[tuple[Block, ...], ...]
     worked: tuple[tuple[Block, ...], ...]
 
+    def below(self, part: Solved, number: int) -> Solved:
+        """A part, by its number from 1, with its programs below it."""
+        asked, worked = self.asked[number - 1], self.worked[number - 1]
+        return replace(part, ask=(*part.ask, *asked), partly=(*part.partly, *asked), worked=(*part.worked, *worked))
+
 
 @dataclass(frozen=True)
 class Variables:
@@ -267,14 +272,6 @@ def _with_functions(cells: Iterable[str], defined: set[str]) -> Iterator[str]:
     for cell in cells:
         yield functions(cell, defined)
         yield cell
-
-
-def with_programs(part: Solved, programs: Programs | None, number: int) -> Solved:
-    """A part, by its number from 1, with its programs below it, if there are any."""
-    if programs is None:
-        return part
-    asked, worked = programs.asked[number - 1], programs.worked[number - 1]
-    return replace(part, ask=(*part.ask, *asked), partly=(*part.partly, *asked), worked=(*part.worked, *worked))
 
 
 def _line(question: Question, part: Part) -> tuple[Derivation, str] | None:
