@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 from symattn.derivation.mechanisms import Mechanism, mechanisms
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.settings import ABOUT
+from symattn.foundation.dice import Dice
 from symattn.foundation.languages import speaking
 from symattn.foundation.typed import OneOf
 from symattn.marking.marker.policy import POLICIES
@@ -26,8 +27,10 @@ from symattn.teaching.description import settings_of
 from symattn.teaching.explanation import CONVENTIONS, LAYOUTS, Layout
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.pool import chosen_contents
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import ProblemType, drawn_types, problem_type
+from symattn.teaching.problems.derived import problem_of
 from symattn.teaching.problems.draws import SIZES, Shared
 from symattn.teaching.sheets import SOLUTIONS, Recipe, Sheet, sheets
 
@@ -144,8 +147,8 @@ def examples(languages: Iterable[str]) -> dict[str, Examples]:
     """Every example, by language."""
     types = {name: _drawn(name) for name in drawn_types()}
     usual = _drawn("full", mechanism="attention")
-    derived = {name: _drawn("full", mechanism=name).problem for name in mechanisms()}
-    noted = {name: _drawn("full", notation=name).problem for name in notations()}
+    derived = {name: _derived(mechanism=name) for name in mechanisms()}
+    noted = {name: _derived(notation=name) for name in notations()}
     masks = {name: _mask(spec) for name, spec in MASKS.items()}
     made: dict[str, Examples] = {}
     for language in languages:
@@ -163,6 +166,12 @@ def examples(languages: Iterable[str]) -> dict[str, Examples]:
 
 def _drawn(problem: str, **stated: object) -> Sheet:
     return next(sheets(Recipe(problem_type(problem).spec(stated), SEED), 1))
+
+
+def _derived(**stated: object) -> Problem:
+    """What is worked out on such a sheet, without the sheet."""
+    spec = problem_type("full").spec(stated)
+    return problem_of(dict(next(chosen_contents(spec, Dice.seeded(SEED), 1))))
 
 
 def _page(document: Document, look: Look) -> str:

@@ -70,7 +70,7 @@ def undetermined(d: Derivation, blanks: Blanks) -> set[Cell]:
         unknown -= _solved(equations)
         for step in d:
             if isinstance(step.op, Softmax):
-                for line in _lines(d, step):
+                for line in _lines(step):
                     unknown -= _by_softmax(line, unknown)
             elif not isinstance(step.op, LINEAR):
                 unknown -= _forwards(step, unknown)
@@ -114,48 +114,36 @@ def equation_of(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -
 
 def _terms(d: Derivation, step: Step, i: int, j: int) -> Iterator[tuple[Cell, ...]]:
     """The products of entries that an entry of a linear step is the sum of."""
-    views = [OperandSource(d, operand) for operand in step.operands]
+    sized = [(operand, *values_of(operand.of(d.value(operand.name))).shape) for operand in step.operands]
+    stretched = [source(o, i if rows > 1 else 0, j if columns > 1 else 0) for o, rows, columns in sized]
+    first, rows, columns = sized[0]
     match step.op:
         case MatMul():
-            left, right = views
-            yield from ((left(i, k), right(k, j)) for k in range(left.columns))
+            yield from ((source(first, i, k), source(step.operands[1], k, j)) for k in range(columns))
         case Hadamard():
-            yield tuple(view.stretched(i, j) for view in views)
+            yield tuple(stretched)
         case Add():
-            yield from ((view.stretched(i, j),) for view in views)
-        case SumOver(over):
-            (view,) = views
-            ways = range(view.rows if over == "rows" else view.columns)
-            yield from ((view(k, j) if over == "rows" else view(i, k),) for k in ways)
+            yield from ((cell,) for cell in stretched)
+        case SumOver("rows"):
+            yield from ((source(first, k, j),) for k in range(rows))
+        case SumOver():
+            yield from ((source(first, i, k),) for k in range(columns))
         case Stack(along):
-            for view in views:
-                size = view.rows if along == "rows" else view.columns
-                position = i if along == "rows" else j
-                if position < size:
-                    yield ((view(i, j)),)
+            for operand, rows, columns in sized:
+                if (i < rows) if along == "rows" else (j < columns):
+                    yield (source(operand, i, j),)
                     return
-                i, j = (i - size, j) if along == "rows" else (i, j - size)
+                i, j = (i - rows, j) if along == "rows" else (i, j - columns)
         case Transpose():
-            yield (views[0](j, i),)
+            yield (source(first, j, i),)
         case _:
-            yield (views[0](i, j),)
+            yield (source(first, i, j),)
 
 
-class OperandSource:
-    """Where the entries of an operand stand in the matrix that it is taken from."""
-
-    def __init__(self, d: Derivation, operand: Operand) -> None:
-        self.operand = operand
-        self.rows, self.columns = values_of(operand.of(d.value(operand.name))).shape
-
-    def __call__(self, i: int, j: int) -> Cell:
-        if self.operand.transposed:
-            i, j = j, i
-        row, column = self.operand.row, self.operand.column
-        return self.operand.name, i if row is None else row, j if column is None else column
-
-    def stretched(self, i: int, j: int) -> Cell:
-        return self(0 if self.rows == 1 else i, 0 if self.columns == 1 else j)
+def source(operand: Operand, i: int, j: int) -> Cell:
+    """Where an entry of an operand stands in the matrix that it is taken from."""
+    row, column = operand.place(i, j)
+    return operand.name, int(row), int(column)
 
 
 def value_at(d: Derivation, cell: Cell) -> Value:
@@ -172,14 +160,13 @@ def _solved(equations: Iterable[Equation]) -> set[Cell]:
     return known | {pivot for pivot, row in reduced(whole) if len(row) == 1}
 
 
-def _lines(derivation: Derivation, step: Step) -> Iterator[list[tuple[Cell, Cell, bool]]]:
+def _lines(step: Step) -> Iterator[list[tuple[Cell, Cell, bool]]]:
     """The lines that a softmax goes along: of every entry its weight, its score, and whether it is hidden."""
     assert isinstance(step.op, Softmax)
-    result, source = result_of(step), step.operands[0]
+    result = result_of(step)
     cells = [[(i, j) for j in range(result.shape[1])] for i in range(result.shape[0])]
-    place = OperandSource(derivation, source)
     for line in cells if step.op.along == "rows" else zip(*cells, strict=True):
-        yield [((step.name, i, j), place(i, j), result[i, j] == 0) for i, j in line]
+        yield [((step.name, i, j), source(step.operands[0], i, j), result[i, j] == 0) for i, j in line]
 
 
 def _by_softmax(line: list[tuple[Cell, Cell, bool]], unknown: set[Cell]) -> set[Cell]:
@@ -404,10 +391,10 @@ def _equation_lines(
 
 def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
     """An operand with its missing entries by name and the others as numbers."""
-    view, place = wording.view(operand), OperandSource(wording.derivation, operand)
+    view = wording.view(operand)
 
     def entry(i: Index, j: Index) -> Formula:
-        cell = place(int(i), int(j))
+        cell = source(operand, int(i), int(j))
         return wording.entry(*cell) if cell in hidden else view.entry(i, j)
 
     return replace(view, entry=entry)
