@@ -16,7 +16,7 @@ from oracles import softmax
 import symattn
 from symattn.derivation.mechanisms import kept_mechanism, mechanism
 from symattn.errors import InputError
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.page.writers.characters import plain
 
 FILES = Path(__file__).parent / "mechanism_files"

@@ -15,9 +15,8 @@ from types import MappingProxyType
 from symattn.derivation.sizes import Axis
 from symattn.errors import ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
-from symattn.exact.approximate import approximate
 from symattn.exact.reading import read
-from symattn.exact.rounding import significant_text
+from symattn.exact.rounding import approximate, significant_text
 from symattn.exact.tree import tree_of
 
 # --- values -------------------------------------------------------------------------------------------

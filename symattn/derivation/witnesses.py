@@ -8,7 +8,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Floats
 from symattn.exact import Matrix, Value
-from symattn.exact.approximate import nearest_float
+from symattn.exact.rounding import nearest_float
 
 TOLERANCE = 1e-9
 

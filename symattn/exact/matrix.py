@@ -8,10 +8,9 @@ from operator import index as whole
 from typing import TYPE_CHECKING, Any, overload
 
 from symattn.errors import InputError, OutsideError, ReadError
-from symattn.exact.approximate import nearest_float
 from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
-from symattn.exact.rounding import decimal_text
+from symattn.exact.rounding import decimal_text, nearest_float
 from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, listed, tidy
 
 if TYPE_CHECKING:

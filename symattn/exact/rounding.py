@@ -3,11 +3,15 @@
 Every way of rounding is a monotone step function.  If both ends of an interval are rounded to the same
 number, so is the value between them.  If not, the interval contains a step; the value is compared with it
 exactly, for no interval shows a tie such as 1/8 to two places, and otherwise more digits are computed.
+
+`nearest_float` is proved like that, too; `approximate` is quick, for choosing among variants.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import (
     MAX_EMAX,
@@ -21,21 +25,29 @@ from decimal import (
     Decimal,
 )
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from symattn.errors import InputError, UndecidedError, UndefinedError
+from symattn.errors import InputError, SymattnError, UndecidedError, UndefinedError
+from symattn.exact import intervals
 from symattn.exact.decide import compare, decide, sign
-from symattn.exact.intervals import Interval, enclose
+from symattn.exact.intervals import FIRST_DIGITS, LEAST_DIGITS, Interval, enclose
+from symattn.exact.real import Real
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     RATIONAL,
+    Exponent,
+    ExpSum,
+    Key,
     NegativeInfinity,
+    Quotient,
     Rational,
     Value,
     has_symbols,
     is_symbolic,
+    terms_of,
     text,
     tidy,
 )
@@ -280,13 +292,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 )
 
 
-def nearest_float(v: Value, format: Format) -> Rational | NegativeInfinity:
+def nearest_in(v: Value, format: Format) -> Rational | NegativeInfinity:
     """v as the nearest number of the format, of two that are equally near the one whose last digit is even.
 
     What is nearer to 0 than the least normal number keeps fewer digits (subnormal numbers), and may become 0.  A
     number that rounds beyond the largest one is −∞ where it is negative, and else `UndefinedError`, as there is no +∞.
 
-    >>> nearest_float(Fraction(1, 3), FORMATS["float16"])
+    >>> nearest_in(Fraction(1, 3), FORMATS["float16"])
     Fraction(1365, 4096)
     """
     if isinstance(v, NegativeInfinity):
@@ -317,3 +329,133 @@ def _exponent(v: Value) -> int:
     while compare(size, Fraction(2) ** guess) < 0:
         guess -= 1
     return guess
+
+
+# ------------------------------------------------------------------------------------------ values as floats
+
+DIGITS = 17  # what a float can hold
+DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
+
+
+def near(value: Value) -> float:
+    """The value as a float; nan, which is near nothing, where it is too large for one or has symbols."""
+    if has_symbols(value):
+        return math.nan
+    try:
+        return approximate(value)
+    except (OverflowError, SymattnError, TypeError):  # the last: SymPy takes the logarithm of what has become 0
+        return math.nan
+
+
+def approximate(value: Value) -> float:
+    """The value as a float; −∞ as -inf.
+
+    The error is a few units in the last place of the largest term: where terms cancel, fewer digits are right.
+    """
+    if isinstance(value, NegativeInfinity):
+        return -math.inf
+    if isinstance(value, Real):
+        return _of_real(value)
+    try:
+        if isinstance(value, RATIONAL):
+            return float(value)
+        if isinstance(value, ExpSum):
+            return _float_sum(value.terms)
+        if isinstance(value, Quotient):
+            return _quotient(terms_of(value.numerator), value.denominator.terms)
+    except (OverflowError, ZeroDivisionError):  # too large a term or too small a denominator; the whole may be neither
+        return float(significant_text(value, DIGITS))
+    try:
+        return _expression(value, {})
+    except (OverflowError, ZeroDivisionError, ValueError):  # ValueError: a power of what is 0 to a float
+        return float(value)
+
+
+def _of_real(value: Real) -> float:
+    """The float nearest to it, 0 for what nothing tells from 0: the same whatever was known of the number before."""
+    for digits in (DIGITS, 2 * DIGITS, 4 * DIGITS):
+        low, high = enclose(value, digits)
+        if float(low) == float(high):
+            return float(low)
+    return 0.0 if low <= 0 <= high else float(low)
+
+
+def nearest_float(value: Value) -> float:
+    """The float nearest to the value, proved by an interval; −∞ as -inf.
+
+    `InputError` for a value with symbols, and for one beyond the range of floats.
+
+    >>> nearest_float(Quotient.of(1, 3))
+    0.3333333333333333
+    """
+    if isinstance(value, NegativeInfinity):
+        return -math.inf
+    if has_symbols(value):
+        raise InputError(f"{text(value)} has symbols, so that there is no float for it.")
+    near = math.inf
+    if isinstance(value, RATIONAL):
+        with suppress(OverflowError):
+            near = float(value)
+    else:
+        digits = FIRST_DIGITS
+        while digits <= intervals.MOST_DIGITS:
+            low, high = enclose(value, digits)
+            near = float(low)
+            if near == float(high):
+                break
+            digits *= 2
+    if math.isinf(near):
+        raise InputError(f"{text(value)} is beyond the range of floats; its decimals can be written out.")
+    return near or 0.0  # not -0.0
+
+
+def text_of_real(v: Real) -> str:
+    """Its first digits, in plain text; for a huge one, the power of ten."""
+    low, high = interval = enclose(v, LEAST_DIGITS)
+    if not interval.bounded:
+        return "≈10^…"
+    if interval.sign is None:
+        return "≈0"
+    if abs(high.adjusted()) > LONGEST_WHOLE or abs(low.adjusted()) > LONGEST_WHOLE:
+        return f"≈10^{high.adjusted()}"
+    return f"{significant_text(v, DIGITS_OF_REALS)}…"
+
+
+upward.nearest_float, upward.text_of_real = nearest_float, text_of_real
+
+
+def _expression(expr: Any, known: dict[Any, float]) -> float:
+    """A SymPy expression, each part of it once: what a norm leads to is small, but not when written out as a tree."""
+    if expr not in known:
+        parts = [_expression(part, known) for part in expr.args]
+        if expr.is_Add:
+            known[expr] = math.fsum(parts)
+        elif expr.is_Mul:
+            known[expr] = math.prod(parts)
+        elif expr.is_Pow and parts[0] >= 0:
+            known[expr] = math.pow(*parts)
+        else:
+            known[expr] = float(expr.func(*parts) if parts else expr)
+    return known[expr]
+
+
+def _float_sum(terms: Mapping[Key, Rational], shift: float = 0.0) -> float:
+    """e^(−shift) Σ c·√r·√R…·e^a."""
+    total = 0.0
+    for (a, r, roots), c in terms.items():
+        term = c * math.sqrt(r)
+        for radicand in roots:
+            term *= math.sqrt(approximate(radicand))
+        total += term * math.exp(_float_of(a) - shift)
+    return total
+
+
+def _quotient(above: Mapping[Key, Rational], below: Mapping[Key, Rational]) -> float:
+    """The denominator's largest exponential is taken out of both, so that a softmax of large scores stays finite."""
+    shift = max(_float_of(a) for a, _, _ in below)
+    return _float_sum(above, shift) / _float_sum(below, shift)
+
+
+@lru_cache(maxsize=4096)
+def _float_of(a: Exponent) -> float:
+    return sum(p / q * math.sqrt(r) for r, p, q in a)

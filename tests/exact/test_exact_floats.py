@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text, divide, exponential, square_root, to_sympy
-from symattn.exact.approximate import approximate
-from symattn.exact.rounding import FORMATS, nearest_float
+from symattn.exact.rounding import FORMATS, approximate, nearest_in
 
 NUMPY = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
@@ -32,16 +31,16 @@ def test_a_double_is_rounded_as_numpy_rounds_it(name, x):
         expected = float(NUMPY[name](x))
     if expected == np.inf:
         with pytest.raises(UndefinedError, match=rf"\+∞ in {name}"):
-            nearest_float(Fraction(x), FORMATS[name])
+            nearest_in(Fraction(x), FORMATS[name])
     elif expected == -np.inf:
-        assert nearest_float(Fraction(x), FORMATS[name]) is NEGATIVE_INFINITY
+        assert nearest_in(Fraction(x), FORMATS[name]) is NEGATIVE_INFINITY
     else:
-        assert nearest_float(Fraction(x), FORMATS[name]) == Fraction(expected)
+        assert nearest_in(Fraction(x), FORMATS[name]) == Fraction(expected)
 
 
 @given(st.integers(-(2**24), 2**24).map(lambda n: float(n) * 2.0**-10))
 def test_bfloat16_is_that_of_pytorch(torch, x):
-    assert nearest_float(Fraction(x), FORMATS["bfloat16"]) == Fraction(torch.tensor(x).bfloat16().item())
+    assert nearest_in(Fraction(x), FORMATS["bfloat16"]) == Fraction(torch.tensor(x).bfloat16().item())
 
 
 @pytest.mark.parametrize("name", ["float16", "float32"])
@@ -49,7 +48,7 @@ def test_bfloat16_is_that_of_pytorch(torch, x):
 def test_a_fraction_goes_to_a_nearest_number_of_the_format(name, x, shift):
     """No neighbour in the format is nearer, and of two as near the even one is taken."""
     x *= Fraction(2) ** shift
-    found = nearest_float(x, FORMATS[name])
+    found = nearest_in(x, FORMATS[name])
     here = NUMPY[name](float(found))
     assert Fraction(float(here)) == found
     for towards in (-np.inf, np.inf):
@@ -63,17 +62,17 @@ def test_a_fraction_goes_to_a_nearest_number_of_the_format(name, x, shift):
 def test_the_limits_are_those_of_the_formats(format, torch):
     known = torch.finfo(getattr(torch, format.name))
     assert format.largest == Fraction(known.max)
-    assert nearest_float(format.largest, format) == format.largest
+    assert nearest_in(format.largest, format) == format.largest
     smallest = Fraction(known.smallest_normal) * Fraction(known.eps)
-    assert nearest_float(smallest, format) == smallest
-    assert nearest_float(smallest / 2, format) == 0
-    assert nearest_float(smallest * Fraction(51, 100), format) == smallest
+    assert nearest_in(smallest, format) == smallest
+    assert nearest_in(smallest / 2, format) == 0
+    assert nearest_in(smallest * Fraction(51, 100), format) == smallest
 
 
 @pytest.mark.parametrize("x", [exponential(1), square_root(2), -exponential(-20), exponential(11), exponential(-17)])
 @pytest.mark.parametrize("name", NUMPY)
 def test_irrational_numbers(x, name):
-    assert nearest_float(x, FORMATS[name]) == Fraction(float(NUMPY[name](in_sympy(x))))
+    assert nearest_in(x, FORMATS[name]) == Fraction(float(NUMPY[name](in_sympy(x))))
 
 
 def in_sympy(x):
@@ -82,9 +81,9 @@ def in_sympy(x):
 
 
 def test_the_smallest_of_all_are_0_and_need_no_digits():
-    assert nearest_float(exponential(-(10**9)), FORMATS["float64"]) == 0
-    assert nearest_float(-exponential(10**9), FORMATS["float64"]) is NEGATIVE_INFINITY
-    assert nearest_float(NEGATIVE_INFINITY, FORMATS["float16"]) is NEGATIVE_INFINITY
+    assert nearest_in(exponential(-(10**9)), FORMATS["float64"]) == 0
+    assert nearest_in(-exponential(10**9), FORMATS["float64"]) is NEGATIVE_INFINITY
+    assert nearest_in(NEGATIVE_INFINITY, FORMATS["float16"]) is NEGATIVE_INFINITY
 
 
 # ------------------------------------------------------------------------------------------------ approximations

@@ -19,8 +19,8 @@ import symattn
 from symattn import Matrix
 from symattn.errors import InputError, OutsideError
 from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root
-from symattn.exact.approximate import nearest_float
 from symattn.exact.real import as_real
+from symattn.exact.rounding import nearest_float
 from symattn.exact.values import SHORT, shortest
 
 E = exponential(1)

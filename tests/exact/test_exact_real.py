@@ -27,10 +27,10 @@ from symattn.exact import (
     square_root,
     to_sympy,
 )
-from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.real import as_real, dot, real
+from symattn.exact.rounding import approximate
 
 E = as_real(exponential(1))
 

@@ -15,7 +15,7 @@ from test_golden_variant import GIVENS
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import Matrix
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.teaching.fairness.family import kept, read_member
 from symattn.teaching.fairness.features import Counts, features, mixed_patterns, product_counts, row_patterns
 from symattn.teaching.problems import problem_type

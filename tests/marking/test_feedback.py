@@ -18,7 +18,7 @@ import symattn
 from symattn.derivation.misconceptions import replayed, slips
 from symattn.derivation.ops import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.formula import Number, Sum
 from symattn.formula.width import width
 from symattn.marking.attempt import Attempt, Entry, Ticked

@@ -12,8 +12,8 @@ from sentences import refused_saying
 from strategies import drawn
 
 from symattn.derivation.mechanisms import mechanism
-from symattn.exact.approximate import approximate
 from symattn.exact.real import going_on, real
+from symattn.exact.rounding import approximate
 from symattn.exact.values import power, text
 from symattn.foundation.dice import MOST_NUMBERS, Counted, Dice
 from symattn.page.document import spans

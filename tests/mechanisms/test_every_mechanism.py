@@ -37,9 +37,9 @@ from symattn.derivation.ops import (
 from symattn.derivation.symbolic import in_symbols, substituted
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text, to_sympy, values_of
-from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
+from symattn.exact.rounding import approximate
 from symattn.marking.marker.trace import rests_on
 from symattn.marking.marker.windows import Rounded, cell, meet, window
 from symattn.marking.marker.windows import worked as by_hand

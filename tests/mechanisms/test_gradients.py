@@ -16,7 +16,7 @@ from symattn.derivation.mechanisms.backward import SECTION, backward
 from symattn.derivation.ops import RotateBack
 from symattn.derivation.ops.position import Direction
 from symattn.exact import Outline, matrix
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 
 
 def numbers(rng, rows, columns, low=-2, high=2):

@@ -54,7 +54,7 @@ from symattn.derivation.ops.gradient import InfinityNorm, Slope
 from symattn.derivation.ops.position import Direction, Frequency
 from symattn.derivation.windows import HIDDEN
 from symattn.exact import Matrix, square_root
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.marking.marker.windows import cell, window
 
 TENTH = Fraction(1, 10)

@@ -27,7 +27,7 @@ import symattn
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.files import FORMS

@@ -22,7 +22,7 @@ from symattn.derivation.ops import Slice
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, picks, spend, whole
 
 T = TypeVar("T")

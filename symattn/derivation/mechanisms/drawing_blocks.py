@@ -32,7 +32,7 @@ from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, draw
 from symattn.derivation.mechanisms.multi_head_attention import heads
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Rational, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, whole
 
 TRIES, FEWER_TRIES = 2000, 100

@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, pr
 from symattn.derivation.ops import SoftmaxGradient
 from symattn.derivation.ops.attention import Keep
 from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, spend, whole
 
 Weights = list[Fraction]

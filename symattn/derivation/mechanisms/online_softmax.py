@@ -42,7 +42,7 @@ from symattn.derivation.ops import (
 )
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick
 from symattn.foundation.languages import message
 

@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms.positional_encoding import embedded, embeddin
 from symattn.derivation.mechanisms.rotary_attention import ROTATIONS, rotated
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:

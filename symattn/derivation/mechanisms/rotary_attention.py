@@ -26,7 +26,7 @@ from symattn.derivation.mechanisms.positional_encoding import angles, layout, po
 from symattn.derivation.ops import MatMul, Rotate
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, spend
 
 ROTATIONS = ("rotary", "rotary-halves")

@@ -19,7 +19,7 @@ from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bra
 from symattn.derivation.ops import Add, MatMul, Softmax, SumOver
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.languages import Message, message
 
 Says = Callable[[], Message]

@@ -23,8 +23,8 @@ from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, In
 from symattn.derivation.derivation import Derivation, RuleOp
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, exact, has_symbols
-from symattn.exact.approximate import near
 from symattn.exact.intervals import Interval, interval_ring
+from symattn.exact.rounding import near
 from symattn.exact.values import RATIONAL, text
 from symattn.foundation.languages import Message, message
 

@@ -67,7 +67,7 @@ from symattn.exact import (
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import MOST_DIGITS, Interval, IntervalRing
 from symattn.exact.real import in_decimals
-from symattn.exact.rounding import FORMATS, MODES, Format, nearest_float
+from symattn.exact.rounding import FORMATS, MODES, Format, nearest_in
 from symattn.exact.values import NEGATIVE_INFINITY
 from symattn.formula import (
     ONE,
@@ -756,7 +756,7 @@ class ToFloat(Rounding):
     def _nearest(self, x: Value) -> Value:
         if has_symbols(x):
             raise InputError(f"{x} has no nearest number in {self.format.name}: it contains a symbol.")
-        return nearest_float(x, self.format)
+        return nearest_in(x, self.format)
 
     def confirmed(self, result: Floats, *operands: Floats) -> Floats:
         """Each number that is the rounding of its operand to a float; NaN for any other."""
@@ -786,7 +786,7 @@ class ToFloat(Rounding):
         """Both ends rounded, for rounding never changes the order of two numbers."""
         if x == HIDDEN:
             return x
-        low, high = (nearest_float(Ratio(end) if end.adjusted() > -MOST_DIGITS else 0, self.format) for end in x)
+        low, high = (nearest_in(Ratio(end) if end.adjusted() > -MOST_DIGITS else 0, self.format) for end in x)
         return Window(HIDDEN.low if low is NEGATIVE_INFINITY else constant(low).low, constant(high).high)
 
 

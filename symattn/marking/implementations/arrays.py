@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.exact.approximate import approximate
-from symattn.exact.rounding import FORMATS, Format
+from symattn.exact.rounding import FORMATS, Format, approximate
 
 if TYPE_CHECKING:  # what runs a program apart has no derivation
     from symattn.derivation.derivation import Derivation

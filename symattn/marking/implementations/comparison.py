@@ -15,7 +15,7 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.windows import HIDDEN, Box, Window
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
-from symattn.exact.approximate import near
+from symattn.exact.rounding import near
 from symattn.marking.implementations.arrays import (
     PRECISIONS,
     PYTHON,

@@ -19,7 +19,7 @@ from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windo
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Value
 from symattn.exact.intervals import ZERO
-from symattn.exact.rounding import Format, nearest_float
+from symattn.exact.rounding import Format, nearest_in
 from symattn.marking.implementations.arrays import PRECISIONS
 from symattn.marking.marker.windows import operands_of
 
@@ -50,7 +50,7 @@ class Machine(Windows):
     def number(self, value: Value) -> Window:
         """A number that the format has is what it is."""
         own = super().number(value)
-        return own if nearest_float(value, self.format) == value else self.rounded(own)
+        return own if nearest_in(value, self.format) == value else self.rounded(own)
 
     def sum(self, *terms: Window) -> Window:
         if any(x == HIDDEN for x in terms):

@@ -35,7 +35,7 @@ from symattn.derivation.misconceptions.varied import Cause, uniform
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
-from symattn.exact.approximate import near
+from symattn.exact.rounding import near
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Policy

@@ -15,7 +15,7 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MeanSquare, Softmax, Variance
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.exact.values import RATIONAL
 from symattn.formula import number
 from symattn.formula.width import width

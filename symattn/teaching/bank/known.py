@@ -15,7 +15,7 @@ from symattn.derivation.misconceptions import (
     slips,
 )
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, as_text, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs

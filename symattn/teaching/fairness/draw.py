@@ -21,7 +21,7 @@ from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import Matrix, Size
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import spend, whole
 
 FILLED = 0.7

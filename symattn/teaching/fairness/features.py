@@ -20,7 +20,7 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.ops import Add, MatMul, Softmax
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, has_symbols, power
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 
 Row = tuple[Value, ...]
 

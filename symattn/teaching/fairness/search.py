@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms.base import scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.foundation.dice import Counted, pick, picks
 from symattn.teaching.fairness.features import Counts, Features, Row, divides_a_power_of_ten, dot_counts, powers
 from symattn.teaching.fairness.separation import LEAST

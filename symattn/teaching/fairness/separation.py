@@ -19,7 +19,7 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritt
 from symattn.derivation.witnesses import transposed
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, has_symbols
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 
 LEAST = 0.05
 """The smallest difference that counts, ten times a marking tolerance of 0.005 (rules.md 4.8)."""

@@ -29,7 +29,7 @@ from symattn.exact import (
     square_root,
     values_of,
 )
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled

@@ -20,7 +20,7 @@ from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops import Mask, Scale
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold, width
 from symattn.foundation.dice import shuffled

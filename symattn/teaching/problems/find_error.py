@@ -18,7 +18,7 @@ from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, values_of
-from symattn.exact.approximate import approximate
+from symattn.exact.rounding import approximate
 from symattn.formula import Formula, Name, Relation, equal, written
 from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.dice import pick, shuffled
