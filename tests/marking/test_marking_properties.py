@@ -41,6 +41,7 @@ from scripts import (
     with_entry,
     without,
 )
+from tables import tables_beside
 from test_golden_variant import GIVENS
 from trials import tries
 
@@ -510,10 +511,7 @@ def _equal(a, b):
 # ------------------------------------------------------------------------------------------------ P4: two of them
 
 
-PAIRS = [
-    ("P4", "C1"), ("P8", "X1"), ("T2", "C2"), ("T2", "X2"), ("C1", "X1"), ("C3", "O1"), ("C2", "X6"), ("X1", "O1"),
-    ("M1", "X2"), ("M4", "O7"), ("M6", "X1"), ("P8", "O8"), ("T6", "C4"), ("C5", "X13"), ("X3", "O7"), ("C9", "X10"),
-]  # fmt: skip
+PAIRS = tables_beside(__file__)["pairs"]
 
 
 @pytest.mark.covering(most=2)

@@ -15,6 +15,7 @@ from filling import fill
 from hypothesis import given
 from hypothesis import strategies as st
 from scripts import other_answer, other_results
+from tables import tables_beside
 from test_submissions_markdown import question, values
 from trials import tries
 
@@ -54,15 +55,7 @@ def test_methods_are_named_as_their_lines_are():
 
 # ------------------------------------------------------------------------------------ in every language
 
-IN = {
-    "de": ("Aufgabe", "Name", "Matrikelnummer", "Blatt", "Teil", "Zeile", "Spalte", "Antwort", "Anfragen", "Gewichte"),
-    "fr": ("Question", "Nom", "Numéro d'étudiant", "feuille", "partie", "ligne", "colonne", "réponse", "Requêtes",
-           "Poids"),
-    "es": ("Pregunta", "Nombre", "Número de estudiante", "Hoja", "parte", "fila", "columna", "respuesta", "consultas",
-           "pesos"),
-    "zh": ("第", "姓名", "学号", "练习卷", "小题", "行", "列", "答案", "查询", "权重"),
-}  # fmt: skip
-"""Words as they are typed, written down here and not taken from the language files."""
+IN = tables_beside(__file__)["words"]
 
 
 @pytest.mark.parametrize("language", IN)

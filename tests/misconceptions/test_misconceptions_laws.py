@@ -10,6 +10,7 @@ import pytest
 import strategies
 from hypothesis import given
 from sentences import refused_saying
+from tables import tables_beside
 from test_golden_variant import GIVENS, worked_out
 from trials import tries
 
@@ -252,24 +253,7 @@ def test_ids_names_and_sentences():
         assert set(re.findall(r"\{(\w+)\}", m.feedback)) <= {"row", "rows", "column", "columns"}
 
 
-PLAIN = (
-    "weighted_heads", "block_after_attention", "recurrent_network", "recurrent_jacobian", "online_softmax",
-    "rotary_attention", "positional_encoding", "kv_cache", "cross_entropy_gradient", "feed_forward_gradient",
-    "layer_norm_gradient", "positional_self_attention", "rotary_attention_gradient",
-)  # fmt: skip
-PLACES = [
-    *((name, {}) for name in PLAIN),
-    ("self_attention_gradient", {"mask": "causal"}),
-    ("layer_norm", {"epsilon": 1}),
-    ("multi_head_attention", {"split": "interleaved"}),
-    ("encoder_block", {"norm_place": "pre", "arithmetic": "decimal"}),
-    ("positional_self_attention", {"embedding": "scaled"}),
-    ("language_model", {"temperature": 2, "top_k": 2}),
-    ("self_attention_gradient", {"learning_rate": "1/10"}),
-    ("attention", {"mask": "causal+window:2"}),
-    ("multi_head_attention", {"heads": 4, "kv_heads": 2, "bias": "alibi"}),
-    ("rotary_attention", {"angles": "90, 3/5+4/5i"}),
-]
+PLACES = tables_beside(__file__)["places"]
 """Where the misconceptions have a place that have none in the golden variant."""
 
 

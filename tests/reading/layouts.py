@@ -44,6 +44,10 @@ def written(x, places):
     return "-inf" if np.isneginf(x) else f"{x:.{places}f}"
 
 
+TABLE = tables_beside(__file__)
+PRINTED, VARIABLES, VECTORS, FORMULAS, CODED = TABLE["called"].values()
+"""What other people call the steps, in prints, as variables, as vectors, in formulas and in code."""
+
 LAYOUTS = {}
 
 
@@ -632,11 +636,6 @@ def notebook_prints_f_strings(work):
 
 # ------------------------------------------------------------------------------------ as other people lay them out
 
-PRINTED = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Raw Scores (Dot Product)", "S'": "Scaled Scores",
-           "M": "Masked Scores", "A": "Attention Weights", "Z": "Output (Contextualized Embeddings)"}  # fmt: skip
-VARIABLES = {"S": "scores", "S'": "scaled_scores", "M": "masked_scores", "A": "attention_weights", "Z": "output"}
-VECTORS = {"Q": "Query vectors", "K": "Key vectors", "V": "Value vectors", "S": "Attention scores",
-           "S'": "Scaled scores", "M": "Masked scores", "A": "Attention weights", "Z": "Output vectors"}  # fmt: skip
 TOKENS = ("please", "study", "man", "now", "here")
 
 
@@ -686,9 +685,6 @@ def shapes_beside_names(a, k):
 
 
 # ------------------------------------------------------------------------------------ worked examples of other people
-
-FORMULAS = {"Q": "Q = XW^Q", "K": "K = XW^K", "V": "V = XW^V", "S": "QK^T", "S'": r"\frac{QK^T}{\sqrt{d_k}}",
-            "A": r"\text{softmax}\left(\frac{QK^T}{\sqrt{d_k}}\right)", "Z": r"\text{Attention}(Q, K, V)"}  # fmt: skip
 
 
 def formula(a):
@@ -788,14 +784,6 @@ def tex_with_entities(a, k):
 def tex_of_sphinx(a):
     """Seen in an introduction in reStructuredText, "softmax(XX^T)X": .. math::"""
     return f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n"
-
-
-CODED = {
-    "S": "scores = Q @ K.T",
-    "S'": "scaled = scores / sqrt(d_k)",
-    "A": "weights = softmax(scaled)",
-    "Z": "output = weights @ V",
-}
 
 
 @each("md")
@@ -1065,8 +1053,7 @@ def products_and_then_the_rows(a):
     return "\n".join((f"**{a.word}**", "", "```", f"{a.sign} =", *rows, "```"))
 
 
-TABLE = tables_beside(__file__)
 for name, about in TABLE.items():
-    if name != "defaults":
+    if name not in ("defaults", "called", "papers"):
         whole = TABLE["defaults"] | about
         registered(name, whole["ending"], from_table(whole))

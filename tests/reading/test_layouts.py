@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layouts import LAYOUTS, Answer, cells, code, numpy_prints, stream
+from layouts import LAYOUTS, TABLE, Answer, cells, code, numpy_prints, stream
 from layouts import text as prose
 from oracles import softmax
 from sentences import refused_saying
@@ -39,6 +39,7 @@ from symattn.teaching.problems import problem_type
 from symattn.teaching.sheets import sheets
 
 SHEETS = tables_beside(__file__, "forms.toml")["sheets"]
+PAPERS = TABLE["papers"]
 NAMES = (
     "two queries", "self attention 2", "self attention in note-002", "multi head attention", "causal self attention",
 )  # fmt: skip
@@ -155,13 +156,6 @@ def answers_of(mechanism):
     return one.question, [*map(Answer, signs, called, values)]
 
 
-OF_WORDS_AND_SIGNS = [
-    "printed by numpy behind names", "words below each other", "steps numbered with words", "markdown headings",
-    "markdown named heads", "tex displays", "code fences of prints", "rows called row", "csv below names",
-    "word tables", "notebook print in cells", "entries of programs",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "mechanism",
     [pytest.param(name, marks=[pytest.mark.slow] if k % 9 else []) for k, name in enumerate(sorted(mechanisms()))],
@@ -169,7 +163,7 @@ OF_WORDS_AND_SIGNS = [
 def test_right_work_of_every_mechanism_is_never_finished_too_low(mechanism):
     """Where names are not clear a person decides; no mistake is told that nobody made."""
     question, right = answers_of(mechanism)
-    for layout in Random(mechanism).sample(OF_WORDS_AND_SIGNS, 6):
+    for layout in Random(mechanism).sample(PAPERS["words_and_signs"], 6):
         file, content = LAYOUTS[layout](right)
         form = FORMS.get(f".{file.rpartition('.')[2]}", "")
         try:
@@ -181,14 +175,7 @@ def test_right_work_of_every_mechanism_is_never_finished_too_low(mechanism):
         assert not accused(report), layout
 
 
-HEADINGS = [
-    "Question {k}", "Q{k}:", "## Question {k}", "# Problem {k}", "## Exercise {k}", "Ex. {k}", "Task {k}:", "No. {k}",
-    "Nr. {k}", "Aufgabe {k}", "Lösung {k}", "Ejercicio {k}", "Exercice {k}", "Answer to question {k}:", "Solution {k}",
-    "=== Question {k} ===", "--- Question {k} ---", "**{k}**", "# {k}", "{k}.", "{k})", "({k})",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("heading", HEADINGS)
+@pytest.mark.parametrize("heading", PAPERS["headings"])
 def test_questions_of_a_paper_are_told_apart_by_their_headings(heading):
     names = ("two queries", "self attention 2")
     below = ("\n".join(f"{a.sign} = {numpy_prints(a)}" for a in work(name)) for name in names)
@@ -219,9 +206,6 @@ def test_every_answer_may_be_written_in_another_layout(name, data):
     assert (report.total, report.pending) == (report.available, False), layouts
 
 
-CODE = ["import numpy as np", "print(Q.shape)", "assert A.shape == (2, 3)", "%matplotlib inline", "# nothing here"]
-
-
 @tries(10)
 @given(st.sampled_from(sorted(name for name in LAYOUTS if "notebook" in name)), st.data())
 def test_cells_without_answers_change_nothing(layout, data):
@@ -229,7 +213,7 @@ def test_cells_without_answers_change_nothing(layout, data):
     name = data.draw(st.sampled_from(NAMES))
     file, content = LAYOUTS[layout](work(name))
     book = json.loads(content)
-    for source in data.draw(st.lists(st.sampled_from(CODE), min_size=1, max_size=3)):
+    for source in data.draw(st.lists(st.sampled_from(PAPERS["cells"]), min_size=1, max_size=3)):
         shown = [stream("(2, 3)")] if "print" in source else []
         book["cells"].insert(data.draw(st.integers(0, 1)), code(source, *shown))
     report = marked(name, file, json.dumps(book))
@@ -248,15 +232,8 @@ def test_what_a_function_or_a_loop_prints_has_no_variables_name(source):
     assert "A" not in found.answers or "A" in found.doubts
 
 
-LONG = [
-    "{", "\\boxed{", "[[ ", "1 ", "1 2 3\n", "| 1 | 2 |\n", "+---+---+\n", "1. 2 3\n", "S =\n1. 1 2\n", "C -> D -> ",
-    "<table><tr><td>1</td></tr>", "1a 2b ", "(1, 2), ", "S (wrong) = [[1]]\n",
-    "\\newcommand{\\a}{\\begin \\a\\a}\n\\a ",
-]  # fmt: skip
-
-
 @pytest.mark.covering
-@pytest.mark.parametrize("unit", LONG)
+@pytest.mark.parametrize("unit", PAPERS["long"])
 @pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
 def test_whatever_is_long_is_read_or_refused(unit, form):
     """Whatever is repeated is read to its end, or refused in a sentence."""
