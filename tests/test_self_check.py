@@ -12,6 +12,7 @@ from tables import tables_beside
 from trials import tries
 
 from symattn.api import derive, worksheet
+from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import OPS
 from symattn.errors import SelfCheckError, SymattnError
@@ -142,6 +143,12 @@ def test_an_error_below_every_tolerance_is_found_in_the_output():
     tiny = Matrix([["1/1000000000000000"]])[0, 0]
     with pytest.raises(SelfCheckError, match=r"Output \(1, 1\)"):
         self_check(planted(derivation, "Z", 0, 0, derivation.value("Z")[0, 0] + tiny))
+
+
+def test_weights_that_are_given_are_taken_as_they_are():
+    whole = derive("attention", Q=[[1, 0], [0, 1]], K=[[1, 2], [0, 1]], V=[[1, 2], [3, 4]]).derivation
+    last = whole["Z"]
+    self_check(Derivation({"A": whole.value("A"), "V": whole.value("V")}, (last,)))
 
 
 def test_what_was_pinned_is_not_judged_but_what_follows_from_it_is():

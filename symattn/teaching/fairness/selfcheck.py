@@ -61,7 +61,8 @@ def _said_of(step: Step) -> Iterator[None]:
 
 def _by_token(d: Derivation) -> None:
     """Z once more, exactly, from the scores alone: z_ic · Σ_j e^s_ij = Σ_j e^s_ij v_jc, with no division and no A."""
-    if "A" not in d or "Z" not in d or "A_rounded" in d:
+    steps = {step.name for step in d}  # what is given is in d, too
+    if not {"A", "Z"} <= steps or "A_rounded" in steps:
         return
     softmax, last = d["A"], d["Z"]
     if not isinstance(softmax.op, Softmax) or not isinstance(last.op, MatMul):
