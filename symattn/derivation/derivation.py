@@ -20,7 +20,7 @@ from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.derivation.sizes import Axis, plus, times
 from symattn.derivation.windows import WINDOWS, Box
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, is_symbolic, matrix
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, in_numbers, is_symbolic, matrix
 from symattn.exact.real import Real, as_real, going_on
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
@@ -496,8 +496,18 @@ class Derivation:
             return self.givens[name]
         if name in self._named:
             return self._named[name].result
-        known = [*self.givens, *(s.name for s in self.steps)]
+        known = list(self.matrices)
         raise InputError(f"There is no matrix {name!r}; {_known(name, 'there are', known)}")
+
+    @property
+    def matrices(self) -> dict[str, AnyMatrix]:
+        """Givens and results by name, in order."""
+        return {**self.givens, **{step.name: step.result for step in self.steps}}
+
+    @property
+    def in_numbers(self) -> bool:
+        """Whether every matrix is, so that everything can be computed with."""
+        return all(map(in_numbers, self.matrices.values()))
 
     def seen(self, name: str) -> AnyMatrix:
         """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""

@@ -101,7 +101,7 @@ def in_stages(d: Derivation, longest: int) -> Iterator[Stage]:
     from sympy.matrices.expressions.matexpr import MatrixElement
 
     used = {operand.name for step in d for operand in step.operands}
-    named = {name: _by_name(d, name) for name in (*d.givens, *(step.name for step in d))}
+    named = {name: _by_name(d, name) for name in d.matrices}
     operands = {name: named[name] for name in d.givens}
     for number, step in enumerate(d.steps):
         try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import index as whole
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 from symattn.errors import InputError, OutsideError, ReadError
 from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
 from symattn.exact.rounding import decimal_text, nearest_float
-from symattn.exact.values import ExpSum, Quotient, Value, exact, is_finite, is_symbolic, listed, tidy
+from symattn.exact.values import ExpSum, Quotient, Value, exact, has_symbols, is_finite, is_symbolic, listed, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -192,6 +192,11 @@ class Outline:
 
 
 AnyMatrix = Matrix | Outline
+
+
+def in_numbers(matrix: object) -> TypeGuard[Matrix]:
+    """Whether it is a matrix with a number in every place: neither a letter, nor a mere shape."""
+    return isinstance(matrix, Matrix) and not any(map(has_symbols, matrix))
 
 
 def matrix(given: object) -> AnyMatrix:

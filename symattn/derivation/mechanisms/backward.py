@@ -34,7 +34,7 @@ from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogethe
 from symattn.derivation.ops.scores import Bias
 from symattn.derivation.sizes import times
 from symattn.errors import InputError, LetterError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, decide, decimal_text, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, decide, decimal_text, in_numbers
 from symattn.foundation.languages import message
 
 
@@ -331,8 +331,7 @@ def _compared(d: Derivation, planned: Derivation, known: Collection[str]) -> Ite
     forward = _forward(d, planned, known)
     for name in known:
         given, result = d.givens[name], forward.value(name) if forward and name in forward else None
-        letters = [m for m in d.givens.values() if not isinstance(m, Matrix) or any(map(has_symbols, m))]
-        yield name, "result" if letters else _beside(given, result)
+        yield name, _beside(given, result) if all(map(in_numbers, d.givens.values())) else "result"
 
 
 def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Derivation | None:
@@ -388,7 +387,7 @@ def from_weights(d: Derivation, settings: Settings, run: Callable[[Derivation], 
 
 def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
     keep = mask_keep(settings.mask, *weights.shape)
-    if not isinstance(weights, Matrix) or any(map(has_symbols, weights)):
+    if not in_numbers(weights):
         return
     for i, row in enumerate(weights.rows, 1):
         total = reduce(add, row)

@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, fi
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
 from symattn.derivation.ops import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
-from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Size, in_numbers
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -41,7 +41,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def _check_targets(targets: AnyMatrix) -> None:
     """`InputError` for a row that does not sum to 1, of which P − T is not the gradient."""
-    rows = targets.rows if isinstance(targets, Matrix) and not any(map(has_symbols, targets)) else ()
+    rows = targets.rows if in_numbers(targets) else ()
     for i, row in enumerate(rows, 1):
         if (total := reduce(add, row)) != 1:
             raise InputError(f"Row {i} of the targets T sums to {total}; 1 was expected.")

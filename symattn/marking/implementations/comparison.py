@@ -14,7 +14,7 @@ from symattn.derivation.misconceptions import Misconception
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.windows import HIDDEN, Box, Window
 from symattn.errors import InputError, UndefinedError, offered
-from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, in_numbers
 from symattn.exact.rounding import near
 from symattn.marking.implementations.arrays import (
     PRECISIONS,
@@ -108,8 +108,8 @@ def judged(d: Derivation, notation: Notation, outcome: Outcome, precision: str) 
 
 def _in_numbers(d: Derivation) -> Derivation:
     """A derivation matrix by matrix, with numbers that are worked out quickly; `InputError` if it has none."""
-    for name, value in [*d.givens.items(), *((step.name, step.result) for step in d)]:
-        if not isinstance(value, Matrix) or any(map(has_symbols, value)):
+    for name, value in d.matrices.items():
+        if not in_numbers(value):
             raise InputError(f"{name} has no numbers; a program can be compared only with a derivation in numbers.")
     if not d.steps:
         raise InputError("The derivation has no steps, so there is nothing to compare with.")

@@ -14,7 +14,7 @@ from random import Random
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MeanSquare, Softmax, Variance
 from symattn.errors import SelfCheckError, SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, in_numbers
 from symattn.exact.rounding import approximate
 from symattn.exact.values import RATIONAL
 from symattn.formula import number
@@ -118,7 +118,7 @@ def drawn(d: Derivation, step: Step, rng: Random) -> Derivation | None:
     """
     names = list(dict.fromkeys(operand.name for operand in step.operands))
     matrices = [d.value(name) for name in names]
-    known = [m for m in matrices if isinstance(m, Matrix) and not any(map(has_symbols, m))]
+    known = [m for m in matrices if in_numbers(m)]
     if not names or step.op.trivial or len(known) < len(names) or sum(len(list(m)) for m in known) > LARGEST:
         return None
     draws: list[Derivation] = []

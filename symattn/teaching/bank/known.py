@@ -167,9 +167,8 @@ class Known:
 
     def _core(self, d: Derivation) -> tuple[WrongDerivation, ...]:
         if id(d) not in self._replayed:
-            known = all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in _matrices(d))
             core = [m.id for m in misconceptions().values() if m.core]
-            self._replayed[id(d)] = replayed(d, core) if known else ()
+            self._replayed[id(d)] = replayed(d, core) if d.in_numbers else ()
         return self._replayed[id(d)]
 
 
@@ -200,11 +199,6 @@ def _made_in(wrong: WrongDerivation, step: str) -> bool:
         return False
     own, right = wrong.derivation[name], wrong.right[name]
     return own.op != right.op or own.operands != right.operands
-
-
-def _matrices(d: Derivation) -> Iterator[object]:
-    yield from d.givens.values()
-    yield from (step.result for step in d)
 
 
 def _alike(a: Value, b: Value | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.errors import InputError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, in_numbers
 from symattn.formula import Formula, ListOf, Name, Relation, Row, Shape, decimal, equal, numbers, read_formula
 from symattn.formula.width import fold, width, wrapped
 from symattn.foundation.languages import Message, capitalised, counted, listed, message
@@ -703,7 +703,7 @@ class _Page:
         if name == "note":
             return bool(self.problem.errata)
         if name == "symbols":
-            return any(isinstance(m, Outline) or any(map(has_symbols, m)) for m in self.derivation.givens.values())
+            return not all(map(in_numbers, self.derivation.givens.values()))
         if name in ("numbers", "letters"):
             outlined = any(isinstance(given, Outline) for given in self.derivation.givens.values())
             return outlined == (name == "letters")

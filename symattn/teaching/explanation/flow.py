@@ -168,7 +168,7 @@ MOST_HEADS = 2
 
 def is_laid_out(d: Derivation) -> bool:
     """Whether there is a flow sheet of a derivation."""
-    if d.staged or any(isinstance(m, Outline) for m in (*d.givens.values(), *(step.result for step in d))):
+    if d.staged or any(isinstance(m, Outline) for m in d.matrices.values()):
         return False
     names = [StepName.of(step.name) for step in d]
     heads = {name.head for name in names if name.stem == "A"}

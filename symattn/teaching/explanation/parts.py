@@ -15,7 +15,7 @@ from symattn.derivation.ops.gradient import InfinityNorm
 from symattn.derivation.ops.words import CrossEntropy
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, in_numbers
 from symattn.exact.sums import total
 from symattn.formula import Formula, Fraction, Name, Product, Relation, equal
 from symattn.formula.width import wrapped
@@ -223,7 +223,7 @@ def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
     chosen, d = mechanisms().get(problem.mechanism), problem.derivation
     if chosen is None or chosen.other_way is None or "Z" not in d:
         return []
-    if any(not isinstance(m, Matrix) or any(map(has_symbols, m)) for m in d.givens.values()):
+    if not all(map(in_numbers, d.givens.values())):
         return []
     usual = chosen.other_way(d) if d.orientation == "rows" else turned(chosen.other_way(turned(d)))
     output, again = d.value("Z"), usual.value("Z")
@@ -505,7 +505,7 @@ def _through_time(problem: Problem, wording: Wording) -> Inlines:
 def _of_gradients(problem: Problem, wording: Wording) -> list[Inlines]:
     """One line each; empty if nothing is a gradient."""
     d = problem.derivation
-    names = [name for name in (*d.givens, *(step.name for step in d)) if wording.differentiated(name)]
+    names = [name for name in d.matrices if wording.differentiated(name)]
     if not names:
         return []
     return [_meaning(names, wording), *_given(problem, wording), *_slopes(problem)]
@@ -514,7 +514,7 @@ def _of_gradients(problem: Problem, wording: Wording) -> list[Inlines]:
 def _meaning(gradients: Sequence[str], wording: Wording) -> Inlines:
     """dZ = ∂L/∂Z; the loss is J where L is something else, such as logits."""
     d = wording.derivation
-    matrices = (*d.givens, *(step.name for step in d), *map(wording.differentiated, gradients))
+    matrices = (*d.matrices, *map(wording.differentiated, gradients))
     loss: Formula = Name("J") if Name("L") in map(wording.name, matrices) else Name("L")
     if "mean_loss" in d:
         loss = wording.name("mean_loss")

@@ -17,7 +17,7 @@ from symattn.derivation.algebra import IN_SYMPY, Entries
 from symattn.derivation.derivation import Derivation, Op, Operand, RuleOp, Shape, Step, StepName
 from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_called
 from symattn.errors import InputError
-from symattn.exact import Matrix, has_symbols
+from symattn.exact import Matrix
 from symattn.formula import Formula, MatrixOf, number, parts_of
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
 from symattn.teaching.problem import Problem
@@ -56,19 +56,13 @@ def unlike(others: Iterable[str], name: str) -> str:
 OPENING = "import numpy as np\n\nnp.set_printoptions(precision=4, suppress=True)"
 
 
-def is_numeric(derivation: Derivation) -> bool:
-    """Whether everything in it is a number: neither symbols nor mere shapes can be computed with."""
-    matrices = (*derivation.givens.values(), *(step.result for step in derivation))
-    return all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices)
-
-
 class Computation:
     """The program of one derivation in numbers: its names, its givens, and its steps one after another."""
 
     def __init__(self, derivation: Derivation) -> None:
         self.derivation = derivation
         self.names: dict[str, str] = {}
-        for name in (*derivation.givens, *(step.name for step in derivation)):
+        for name in derivation.matrices:
             self.names[name] = unlike(self.names.values(), identifier(name))
 
     def givens(self, names: Iterable[str]) -> str:
@@ -168,7 +162,7 @@ def step_programs(problem: Problem) -> StepPrograms:
     """A derivation in NumPy, each step compared with its numbers; one with letters in SymPy, compared at its end."""
     if not problem.steps:
         return StepPrograms((), {})
-    if not is_numeric(problem.derivation):
+    if not problem.derivation.in_numbers:
         # only here, for the practice page has no programs in letters
         from symattn.teaching.explanation.program_in_letters import ComputationInLetters
 
@@ -280,7 +274,7 @@ def _line(question: Question, part: Part) -> tuple[Derivation, str] | None:
         return None
     derivation, name = asked
     is_step = any(step.name == name for step in derivation)
-    return (derivation, name) if is_step and is_numeric(derivation) else None
+    return (derivation, name) if is_step and derivation.in_numbers else None
 
 
 def _matrices(question: Question) -> Iterator[tuple[tuple[Formula, ...], ...]]:

@@ -20,7 +20,7 @@ from symattn.derivation.sympy_source import (
     symbol_list,
     typed_name,
 )
-from symattn.exact import AnyMatrix, Matrix, has_symbols
+from symattn.exact import AnyMatrix, Matrix, in_numbers
 from symattn.teaching.explanation.program import identifier, unlike
 
 LONGEST = 30
@@ -211,10 +211,7 @@ class ComputationInLetters:
     def _without_formula(self, stage: Stage) -> str:
         """A step that goes on from its numbers, or by its name."""
         name, result = self.names[stage.step.name], stage.step.result
-        if isinstance(result, Matrix) and not any(map(has_symbols, result)):
-            value = source(result.sympy(), self.names)
-        else:
-            value = self._named(stage.step.name, result)
+        value = source(result.sympy(), self.names) if in_numbers(result) else self._named(stage.step.name, result)
         return f"# {stage.lacks}\n{name} = {value}\n{name}"
 
     def _any_entry(self, stage: Stage) -> str:

@@ -162,7 +162,7 @@ class Wording:
     @cached_property
     def _matrices(self) -> frozenset[str]:
         """Whatever has a name."""
-        return frozenset((*self.derivation.givens, *(s.name for s in self.derivation), *self.notation.names))
+        return frozenset((*self.derivation.matrices, *self.notation.names))
 
     def _gradient(self, of: str, role: str) -> tuple[MatrixNames, StepName]:
         """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q."""
@@ -210,7 +210,7 @@ class Wording:
     def symbols(self) -> Names:
         """How the SymPy symbols of the derivation are written, in the order in which they come up."""
         names: dict[str, Formula] = {}
-        for name in (*self.derivation.givens, *(s.name for s in self.derivation.steps)):
+        for name in self.derivation.matrices:
             matrix = self.derivation.seen(name)
             if not isinstance(matrix, Matrix):
                 continue

@@ -19,7 +19,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
 from symattn.derivation.ops import Add, MatMul, Softmax
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, has_symbols, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, in_numbers, power
 from symattn.exact.rounding import approximate
 
 Row = tuple[Value, ...]
@@ -123,8 +123,8 @@ def features(d: Derivation) -> Features:
 
     `InputError` for symbols or sizes left open: they have no load.
     """
-    for name, matrix in (*d.givens.items(), *((step.name, step.result) for step in d)):
-        if not isinstance(matrix, Matrix) or any(map(has_symbols, matrix)):
+    for name, matrix in d.matrices.items():
+        if not in_numbers(matrix):
             raise InputError(f"Features are counted for numbers; {name} has letters.")
     d = MatrixwiseDerivation(d).rows
     scores = _rows(d, "M") or _rows(d, "S'") or _rows(d, "S")  # that softmax sees

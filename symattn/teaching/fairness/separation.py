@@ -18,7 +18,7 @@ from symattn.derivation.misconceptions import WrongDerivation, drawn_misconcepti
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, rewritten_everywhere
 from symattn.derivation.witnesses import transposed
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.exact.rounding import approximate
 
 LEAST = 0.05
@@ -187,15 +187,9 @@ def _compared(derivation: Derivation, wrongs: Sequence[WrongDerivation]) -> Comp
 
 def separation(derivation: Derivation) -> Separation:
     """Every misconception that problem types draw and that has a place, replayed; none where there are letters."""
-    if not has_numbers(derivation):
+    if not derivation.in_numbers:
         return Separation(derivation, ())
     return Separation(whole(derivation), replayed(derivation, [m.id for m in drawn_misconceptions()]))
-
-
-def has_numbers(derivation: Derivation) -> bool:
-    """Whether there are no letters."""
-    matrices = (*derivation.givens.values(), *(step.result for step in derivation))
-    return all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices)
 
 
 # ------------------------------------------------------------------------------------- what the core of a variant hides
@@ -207,7 +201,7 @@ def troubles(derivation: Derivation, *, at_the_end: bool = True) -> frozenset[st
     With ~ for what can be told apart, but by less than `LEAST`; with ≈ for what comes so near `at_the_end`, if that
     counts.  Nothing where there are letters.
     """
-    if not has_numbers(derivation):
+    if not derivation.in_numbers:
         return frozenset()
     core = _core(MatrixwiseDerivation(derivation))
     return frozenset(chain(_on_the_way(core), _in_last_lines(core) if at_the_end else ()))
