@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from browser import chromium, firefox
 from catalogue_sheets import folder as catalogue_folder
 from practice_pages import cells_of, drawn, filled, lines_of, places, right_values
+from tables import tables_beside
 
 import symattn
 from symattn.practice.engine import PACKAGES as PACKED
@@ -33,13 +34,8 @@ TEACHER = Path(__file__).with_name("teacher.cjs")
 IN_FIREFOX = Path(__file__).with_name("firefox.cjs")
 TYPST = "@myriaddreamin/typst-ts-web-compiler"
 PACKAGES = ("playwright-core", "axe-core", "pyodide/package.json", f"{TYPST}/wasm")
-RECIPES = (
-    "attention --level starter", "self_attention", "causal_self_attention", "cross_attention", "multi_head_attention",
-    "attention --problem faded", "attention --problem drills --option step=scores --level starter",
-    "attention --problem drills --option step=projection", "attention --problem drills --option step=output",
-    "attention --problem masks", "attention --decimal --places 3",
-    "attention --problem drills --option step=softmax --level starter",
-)  # fmt: skip
+TABLES = tables_beside(__file__)
+RECIPES, TEXTS, SETS, SHEET = (TABLES[name] for name in ("recipes", "texts", "sets", "sheet"))
 
 
 def resolved(name):
@@ -160,39 +156,6 @@ def _run(runner, site, told, *more):
 
 BROWSERS = {"CHROMIUM": chromium(), "FIREFOX": firefox()}
 
-SHEET = {
-    "recipe": "attention --level starter", "seed": 7, "count": 3, "forms": ["markdown", "moodle"],
-    "students": "name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n",
-}  # fmt: skip
-"""What a teacher asks for."""
-
-SETS = [
-    {"mechanism": "causal_self_attention", "seed": 3, "look": {"language": "de"}, "layout": "columns"},
-    {"mechanism": "multi_head_attention", "seed": 4, "ask": ["S", "O"], "marks": {"O": 4}},
-    {"mechanism": "rotary_attention", "seed": 5, "look": {"language": "zh", "text_size": 18}},
-    {"mechanism": "encoder_block", "seed": 6, "exact": False, "places": 2, "look": {"language": "fr"}},
-    {"mechanism": "layer_norm_gradient", "seed": 7, "notation": "columns"},
-    {"problem": "masks", "seed": 8, "look": {"language": "es"}, "solutions": ["blank", "key", "answers"]},
-    {"problem": "drills", "seed": 9, "ask": ["a", "c"]},
-    {"mechanism": "attention", "seed": 10, "layout": "falk", "solutions": ["blank", "partly", "worked", "diagnosis"]},
-]
-"""Sets that are made in a browser, here and in the shell."""
-
-TEXTS = [
-    "html",
-    "latex",
-    "markdown",
-    "notebook",
-    "text",
-    "typst",
-    "canvas",
-    "moodle",
-    "qti21",
-    "qti3",
-    "rexams",
-    "prairielearn",
-]
-"""Formats of which the bytes are the same everywhere."""
 
 FILES = [(choice, TEXTS[k % 4 :: 4]) for k, choice in enumerate(SETS)]
 """Each set in some of the formats; each format of two sets."""

@@ -25,6 +25,7 @@ from midterm import asked as ask
 from oracles import softmax
 from pypdf import PdfReader
 from sentences import refused_saying
+from tables import tables_beside
 from typst import Fonts
 
 from symattn.marking.grading.record import STATUSES
@@ -38,6 +39,7 @@ from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.problems import drawn_types
 
 PAGE_FILES = resources.files("symattn.practice") / "page"
+TABLES = tables_beside(__file__)
 STARTER = {"mechanism": "attention", "level": "starter", "seed": 7}
 
 
@@ -45,23 +47,7 @@ def unpacked(said):
     return midterm.unpacked(b64decode(said["data"]))
 
 
-@pytest.mark.parametrize(
-    ("choice", "more"),
-    [
-        (STARTER, {"forms": ["latex", "markdown", "html", "notebook"], "count": 2}),
-        ({"problem": "masks", "seed": 3, "solutions": ["blank", "answers"]}, {"forms": ["typst", "text"]}),
-        (
-            {"mechanism": "layer_norm", "settings": {"variance": "sample"},
-             "sizes": {"n": 4}, "exact": False, "places": 3, "seed": 5, "look": {"language": "de", "paper": "letter"},
-             "layout": "falk", "printed": True},
-            {"forms": ["markdown", "qti3"], "count": 2, "together": True, "overview": True},
-        ),
-        (
-            {"mechanism": "attention", "seed": 7, "ask": ["S'", "A"], "marks": {"S'": 4}},
-            {"forms": ["markdown", "moodle"], "count": 2},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("choice", "more"), TABLES["downloads"])
 def test_downloads_are_what_the_shown_command_writes(choice, more, tmp_path):
     words = ask("command", choice=choice, **more)["command"]
     done = run(*shlex.split(words)[1:], "--quiet", "--out", tmp_path)
@@ -186,18 +172,7 @@ def test_an_address_opens_as_the_form_that_made_it(problem):
     assert ask("draw", choice={**form, "mechanism": mechanism})["name"] == drawn["name"]
 
 
-@pytest.mark.parametrize(
-    ("choice", "words"),
-    [
-        ({"mechanism": "attention", "settings": {"mask": "window:9"}}, "does not fit 3 queries and 3 keys"),
-        ({"problem": "masks", "mechanism": "encoder"}, "the same for every mechanism"),
-        ({"problem": "drills", "options": {"items": 99}}, "a whole number from 1 to 12 was expected"),
-        ({"mechanism": "atention"}, "did you mean attention?"),
-        ({"layuot": "falk"}, "did you mean layout?"),
-        ({"settings": {"rounding": "two"}}, "places such as 2"),
-        ({"problem": "choice", "solutions": ["diagnosis"]}, "leave out diagnosis"),
-    ],
-)
+@pytest.mark.parametrize(("choice", "words"), TABLES["refused"])
 def test_what_does_not_go_together_is_said(choice, words):
     assert words in ask("draw", choice=choice)["error"]
 
@@ -246,16 +221,7 @@ def test_an_entry_says_its_dot_product_and_what_it_is_made_of():
     assert re.sub("<[^>]+>", "", said["html"][-1]) == "=16"  # 1/2 · 2 + 3 · 5
 
 
-@pytest.mark.parametrize(
-    ("givens", "words"),
-    [
-        ({"Q": [["x", "1"], ["1", "1"], ["1", "1"]]}, "Q (1, 1) is 'x'; a number was expected"),
-        ({"Q": [["1", ""], ["1", "1"], ["1", "1"]]}, "Q (1, 2) is ''"),
-        ({"Q": [["1", "1/0"], ["1", "1"], ["1", "1"]]}, "Q"),
-        ({"Q": [["1"]]}, "Q is 3 × 2."),
-        ({"W": [["1"]]}, "There is no given 'W'."),
-    ],
-)
+@pytest.mark.parametrize(("givens", "words"), TABLES["no_givens"])
 def test_what_cannot_be_a_given_is_said(givens, words):
     assert words in ask("what_if", choice=STARTER, givens=givens)["error"]
 
@@ -283,13 +249,7 @@ def test_the_page_says_every_word_of_its_own():
     assert used | made == set(TEACHER)
 
 
-EXAM = {
-    "title": 'Midterm: "attention"', "variants": 2, "seats_per_row": 2,
-    "question": [
-        {"type": "full", "mechanism": "attention", "level": "starter", "rounding": {"places": 2}, "points": 7},
-        {"type": "choice", "items": 3},
-    ],
-}  # fmt: skip
+EXAM = TABLES["exam"]
 CLASS = b"name,id\nAda Lovelace,1815\nAlan Turing,1912\nEmmy Noether,1882\n"
 HOSTILE = {
     "b/bomb.zip": b"PK\x03\x04" + b"\0" * 30,
