@@ -1,7 +1,7 @@
 """Witnesses that share no code with symattn: attention in NumPy and in SymPy, and readers of formulas and pages.
 
-`numpy_attention` and `sympy_attention` know attention only as the papers have it; `evaluated` gives a formula tree the
-value that a reader would give it, and `plain` writes one down in a line.
+`numpy_attention` and `sympy_attention` know attention only as the papers have it; `plain` writes a formula tree down in
+a line.
 """
 
 import ast
@@ -11,7 +11,6 @@ import numpy as np
 import sympy
 
 from symattn import formula as f
-from symattn.derivation.ops import Round
 from symattn.exact import decimal_text
 from symattn.page.document import (
     Box,
@@ -30,8 +29,6 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.notation import load_notation
-from symattn.teaching.explanation.wording import Wording
 
 # ------------------------------------------------------------------------------------------------ attention
 
@@ -126,28 +123,9 @@ def sympy_attention(
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def without_names(name, bound):
-    raise LookupError(name)
-
-
 def turned(givens):
     """Givens with tokens as columns."""
     return {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
-
-
-def is_written_out(derivation, notation="standard"):
-    """How many entries are, in numbers, what their working on the page comes to; rounded ones to their places."""
-    wording, checked = Wording(derivation, load_notation(notation)), 0
-    for step in derivation:
-        table = step.result.sympy()
-        for i, j in np.ndindex(*step.result.shape):
-            written = evaluated(wording.working(step, i, j), without_names)
-            if isinstance(step.op, Round):
-                assert abs(written - table[i, j]) <= 10**-step.op.places
-            elif written is not sympy.nan:  # a hidden score times 0
-                assert same(written, table[i, j]), f"{step.name} ({i + 1}, {j + 1})"
-                checked += 1
-    return checked
 
 
 def floats(matrix):
@@ -184,60 +162,6 @@ def same_matrix(a, b):
 
 
 # ------------------------------------------------------------------------------------------------ formulas
-
-
-def evaluated(formula, lookup, bound=None):
-    """The value that a reader gives to a formula.
-
-    `lookup` says what a name means; `bound` gives numbers to index letters, also inside a Σ.
-    """
-    bound = dict(bound or {})
-
-    def value(x):
-        return evaluated(x, lookup, bound)
-
-    match formula:
-        case f.Number():
-            return sympy.Rational(formula.digits)
-        case f.Infinity():
-            return sympy.oo
-        case f.Name(base="e", sub=(), sup=""):
-            return sympy.E
-        case f.Name(base="π"):
-            return sympy.pi
-        case f.Name():
-            return bound[formula.base] if formula.base in bound and not formula.sub else lookup(formula, bound)
-        case f.Negative():
-            return -value(formula.body)
-        case f.Sum():
-            return sympy.Add(*map(value, formula.terms))
-        case f.Product():
-            return sympy.Mul(*map(value, formula.factors))
-        case f.Fraction():
-            return value(formula.above) / value(formula.below)
-        case f.Power():
-            return value(formula.base) ** value(formula.exponent)
-        case f.Root():
-            return sympy.sqrt(value(formula.body))
-        case f.Bracketed():
-            return value(formula.body)
-        case f.Call(function=f.Name(base="max" | "ReLU")):
-            return sympy.Max(0, *map(value, formula.arguments))
-        case f.Call(function=f.Name(base="tanh" | "erf" as function)):
-            return getattr(sympy, function)(value(formula.arguments[0]))
-        case f.Call(function=f.Name(base="elu")):
-            x = value(formula.arguments[0])
-            return x if x > 0 else sympy.exp(x) - 1
-        case f.Call(function=f.Name(base="ln")):
-            return sympy.log(value(formula.arguments[0]))
-        case f.Call():
-            return sympy.Function(formula.function.base)(*map(value, formula.arguments))
-        case f.BigSum():
-            first, last = (int(value(x)) for x in (formula.lower, formula.upper))
-            letter = formula.index.base
-            terms = (evaluated(formula.body, lookup, {**bound, letter: i}) for i in range(first, last + 1))
-            return sympy.Add(*terms)
-    raise AssertionError(f"a reader cannot work out {formula!r}")
 
 
 def index_of(name, bound):

@@ -1,19 +1,24 @@
 """A reader with a calculator: every line "0.6421 − 0.0838 ≈ 0.5583" of a page, worked out from what is printed.
 
 It reads formulas as they are printed, and nothing of what they were made from.  Numbers are worked out with mpmath, and
-compared with what stands right of ≈ in its last place.
+compared with what stands right of ≈ in its last place; what is written beside an entry is worked out exactly.
 """
 
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import prod
 
 import mpmath
 import numpy as np
 import oracles
+import sympy
 
 from symattn import formula as f
+from symattn.derivation.ops import Round
 from symattn.page.document import Display, Entries, Falk, all_blocks, settled
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
 
 DIGITS = 120
 """That are worked with: more than twice as many as can be printed."""
@@ -82,16 +87,16 @@ def value(formula, known=lambda formula: None):
             return mpmath.e
         case f.Name(base="π"):
             return +mpmath.pi
-        case f.Bracketed():
+        case f.Bracketed() | f.Annotated():
             return read(formula.body)
         case f.Negative():
             return _each(lambda x: -x, read(formula.body))
         case f.Transposed():
             return [list(column) for column in zip(*read(formula.body), strict=True)]
         case f.Sum():
-            return _together(lambda *x: mpmath.fsum(x), map(read, formula.terms))
+            return _together(lambda *x: sum(x), map(read, formula.terms))
         case f.Product(sign="⊙"):
-            return _together(lambda *x: mpmath.fprod(x), map(read, formula.factors))
+            return _together(lambda *x: prod(x), map(read, formula.factors))
         case f.Product():
             return _product(list(map(read, formula.factors)))
         case f.Fraction():
@@ -141,12 +146,67 @@ def _product(factors):
     for other in others:
         if isinstance(first, list) and isinstance(other, list):
             first = [
-                [mpmath.fsum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*other, strict=True)]
+                [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*other, strict=True)]
                 for row in first
             ]
         else:
             first = _together(lambda x, y: x * y, (first, other))
     return first
+
+
+# ------------------------------------------------------------------------------------------------ exactly
+
+
+def evaluated(formula, lookup=lambda name, bound: None, bound=None):
+    """The value in SymPy; `lookup` has what a name means, `bound` numbers for index letters, also inside a Σ."""
+    bound = bound or {}
+
+    def known(part):
+        match part:
+            case f.Number():
+                return sympy.Rational(part.digits)
+            case f.Infinity():
+                return sympy.oo
+            case f.Name(base="e", sub=(), sup=""):
+                return sympy.E
+            case f.Name(base="π"):
+                return sympy.pi
+            case f.Name(base=letter, sub=()) if letter in bound:
+                return bound[letter]
+            case f.Name():
+                return lookup(part, bound)
+            case f.Root():
+                return sympy.sqrt(read(part.body))
+            case f.Call(function=f.Name(base=function)):
+                return EXACTLY.get(function, sympy.Function(function))(*map(read, part.arguments))
+            case f.BigSum():
+                span = range(read(part.lower), read(part.upper) + 1)
+                return sympy.Add(*(evaluated(part.body, lookup, {**bound, part.index.base: k}) for k in span))
+        return None
+
+    read = partial(value, known=known)
+    return read(formula)
+
+
+EXACTLY = {
+    **dict.fromkeys(("max", "ReLU"), lambda *x: sympy.Max(0, *x)), "elu": lambda x: x if x > 0 else sympy.exp(x) - 1,
+    "ln": sympy.log, "tanh": sympy.tanh, "erf": sympy.erf,
+}  # fmt: skip
+
+
+def is_written_out(derivation, notation="standard"):
+    """How many entries are, in numbers, what their working on the page comes to; rounded ones to their places."""
+    wording, checked = Wording(derivation, load_notation(notation)), 0
+    for step in derivation:
+        table = step.result.sympy()
+        for i, j in np.ndindex(*step.result.shape):
+            written = evaluated(wording.working(step, i, j))
+            if isinstance(step.op, Round):
+                assert abs(written - table[i, j]) <= 10**-step.op.places
+            elif written is not sympy.nan:  # a hidden score times 0
+                assert oracles.same(written, table[i, j]), f"{step.name} ({i + 1}, {j + 1})"
+                checked += 1
+    return checked
 
 
 # ------------------------------------------------------------------------------------------------ what is printed

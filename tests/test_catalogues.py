@@ -2,12 +2,13 @@
 
 import re
 import tomllib
-from dataclasses import fields, is_dataclass
 from importlib import resources
 
 import oracles
 import pytest
 import sympy
+from catalogue_sheets import leaves
+from printed_lines import NotReadError, evaluated
 
 from symattn import formula as f
 from symattn.api import Solution, derive
@@ -33,15 +34,6 @@ def test_every_example_in_every_notation_is_written(example, mode, notation):
         assert not re.search(r"Name\(|Number\(|object at|None|Traceback", text), form
 
 
-def within(node, kind):
-    """Every node of a kind in a document."""
-    if isinstance(node, kind):
-        yield node
-    inside = [getattr(node, field.name) for field in fields(node)] if is_dataclass(node) else node
-    for child in inside if isinstance(inside, list | tuple) else ():
-        yield from within(child, kind)
-
-
 def test_the_standard_notation_is_there_and_the_names_are_plain():
     assert "standard" in notations()
     for name in (*notations(), *examples()):
@@ -51,31 +43,12 @@ def test_the_standard_notation_is_there_and_the_names_are_plain():
 
 
 def numeric(formula):
-    """A formula of numbers in brackets, and products of such, as the matrix that a reader gets; none for others."""
-    match formula:
-        case f.Annotated():
-            return numeric(formula.body)
-        case f.MatrixOf() if not (formula.row_labels or formula.column_labels):
-            rows = formula.rows
-        case f.ListOf(bracket="["):
-            rows = (formula.items,)
-        case f.Product(sign="" | "×" | "·"):
-            factors = [numeric(factor) for factor in formula.factors]
-            if any(factor is None for factor in factors):
-                return None
-            product = factors[0]
-            for factor in factors[1:]:
-                assert product.cols == factor.rows, f"no such product: {oracles.plain(formula)}"
-                product = product * factor
-            return product
-        case _:
-            return None
+    """The matrix of numbers that a reader gets; none for anything else."""
     try:
-        return sympy.Matrix([[oracles.evaluated(x, oracles.without_names) for x in row] for row in rows])
-    except LookupError:
+        found = evaluated(formula)
+    except NotReadError:
         return None
-    except AssertionError:  # dots and blanks
-        return None
+    return sympy.Matrix(found) if isinstance(found, list) else None
 
 
 def in_orientation(givens, orientation, **settings):
@@ -102,7 +75,7 @@ def test_every_product_of_numbers_on_a_page_is_right(notation, orientation, by):
     givens |= {"W_K": [[0, 1], [1, 1], [2, 0], [0, 1]], "W_V": [[1], [0], [2], [1]]}
     solution = in_orientation(givens, orientation, notation=notation, by=by)
     checked = 0
-    for relation in within(tuple(displayed(solution.document)), f.Relation):
+    for relation in leaves(tuple(displayed(solution.document)), f.Relation):
         values = [numeric(part) for part in relation.parts]
         for left, right, sign in zip(values, values[1:], relation.signs, strict=False):
             if sign == "=" and left is not None and right is not None:

@@ -82,11 +82,6 @@ def test_an_option_with_a_list_may_be_given_several_times():
         assert read(option.opts[0], "a,b,c") == read(option.opts[0], "a", option.opts[0], "b,c") == "a,b,c"
 
 
-def test_two_formats_are_both_written(folder):
-    run("worksheet", "self_attention", "--format", "markdown", "--format", "text", "--seed", "3")
-    assert {path.suffix for path in (folder / "output").iterdir()} == {".md", ".txt", ".json"}
-
-
 @pytest.mark.slow
 def test_without_a_seed_one_is_taken_and_named(folder):
     names = [run("worksheet", "--format", "text", "--out", str(i)).output for i in range(2)]

@@ -10,6 +10,7 @@ import sympy
 from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
+from printed_lines import evaluated
 from tables import tables_beside
 from trials import tries
 
@@ -87,7 +88,6 @@ TREES = {
     "frac(a, b)": Fraction(a, b),
     "a + b - c": Sum((a, b, Negative(c))),
     "-a b": Negative(Product((a, b))),
-    "a + -b": None,
     "sqrt(x)": Root(x),
     "softmax(a, b)": Call(Name("softmax"), (a, b)),
     "softmax (a)": Product((Name("softmax"), Bracketed(a))),
@@ -113,7 +113,6 @@ TREES = {
     "blank(decimal)": Blank("decimal"),
     "Σ_{k=1}^{3} x": BigSum(Name("k"), one, three, x),
     "Σ_{k=1}^3 a b": BigSum(Name("k"), one, three, Product((a, b))),
-    "Σ_k": None,
     "Σ_{k} x": BigSum(Name("k"), Text(""), Text(""), x),
     "Σ x": BigSum(Text(""), Text(""), Text(""), x),
     "[x for i:2]": ListOf((x, x)),
@@ -126,7 +125,7 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("text", [text for text, tree in TREES.items() if tree is not None])
+@pytest.mark.parametrize("text", TREES)
 def test_what_each_text_becomes(text):
     assert read_formula(text) == TREES[text]
 
@@ -263,7 +262,7 @@ def test_what_is_read_has_the_value_that_sympy_gives(text):
     while "frac(" in python:
         python = python.replace("frac(", "Div(", 1)
     right = sympy.sympify(python, locals={"Div": lambda above, below: above / below})
-    value = oracles.evaluated(read_formula(text), lambda name, bound: pytest.fail(str(name)))
+    value = evaluated(read_formula(text))
     assert oracles.same(value, right)
 
 

@@ -20,11 +20,13 @@ from sentences import refused_saying
 from sympy import Matrix
 
 from symattn.api import derive, worksheet
+from symattn.derivation.counting import multiply_adds
 from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix as Ours
+from symattn.exact.reading import read
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers import typst
@@ -278,21 +280,14 @@ def test_the_figures_of_note_000_lead_where_the_formulas_do(corrected):
 
 
 def test_every_dot_product_of_note_000_is_written_out():
-    givens = derive("note-000").problem.givens
-    weights = [[list(map(int, row)) for row in givens[f"W_{role}"].rows] for role in "QKV"]
-    products = [("q", X, weights[0], Q), ("k", X, weights[1], K), ("v", X, weights[2], V)]
-    products.append(("S", Q, [list(column) for column in zip(*K, strict=True)], S))
-    lines = lines_of("note-000", corrected=True)
-    expected = [
-        f"{name}_{{{i + 1},{j + 1}}} = "
-        + " + ".join(f"{a} · {b}" for a, b in zip(left[i], (row[j] for row in right), strict=True))
-        + f" = {result[i][j]}"
-        for name, left, right, result in products
-        for i, j in itertools.product(range(3), repeat=2)
-    ]
-    assert len(expected) == 36
-    assert [line for line in map(squeezed, expected) if line not in lines] == []
-    assert not set(map(squeezed, expected)) & set(lines_of("note-000", corrected=False))
+    written, corrected = (lines_of("note-000", mode) for mode in (False, True))
+    weights = (np.array(m.rows, int) for name, m in derive("note-000").problem.givens.items() if name[0] == "W")
+    for name, left, right in (*zip("qkv", [X] * 3, weights, strict=True), ("S", Q, np.transpose(K))):
+        for i, j in np.ndindex(3, 3):
+            terms = "+".join(f"{a}·{b}" for a, b in zip(left[i], right[:, j], strict=True))
+            line = f"{name}_{{{i + 1},{j + 1}}}={terms}={np.dot(left[i], right[:, j])}"
+            assert line in corrected
+            assert line not in written
 
 
 def test_note_002_corrected_follows_from_what_it_prints():
@@ -482,34 +477,23 @@ def in_a_row(d, role):
 
 @pytest.mark.parametrize(("count", "width"), [(3, 2), (5, 4)])
 def test_the_numbers_of_the_comparison(count, width):
-    """N inputs of width m: one product with W_x and one with W_h for each state; Q, K, V, W_O, scores, mixing."""
-
-    def multiply_adds(a, b, c):
-        return sum(1 for _ in itertools.product(range(a), range(b), range(c)))
-
-    recurrent = sum(2 * multiply_adds(1, width, width) for _ in range(count))
-    attention = 4 * multiply_adds(count, width, width)
-    attention += multiply_adds(count, width, count) + multiply_adds(count, count, width)
-    numbers = [[(i + j) % 3 - 1 for j in range(width)] for i in range(count)]
-    square = [[int(i == j) for j in range(width)] for i in range(width)]
-    network = derive("recurrent_network", X=numbers, W_x=square, W_h=square).derivation
+    """N inputs of width m, by what derivations multiply, and W_O."""
+    numbers, square = np.ones((count, width), int), np.eye(width, dtype=int)
+    network = derive("recurrent_network", X=numbers, W_x=square, W_h=square, H_0=numbers[:1]).derivation
     projected = {f"W_{role}": square for role in "QKV"}
-    attended = derive("self_attention", X=numbers, **projected, by="token").derivation
-    said = dict(zip(sympy.symbols("N m"), (count, width), strict=True))
-    cells = {
-        "multiply-adds": ("2 N m^2", "4 N m^2 + 2 N^2 m", recurrent, attention),
-        "steps that wait for one another": ("N", "1", in_a_row(network, "H"), in_a_row(attended, "Z")),
-        "steps from Input 1 to Output $N$": ("N - 1", "1", len(range(1, count)), 1),
-    }
+    at_once, attended = (
+        derive("self_attention", X=numbers, **projected, by=by).derivation for by in ("matrix", "token")
+    )
     notation = load_example("note-003-recurrent").problem().notation
     [rows] = [item.table for section in notation.sections for item in section.items if item.table]
-    printed = {row[0]: [cell.strip("$") for cell in row[1:]] for row in rows}
-    for name, (rn, heads, counted_rn, counted_heads) in cells.items():
-        assert printed[name] == [rn, heads]
-        for formula, counted in ((rn, counted_rn), (heads, counted_heads)):
-            python = re.sub(r"([Nm0-9]) (?=[Nm])", r"\1*", formula.replace("^", "**"))
-            letters = {str(letter): letter for letter in said}
-            assert sympy.sympify(python, locals=letters).subs(said) == counted, name
+    printed = {name: cells for name, *cells in rows}
+    for name, counted in {
+        "multiply-adds": [multiply_adds(network), multiply_adds(at_once) + count * width**2],
+        "steps that wait for one another": [in_a_row(network, "H"), in_a_row(attended, "Z")],
+        "steps from Input 1 to Output $N$": [count - 1, 1],
+    }.items():
+        said = (read(cell.strip("$"), symbols=True).value for cell in printed[name])
+        assert [sympy.sympify(x).subs({"N": count, "m": width}) for x in said] == counted, name
 
 
 def test_the_page_is_in_the_notation_of_the_note():

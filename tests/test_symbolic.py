@@ -58,18 +58,6 @@ def test_a_letter_among_numbers():
     assert "a" in solution.text("latex")
 
 
-def test_sizes_may_be_letters():
-    solution = derive("self_attention", symbolic=True, sizes={"n": "N", "d_model": "d", "d_k": "p", "d_v": "r"})
-    shapes = {s.name: s.result.shape for s in solution.steps}
-    assert shapes == {
-        "Q": ("N", "p"), "K": ("N", "p"), "V": ("N", "r"), "S": ("N", "N"), "S'": ("N", "N"), "A": ("N", "N"),
-        "Z": ("N", "r"),
-    }  # fmt: skip
-    assert "Σ" in solution.text()
-    for form in ("latex", "markdown", "typst"):
-        assert solution.text(form)
-
-
 def test_rounding_is_left_out_with_letters():
     solution = derive("note-002", symbolic=True, corrected=False)
     assert "A_rounded.1" not in solution.derivation

@@ -14,6 +14,7 @@ import strategies
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from printed_lines import evaluated, is_written_out
 from test_letters import SETTINGS, SIZES, in_letters_of
 from trials import tries
 
@@ -126,7 +127,7 @@ def test_the_working_of_an_entry_is_its_value(use):
     for i in range(result.shape[0]):
         for j in range(result.shape[1]):
             written = op.working(i, j, *views)
-            value = oracles.evaluated(written, meaning(operands))
+            value = evaluated(written, meaning(operands))
             assert oracles.same(value, result[i, j]), (
                 f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
             )
@@ -165,7 +166,7 @@ def test_the_entry_for_any_i_and_j_is_right_for_each_of_them(op, rows):
             own, short = (op.working(row, column, *seen) for seen in (views, term_by_term))
             assert (op, rows) in ENTRYWISE or oracles.contains(own, f.BigSum)
             for written, indices in ((general, {"i": row + 1, "j": column + 1}), (own, {}), (short, {})):
-                assert oracles.same(oracles.evaluated(written, meaning(operands), indices), result[row, column])
+                assert oracles.same(evaluated(written, meaning(operands), indices), result[row, column])
 
 
 # ------------------------------------------------------------------------------------------------ mechanisms
@@ -178,7 +179,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
     @tries(2)
     @given(strategies.problems(name, layout))
     def check(problem):
-        assert oracles.is_written_out(problem.run()) > 0
+        assert is_written_out(problem.run()) > 0
 
     check()
 
@@ -189,7 +190,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
 @pytest.mark.parametrize("corrected", [True, False])
 def test_every_entry_of_the_numeric_notes_is_right_in_every_notation(example, corrected, notation):
     solution = derive(example, corrected=corrected, notation=notation)
-    assert oracles.is_written_out(solution.derivation, notation) >= 50
+    assert is_written_out(solution.derivation, notation) >= 50
 
 
 def test_a_multiplicative_mask_is_written_as_a_product():
@@ -197,7 +198,7 @@ def test_a_multiplicative_mask_is_written_as_a_product():
     scores = Matrix([[3, 2], [5, 7]])
     written = op.working(0, 1, named_view("a", scores))
     assert oracles.plain(written) == "a_{1,2} · −∞"
-    assert oracles.evaluated(written, meaning([scores])) == -sympy.oo
+    assert evaluated(written, meaning([scores])) == -sympy.oo
     assert op.apply(scores) == Matrix.of([[3, NEGATIVE_INFINITY], [5, 7]])
 
 
@@ -233,7 +234,7 @@ def test_every_symbolic_entry_is_written_with_the_entries_before_it(by, mask, or
         for i in range(result.shape[0]):
             for j in range(result.shape[1]):
                 written = wording.working(step, i, j)
-                value = oracles.evaluated(written, lambda name, bound, meant=meant: meant[oracles.plain(name)])
+                value = evaluated(written, lambda name, bound, meant=meant: meant[oracles.plain(name)])
                 assert oracles.same(value, result[i, j]), f"{step.name} ({i + 1}, {j + 1}): {oracles.plain(written)}"
 
 
@@ -260,7 +261,7 @@ def test_replacing_an_op_changes_its_working_too():
     # what a misconception's solution shows must be the misconception's own working
     derivation = derive("attention", Q=[[2]], K=[[3], [1]], V=[[1], [2]], scale=2).derivation
     wrong = derivation.replay(lambda s: s.with_op(replace(s.op, divisor=4, of="")) if s.name == "S'" else s)
-    assert oracles.is_written_out(wrong) > 0
+    assert is_written_out(wrong) > 0
     assert wrong.value("S'").sympy() == sympy.Matrix([["3/2", "1/2"]])
 
 

@@ -5,7 +5,6 @@ from functools import reduce
 from operator import add
 
 import mpmath
-import numpy as np
 import pytest
 import sympy
 from exact_witness import in_mpmath, members, ours, positive_sums, quotients, small, sums, towers
@@ -73,14 +72,6 @@ def test_weights_times_numbers_are_written_as_operators_write_them(scores, data)
     above = reduce(add, (exponential(k) * x for k, x in zip(scores, column, strict=True)))
     if isinstance(found, Quotient):
         assert str(found.numerator) == str(above)
-
-
-def test_whole_numbers_are_multiplied_as_numpy_does():
-    rng = np.random.default_rng(1)
-    a, b = rng.integers(-9, 10, (5, 7)), rng.integers(-9, 10, (7, 4))
-    found = list(products(a.tolist(), b.T.tolist()))
-    assert found == (a @ b).tolist()
-    assert all(type(x) is int for row in found for x in row)
 
 
 def test_fractions_that_add_up_to_a_whole_number_are_one():

@@ -295,28 +295,38 @@ def test_what_cannot_be_counted_is_refused():
 # ------------------------------------------------------------------------------------------------ verbs
 
 
-def test_attention_with_values_of_another_width_is_what_its_derivation_multiplies():
-    n, d, h, g, d_k, d_v, out = 3, 5, 4, 2, 2, 3, 6
-    shapes = {"X": (n, d), "W_Q": (d, h * d_k), "W_K": (d, g * d_k), "W_V": (d, g * d_v), "W_O": (h * d_v, out)}
-    layer = Attention(d, h, d_k, n, shared=g, value_width=d_v, out=out)
-    made = outlined("multi_head_attention", shapes, heads=h, kv_heads=g)
+@pytest.mark.parametrize(
+    ("name", "shapes", "settings", "layer"),
+    [
+        (
+            "multi_head_attention",
+            {"X": (3, 5), "W_Q": (5, 8), "W_K": (5, 4), "W_V": (5, 6), "W_O": (12, 6)},
+            {"heads": 4, "kv_heads": 2},
+            Attention(5, 4, 2, 3, shared=2, value_width=3, out=6),
+        ),
+        (
+            "cross_attention",
+            {"X": (2, 4), "E": (5, 3), "W_Q": (4, 4), "W_K": (3, 4), "W_V": (3, 4), "W_O": (4, 4)},
+            {"heads": 2},
+            Attention(4, 2, 2, 2, memory=5, memory_width=3),
+        ),
+        (
+            "recurrent_network",
+            {"X": (4, 3), "W_x": (3, 5), "W_h": (5, 5), "H_0": (1, 5)},
+            {"function": "tanh"},
+            Recurrent(3, 5, 4, bias=False),
+        ),
+    ],
+)
+def test_a_layer_has_the_weights_and_products_of_its_derivation(name, shapes, settings, layer):
+    made = outlined(name, shapes, **settings)
     assert multiply_adds(made) == operations(layer)
-    assert parameters(layer) == sum(rows * columns for name, (rows, columns) in shapes.items() if name != "X")
-    kept = sum(made.value(name).shape[0] * made.value(name).shape[1] for name in "KV")
-    assert layer.cache(7) == 7 * kept
+    assert parameters(layer) == sum(rows * columns for given, (rows, columns) in shapes.items() if given[0] == "W")
+    if "K" in made:
+        assert layer.cache(7) == 7 * sum(np.prod(made.value(kept).shape) for kept in "KV")
 
 
-def test_cross_attention_to_inputs_of_another_width():
-    n, m, d, source, h, d_k = 2, 5, 4, 3, 2, 2
-    shapes = {"X": (n, d), "E": (m, source), "W_Q": (d, 4), "W_K": (source, 4), "W_V": (source, 4), "W_O": (4, d)}
-    layer = Attention(d, h, d_k, n, memory=m, memory_width=source)
-    assert multiply_adds(outlined("cross_attention", shapes, heads=h)) == operations(layer)
-
-
-def test_recurrent_operations_are_those_of_the_network_unrolled():
-    shapes = {"X": (4, 3), "W_x": (3, 5), "W_h": (5, 5), "H_0": (1, 5)}
-    made = outlined("recurrent_network", shapes, function="tanh")
-    assert multiply_adds(made) == operations(Recurrent(3, 5, 4))
+def test_operations_of_lines_and_of_additive_scores():
     assert operations(Linear(3, 5, 4)) == multiplied((4, 3, 5))
     assert operations(AdditiveScores(5, 3, 7, n=2, m=4)) == multiplied((2, 5, 7), (4, 3, 7), *[(1, 7, 1)] * (2 * 4))
 

@@ -129,14 +129,17 @@ def test_options_stand_in_order_and_the_right_one_where_it_is_wanted(bias):
         assert counts[at] == 4 * 512 * 512 + bias * 4 * 512
 
 
+def polynomials(names, **sizes):
+    return [polynomial(name).subs(sizes) for name in names.split(", ")]
+
+
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
     for number in range(1, 9):
         q = question(number, level=level)
         n, h, width = (q.content["toy"][name] for name in ("n", "h", "width"))
-        d, one = h * width, products(*[(n, width, n)] * h)
-        expected = [3 * n * d * d, one, one, n * d * d, 4 * n * d * d + 2 * one]
-        assert list(answer(q, "operations").value) == expected
+        inward, scoring, done = polynomials("projecting, scoring, operations", n=n, d=h * width)
+        assert list(answer(q, "operations").value) == [inward, scoring, scoring, inward // 3, done]
         for _, how, count in operation_lines(Attention(h * width, h, width, n, h))[:-1]:
             assert sympy.Integer(sympy.prod(int(x) for x in how.split("·"))) == count
         drawn = q.content["scores"]
@@ -147,16 +150,14 @@ def test_every_answer(level):
             continue
         model = MODELS[q.content["cache"]["model"]]
         tokens, size = q.content["cache"]["n"], q.content["cache"]["bytes"]
-        numbers = sum(1 for _ in "KV" for _ in range(model.layers) for _ in range(model.shared))
-        numbers *= tokens * (model.d // model.h)
+        [numbers] = polynomials("grouped cache", n=tokens, d=model.d, h=model.h, g=model.shared, L=model.layers)
         assert list(answer(q, "cache").value) == [numbers, numbers * size]
         assert (model.shared < model.h) == (level == "long")
         words, positions, d, layers = (q.frozen["whole"][x] for x in ("words", "positions", "d", "layers"))
-        attention, forward = [(d, d), (1, d)] * 4, [(d, 4 * d), (1, 4 * d), (4 * d, d), (1, d)]
-        rows = [[(words, d)], [(positions, d)], attention, forward, [(1, d)] * 4]
-        counts = [sum(a * b for a, b in shapes) for shapes in rows]
-        counts += [layers * sum(counts[2:]), 2 * d]
-        assert list(answer(q, "whole").value) == [*counts, sum(counts[:2]) + sum(counts[5:])]
+        *parts, stack, model = polynomials(
+            "biased, feed forward, norms, stack, model", w=words, n=positions, d=d, L=layers
+        )
+        assert list(answer(q, "whole").value) == [words * d, positions * d, *parts, stack, 2 * d, model]
 
 
 def test_a_language_model_of_published_size():
