@@ -414,7 +414,7 @@ def multiply_adds(d: Derivation) -> Count:
     total: Count = 0
     for step in d:
         if isinstance(step.op, MatMul):
-            (a, b), (_, c) = (operand.of(d.value(operand.name)).shape for operand in step.operands)
+            (a, b), (_, c) = (matrix.shape for matrix in d.operands(step))
             total += product(*map(_counted, (a, b, c)))
     return formula(total)
 
@@ -501,7 +501,7 @@ def _away(d: Derivation, step: Step, reached: dict[str, Matrix], i: int, j: int)
 
 def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]) -> View:
     """An operand that takes down how far away the entries are that are asked for."""
-    values, ways = operand.of(d.value(operand.name)), operand.of(reached)
+    values, ways = d.operand(operand), operand.of(reached)
 
     def entry(i: Index, j: Index) -> Formula:
         assert isinstance(ways, Matrix)

@@ -499,6 +499,14 @@ class Derivation:
         known = list(self.matrices)
         raise InputError(f"There is no matrix {name!r}; {_known(name, 'there are', known)}")
 
+    def operand(self, operand: Operand) -> AnyMatrix:
+        """A given or a result, or the part of it, that a step works on."""
+        return operand.of(self.value(operand.name))
+
+    def operands(self, step: Step) -> tuple[AnyMatrix, ...]:
+        """What a step works on."""
+        return tuple(map(self.operand, step.operands))
+
     @property
     def matrices(self) -> dict[str, AnyMatrix]:
         """Givens and results by name, in order."""
@@ -743,7 +751,7 @@ class Use:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
+        return tuple(matrix.shape for matrix in self.d.operands(self.step))
 
 
 # ------------------------------------------------------------------------------------------------ symbols

@@ -247,7 +247,7 @@ def _what(step: Step, wording: Wording, cell: Cell) -> Block:
 
 def _names(operand: Operand, d: Derivation, wording: Wording) -> Entries[Formula]:
     """The entries of an operand by name."""
-    matrix = operand.of(d.value(operand.name))
+    matrix = d.operand(operand)
 
     def named(i: Index, j: Index) -> Formula:
         return wording.entry(operand.name, *operand.place(i, j))
@@ -271,7 +271,7 @@ def _first(step: Step, working: Formula, d: Derivation, wording: Wording, cell: 
         case Sum((first, *_)):
             shown: Formula = first
             if isinstance(step.op, MatMul):
-                left, right = (operand.of(d.value(operand.name)) for operand in step.operands)
+                left, right = d.operands(step)
                 if isinstance(left, Matrix) and isinstance(right, Matrix):
                     shown = Relation((first, wording.number(left[cell[0], 0] * right[0, cell[1]])), ("=",))
             if isinstance(first, Product):

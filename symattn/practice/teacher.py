@@ -439,7 +439,7 @@ def _names(operand: Operand, d: Derivation, w: Wording, uses: list[tuple[str, in
             uses.append((operand.name, row + 1, column + 1))
         return w.entry(operand.name, row, column)
 
-    return Entries(operand.of(d.value(operand.name)).shape, named, first=w.notation.first_index)
+    return Entries(d.operand(operand).shape, named, first=w.notation.first_index)
 
 
 def _rows(matrix: object) -> tuple[tuple[Value, ...], ...]:

@@ -90,7 +90,7 @@ def complaint(d: Derivation) -> str:
     if any(a == b for a, b in pairwise(states)):
         return "two states that follow one another are equal"
     functions = [step for step in d if isinstance(step.op, Activation) and step.op.name == "relu"]
-    before = [operand.of(d.value(operand.name)) for step in functions[:-1] for operand in step.operands]
+    before = [d.operand(operand) for step in functions[:-1] for operand in step.operands]
     if before and not any(isinstance(m, Matrix) and any(map(_negative, m)) for m in before):
         return "nothing is negative before the function, at a position that another one follows"
     weights = d.value("W_h")

@@ -248,7 +248,7 @@ class MatrixwiseDerivation:
         try:
             derivation.extended(step)
         except ShapeError as error:
-            matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
+            matrices = derivation.operands(step)
             said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
             return True, f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
         except (InputError, UndecidedError) as error:

@@ -50,7 +50,7 @@ def every_product(rewrite: Callable[[str, Step], Step]) -> Change:
 
 def _defined(d: Derivation, step: Step) -> bool:
     try:
-        step.op.shape(*(operand.of(d.value(operand.name)).shape for operand in step.operands))
+        step.op.shape(*(matrix.shape for matrix in d.operands(step)))
     except ShapeError:
         return False
     return True

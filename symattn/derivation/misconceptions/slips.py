@@ -287,7 +287,7 @@ def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterat
         return Slipped(SLIPS[id], name, i, j, value, says, entries)
 
     step = next((step for step in d if step.name == name), None)
-    operands = [o.of(d.value(o.name)) for o in step.operands] if step else []
+    operands = d.operands(step) if step else ()
     matrices = [m for m in operands if isinstance(m, Matrix)]
     hidden = any(x is NEGATIVE_INFINITY for m in (result, *matrices) for x in m)  # nothing is added up
     if step and matrices and isinstance(step.op, MatMul | Add | SumOver) and not hidden:

@@ -413,7 +413,7 @@ class Working:
         self._op = next((s.op for s in d if s.name == step), None)
         self._entries: dict[tuple[int, int], Varied] = {}
         operands = next(s.operands for s in d if s.name == step) if self._op else ()
-        matrices = [operand.of(d.value(operand.name)) for operand in operands]
+        matrices = list(map(d.operand, operands))
         self._operands = [m for m in matrices if isinstance(m, Matrix)]
         self._leaves: dict[tuple[int, int, int], Varied] = {}
         self.symbolic = any(has_symbols(x) for m in self._operands for x in m)

@@ -41,7 +41,7 @@ def _over_heads(d: Derivation) -> Rewritten | None:
     if len(heads) < 2:
         return None
     scores = tuple(operand for step in heads for operand in step.operands)
-    if len({operand.of(d.value(operand.name)).shape for operand in scores}) != 1:
+    if len({d.operand(operand).shape for operand in scores}) != 1:
         return None
     return {
         step.name: replace(step, operands=scores, op=OverHeads(step.op, head))

@@ -496,7 +496,7 @@ class Trace:
                     yield later, [(later.name, r, c) for r, c in self._resting_on(later).get(used, ())]
 
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
-        shapes = tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands)
+        shapes = tuple(values_of(matrix).shape for matrix in self.script.d.operands(step))
         return self.script.memory.memoize(("resting", shapes), (step,), lambda: rests_on(step.op, shapes))
 
     def carried_on(self, place: Place, *, seen_to_be: bool = False) -> bool:

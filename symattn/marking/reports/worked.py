@@ -179,7 +179,7 @@ class StudentWork:
 
     def _read(self, operand: Operand, guard: int) -> Entries[Value]:
         """An operand's numbers as they are read off the page."""
-        matrix, shown = operand.of(self.derivation.value(operand.name)), self._view(operand, guard)
+        matrix, shown = self.derivation.operand(operand), self._view(operand, guard)
         assert isinstance(matrix, Matrix)
         return Entries(matrix.shape, lambda i, j: read_off(shown[i, j], matrix[int(i), int(j)]))
 
@@ -187,7 +187,7 @@ class StudentWork:
         """What an entry is by the lines before it; none if it is not defined."""
         i, j = cell
         try:
-            matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
+            matrices = self.derivation.operands(step)
             found = [m for m in matrices if isinstance(m, Matrix)]
             if len(found) < len(matrices):
                 return None
@@ -215,7 +215,7 @@ class StudentWork:
         return rounded, "≈"
 
     def _view(self, operand: Operand, guard: int = 0) -> Entries[Formula]:
-        matrix = operand.of(self.derivation.value(operand.name))
+        matrix = self.derivation.operand(operand)
 
         def shown(i: Index, j: Index) -> Formula:
             if isinstance(i, str) or isinstance(j, str) or not isinstance(matrix, Matrix):

@@ -114,8 +114,7 @@ class Schemes:
     def _names(self, step: Step) -> tuple[Formula, ...]:
         d = self.wording.derivation
         return tuple(
-            self.wording.shaped(self.wording.operand(operand), operand.of(d.value(operand.name)))
-            for operand in step.operands
+            self.wording.shaped(self.wording.operand(operand), d.operand(operand)) for operand in step.operands
         )
 
     def _numbers(self, operand: Operand, guard: int = 0) -> MatrixOf:
@@ -140,7 +139,7 @@ class Schemes:
 
     def _by_name(self, operand: Operand) -> MatrixOf:
         """The names of an operand's entries, as they are called in the matrix that it is taken from."""
-        matrix = operand.of(self.wording.derivation.value(operand.name))
+        matrix = self.wording.derivation.operand(operand)
         assert isinstance(matrix, Matrix)
         rows, columns = matrix.shape
         return self._grid(

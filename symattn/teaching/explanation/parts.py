@@ -190,7 +190,7 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
 def _column_sums(step: Step, wording: Wording) -> list[Inlines]:
     """Those of a product are those of its left factor times the right one."""
     a, b = step.operands
-    left, right = (operand.of(wording.derivation.value(operand.name)) for operand in (a, b))
+    left, right = wording.derivation.operands(step)
     if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(step.result, Matrix)):
         return []
     sums, whole = (Matrix.of([[total(column) for column in matrix.T.rows]]) for matrix in (left, step.result))

@@ -86,7 +86,7 @@ class Computation:
         if step.pinned:
             yield assigned(name, result)
             return
-        shapes = [operand.of(self.derivation.value(operand.name)).shape for operand in step.operands]
+        shapes = [matrix.shape for matrix in self.derivation.operands(step)]
         yield from step.op.numpy_above()
         yield f"{name} = {numpy_line(step.op, list(map(self._operand, step.operands)), shapes)}"
         yield array(result, f"assert np.allclose({name}, ") + ")"

@@ -403,7 +403,7 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
     has the powers of a row on one line and their sum on the next, for the quotients stand in the boxes.
     """
     rows, columns = (int(s) for s in step.result.shape)
-    operands = [operand.of(derivation.value(operand.name)) for operand in step.operands]
+    operands = derivation.operands(step)
     kinds = [cell_kind(operand, exact) for operand in operands]
     lines = max(TERMS[kind][0] for kind in (*kinds, cell_kind(step.result, exact)))
     term = max((TERMS[kind][1] for kind in kinds), default=TERMS["integer"][1])
@@ -421,7 +421,7 @@ def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpa
 
 def _terms_written(step: Step, derivation: Derivation) -> tuple[float, int]:
     """How many terms an entry of a product is written with on average, and how many it has."""
-    left, right = (operand.of(derivation.value(operand.name)) for operand in step.operands)
+    left, right = derivation.operands(step)
     inner = left.shape[1]
     if not (isinstance(left, Matrix) and isinstance(right, Matrix) and isinstance(inner, int)):
         whole = inner if isinstance(inner, int) else 4  # a size in letters: of usual width

@@ -326,9 +326,13 @@ class Wording:
 
     # -- operands as an op sees them when it writes out an entry
 
+    def _seen(self, operand: Operand) -> AnyMatrix:
+        """What later steps compute with."""
+        return operand.of(self.derivation.seen(operand.name))
+
     def view(self, operand: Operand, by_name: bool = False, guard: int = 0) -> View:
         """The operand's entries as numbers, or by name where there are none; `by_name`, all but rational ones."""
-        matrix = operand.of(self.derivation.seen(operand.name))
+        matrix = self._seen(operand)
 
         def named(i: Index, j: Index) -> Formula:
             return self.entry(operand.name, *operand.place(i, j))
@@ -354,7 +358,7 @@ class Wording:
             if (operand, by_name, guard) not in self._views:  # the same for every entry
                 self._views[operand, by_name, guard] = self.view(operand, by_name, guard)
         views = [self._views[operand, by_name, guard] for operand in step.operands]
-        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
+        matrices = list(map(self._seen, step.operands))
         numbers = [m for m in matrices if isinstance(m, Matrix)]
         if isinstance(i, str) or isinstance(j, str) or len(numbers) < len(matrices):
             return step.op.working(i, j, *views)
@@ -377,7 +381,7 @@ class Wording:
     def _read(self, operand: Operand, guard: int) -> Entries[Value]:
         """An operand's numbers as they are read off the page."""
         if (operand, guard) not in self._reads:
-            matrix = operand.of(self.derivation.seen(operand.name))
+            matrix = self._seen(operand)
             assert isinstance(matrix, Matrix)
             read = [[read_off(self.number(x, guard), x) for x in row] for row in matrix.rows]
             self._reads[operand, guard] = Entries.of(read)
@@ -397,7 +401,7 @@ class Wording:
     def _carries(self, operand: Operand) -> bool:
         """Whether an operand has decimals that are carried on."""
         if operand not in self._carried_on:
-            matrix = operand.of(self.derivation.seen(operand.name))
+            matrix = self._seen(operand)
             self._carried_on[operand] = isinstance(matrix, Matrix) and in_decimals(matrix)
         return self._carried_on[operand]
 
@@ -562,7 +566,7 @@ class Wording:
 
     def shape_of(self, operand: Operand) -> tuple[Size, Size]:
         """Its rows and columns, as numbers or letters."""
-        return operand.of(self.derivation.value(operand.name)).shape
+        return self.derivation.operand(operand).shape
 
     @property
     def style(self) -> Style:
@@ -574,7 +578,7 @@ class Wording:
         """The operation by names: X W^Q."""
         names = [self.operand(operand) for operand in step.operands]
         if shapes:
-            matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
+            matrices = self.derivation.operands(step)
             names = [self.shaped(name, matrix) for name, matrix in zip(names, matrices, strict=True)]
         return step.op.written(self.notation.style, *names)
 
@@ -600,14 +604,14 @@ class Wording:
         return step.op.factors(self.style, *grids)
 
     def _numbers(self, operand: Operand, guard: int) -> Formula:
-        matrix = operand.of(self.derivation.seen(operand.name))
+        matrix = self._seen(operand)
         if not isinstance(matrix, Matrix):
             return self.values(matrix, operand.name)
         return self.written(matrix, lambda x: self.number(x, guard))
 
     def _by_name(self, operand: Operand, guard: int) -> Formula:
         """The operand, its entries with letters by their names: [1, 0; α_21, α_22]."""
-        matrix = operand.of(self.derivation.seen(operand.name))
+        matrix = self._seen(operand)
         if not isinstance(matrix, Matrix):
             return self._numbers(operand, guard)
 

@@ -155,7 +155,7 @@ class Work(NamedTuple):
 def work(d: Derivation) -> Work:
     load, hard = 0.0, 0
     for step in d:
-        operands = [operand.of(d.value(operand.name)) for operand in step.operands]
+        operands = d.operands(step)
         if step.op.trivial or not isinstance(step.result, Matrix):
             continue
         if isinstance(step.op, MatMul):
@@ -186,7 +186,7 @@ def _products(d: Derivation) -> Iterator[Counts]:
     for step in d:
         if step.role in ("Z", "weighted"):
             continue
-        operands = [operand.of(d.value(operand.name)) for operand in step.operands]
+        operands = d.operands(step)
         if isinstance(step.op, MatMul):
             a, b = operands
             assert isinstance(a, Matrix) and isinstance(b, Matrix)

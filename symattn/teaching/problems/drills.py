@@ -390,7 +390,7 @@ def _conventions(items: Sequence[Drill], mask_style: MaskStyle, say: Prose) -> l
 def _work(d: Derivation) -> float:
     step = d.last
     if isinstance(step.op, MatMul):
-        a, b = (values_of(o.of(d.value(o.name))) for o in step.operands)
+        a, b = map(values_of, d.operands(step))
         return product_counts(a, b).load
     return float(len(list(values_of(step.result))))
 

@@ -114,7 +114,7 @@ def equation_of(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -
 
 def _terms(d: Derivation, step: Step, i: int, j: int) -> Iterator[tuple[Cell, ...]]:
     """The products of entries that an entry of a linear step is the sum of."""
-    sized = [(operand, *values_of(operand.of(d.value(operand.name))).shape) for operand in step.operands]
+    sized = [(operand, *values_of(d.operand(operand)).shape) for operand in step.operands]
     stretched = [source(o, i if rows > 1 else 0, j if columns > 1 else 0) for o, rows, columns in sized]
     first, rows, columns = sized[0]
     match step.op:
