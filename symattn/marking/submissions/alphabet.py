@@ -17,9 +17,17 @@ Sign = str | Callable[[re.Match[str]], str]
 _ENTITY = r"&(?:[A-Za-z]{2,8}|#\d{1,5}|#x[0-9A-Fa-f]{1,5});"
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 _NUMBER_BEGINS = r"(?:[\d.,√∞\uff10-\uff19]|\\(?:infty|sqrt|d?frac)|inf)"
+_VALUES = rf"(?:{_NUMBER_BEGINS}|[-+−\[({{])(?:(?![`*\"'$\n]).)*\d[,;\s/](?:(?![`*\"'$\n]).)*[\d\])}}%]"
+"""Numbers, more than one, as they stand in quotation marks, in bold or as code."""
 _JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛", "─━═-"
 """What the rules of a drawn table consist of."""
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
+
+
+def _counted(ordinal: re.Match[str]) -> str:
+    """A row by its number: row 2 for the second row."""
+    return f"row {ordinal.lastindex}"
+
 
 SIGNS: tuple[tuple[str, Sign], ...] = (
     (_ENTITY, lambda found: html.unescape(found[0])),  # &minus;
@@ -29,12 +37,16 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
+    (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence
     (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = "),  # R
     (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
+    (r"(?m)^#[ \t]+(?=\[)", ""),  # what a program prints, as a comment
+    (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", ""),  # MATLAB
+    (r"(?i)\b(?:(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th)) row(?=\s*[:=]|\s+of\s+\S+\s*[:=])", _counted),
     (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)"),
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia

@@ -198,7 +198,12 @@ def form_of(text: str) -> str:
 
     separated = sum(any(mark in line for mark in ",;\t") and not _is_sentence(line) for line in lines)
     told = any("|" in line or ONE_ROW.match(line) or BULLET.match(line) or _has_brackets(line) for line in lines)
+    told = told or any(map(_SPACED.search, lines))
     return "csv" if lines and separated * 2 > len(lines) and not told else "markdown"
+
+
+_SPACED = re.compile(r"\d {1,64}[-+−]?[\d.,]")
+"""Numbers with nothing but spaces between them, of which decimals may have commas."""
 
 
 def _is_sentence(line: str) -> bool:

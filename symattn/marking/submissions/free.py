@@ -381,7 +381,8 @@ class FreeText:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
         found = _OTHER_NAME.search(text)
         while found:
-            named = (found[2].strip() or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
+            has_sign = found[3] or found[2].strip()
+            named = (has_sign or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
             if named and (other := self.resolver.called(found[1])):
                 return text[: found.start()], other, text[found.end() :]
             found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
@@ -457,6 +458,8 @@ class FreeText:
         behind = head = rest = ""
         for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
             head, rest = text[: number.start()], text[number.start() :]
+            if len(_NUMBERS_ALONE.findall(head)) > 2:
+                continue  # numbers of something else
             if (behind := self.resolver.called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
@@ -589,7 +592,7 @@ class FreeText:
             row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
             if row and has_shape(row.rows, (1, 1)):
                 matrix: Cells | None = row  # (0,5) said of one token is no column
-            elif _says_something_else(text) or len(_entry_by_entry(text)) > 1:
+            elif _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1:
                 matrix = None
             else:
                 matrix, below = self._with_rows_below(text, shape) if not further else (self._matrix(text, shape), [])
@@ -602,8 +605,7 @@ class FreeText:
                 else:
                     self._strange.append((head, text, self._target, self._token))
             elif matrix:
-                if another := _ANOTHER.search(text):
-                    self.written.not_read(self.where(head.start), another[1], self._target)
+                self._tell_another(head, text, matrix)
                 if not self._answer(self._target, matrix, taken):
                     self._target = ""
             elif not any(c.isalnum() or c == "∞" for c in text):
@@ -616,6 +618,24 @@ class FreeText:
                 if len(_NUMBERS.findall(text)) > 2:
                     self._target, self._heads = "", []  # what stands below is something else
         return other, behind, taken[-1]
+
+    def _tell_another(self, piece: Piece, text: str, matrix: Cells) -> None:
+        """What stands beside a matrix and may be another one."""
+        another = _ANOTHER.search(text)
+        if another or _leaves_numbers(text, matrix):
+            self.written.not_read(self.where(piece.start), another[1] if another else text, self._target)
+
+    def _names_another(self, text: str) -> bool:
+        """Whether behind numbers another part or step is named and more numbers follow: [1 2] → weights = [3 4]."""
+        count = 0
+        for segment in _SAYS.split(text)[:-1]:
+            numbers = [*_NUMBERS.finditer(segment)]
+            count += len(numbers)
+            words = segment[numbers[-1].end() if numbers else 0 :].lstrip(_BEHIND_NUMBERS)
+            name = self.resolver.called(words) if count > 2 and words and words[0] not in _OPERATORS else ""
+            if name and name != self._target and name not in self.names.given.values():
+                return True
+        return False
 
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
@@ -727,10 +747,16 @@ class FreeText:
         is_row = in_brackets or below or count > 1 or count == 1 == shape[1]
         if is_alone:
             matrix = Cells(((text.strip(),),))
-        elif matrix is None or not (is_row or (self._target and has_shape(matrix.rows, shape))):  # 1 2 / 3 4
+        elif (
+            matrix is None
+            or self._names_another(text)
+            or not (is_row or (self._target and has_shape(matrix.rows, shape)))
+        ):  # 1 2 / 3 4
             self._at = at
             return False
         self._at += len(below)
+        if not below:
+            self._tell_another(piece, text, matrix)
         self._put_grid(_Grid(matrix, (piece, *further, *below)))
         return True
 
@@ -963,7 +989,8 @@ _ARROW = re.compile(
 _OTHER_NAME = re.compile(
     r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
     r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
-    r"(\s*[=:]\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=[\[(+−.\d√-])"
+    r"(?:(\s*(?:[=:→]|[-=]>)\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=(?:≈\s*)?[\[({+−.\d√-])"
+    r"|(\s*=\s*)(?=[^\s=][^=\[\]]{0,40}[=≈:]\s*[\[({+−.\d√-]))"
 )
 
 
@@ -982,7 +1009,12 @@ _ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
 )
 
 
-_BETWEEN_ROWS = (r"\s+/\s+|\s*//\s*", rf",?\s+{AND}\s+", r"\s*\|\|\s*", rf",?\s+{AND}\s+|,\s+")
+_BETWEEN_ROWS = (
+    r"\s+/\s+|\s*//\s*",
+    rf",?\s+{AND}\s+",
+    r"\s*\|\|\s*|\s+\|\s+",
+    rf",?\s+{AND}\s+|,\s+",
+)
 
 
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
@@ -1127,6 +1159,8 @@ def _without_marker(text: str) -> str:
 
 
 _SIGN = re.compile("[=:：≈]")
+_SAYS = re.compile(r"[=:：≈→]|[-=]>|\s(?:is|are|ist|sind|est|sont|es|son)\s")
+_BEHIND_NUMBERS, _OPERATORS = " \t\n])}%,;.✓`\"'$", "-−+*/·×⋅∘⊙@^"
 
 
 def _partition(text: str) -> tuple[str, str, str]:
@@ -1149,6 +1183,12 @@ def _open(text: str) -> int:
 def _in_round(text: str) -> bool:
     """Whether a round bracket is open at the end."""
     return text.count("(") > text.count(")")
+
+
+def _leaves_numbers(text: str, matrix: Cells) -> bool:
+    """Whether so many numbers stand beside a matrix, with no equals sign between, that they may be another one."""
+    last = re.split("[=≈]", text)[-1]
+    return len(_NUMBERS.findall(last)) > len(_NUMBERS.findall(" ".join(matrix.texts()))) + 2
 
 
 def _says_something_else(text: str) -> bool:

@@ -276,7 +276,7 @@ _in_statements = rewriting(
     ),
     (r"&\s?(?==|≈|\\approx|:)", ""),
     (r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅", "≈"),
-    (r"\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
+    (r"(?<!\\)\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
     (r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))", rf"\1{_NEXT}"),
     (_ROW.pattern, lambda found: "" if _GOES_ON.match(found.string, found.end()) else _NEXT),
 )

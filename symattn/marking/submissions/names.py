@@ -155,7 +155,7 @@ def _as_rule(formula: str) -> str:
 
 _LONGEST_RULE = 120
 _without_tex = rewriting(
-    (r"(?<!\w)\(([^\W\d_]\w*['′’]*)\)", r"\1"),
+    (r"(?<![\w}])\(([^\W\d_]\w*['′’]*)\)", r"\1"),
     (r"\\[dt]?frac\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1/\2"),
     (_TRANSPOSE.pattern, ""),
     (r"\\(?:cdot|times|q?quad|left|right|mathrm|mathsf|mathbf|text|operatorname|bm|[,;:! ])", ""),
@@ -473,7 +473,7 @@ class Resolver:
             return ""
         if FUNCTION.match(text):
             return self.names.rule(text)
-        if (applied := self.names.function_of(text.strip(AROUND))) is not None:
+        if (applied := self.names.function_of(_without_fillers(text.strip(AROUND)))) is not None:
             return applied
         marked = MARKED.match(text) if len(words_of(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
         if marked and (place := self.names.place(marked[1])) in self.names.twins(marked[2]):
@@ -550,6 +550,9 @@ _FILLING = frozenset(
     )
 )
 
+_ANY_FILLER = "|".join(sorted(_FILLING - {"a"}, key=len, reverse=True))
+_FILLERS_ROUND = re.compile(rf"(?i)^(?:(?:{_ANY_FILLER})\s+)+|(?:\s+(?:{_ANY_FILLER}))+$")
+
 _LETTER = re.compile(r"[a-z]")
 
 LETTERS = re.compile(r"[^\W\d_]")
@@ -563,6 +566,11 @@ _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 _SIGNS = r"(?:\((?=\w+'*\)))?[^\W\d_](?:\w|['′’ᵀ⊤^.{}])*\)?"
 
 _OF_SIGNS = re.compile(rf"(?<![\w^\\]){_SIGNS}(?:\s*(?:[·⋅∙×@]|\\cdot\s|\\times\s|(?<=[\w')])\*(?=[\w(]))\s*{_SIGNS})+")
+
+
+def _without_fillers(text: str) -> str:
+    """A function of a step without words before and behind it: so softmax(S) is, the softmax(S)."""
+    return _FILLERS_ROUND.sub("", text) if "(" in text else text
 
 
 def _unless_words(found: re.Match[str]) -> str:

@@ -57,7 +57,9 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     """
     if len(text) > LONGEST:
         return None
-    exact = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")[0]
+    exact, sign, about = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")
+    if ("[" in about and "[" not in exact) or (sign and not may_hold_number(exact)):
+        exact += f"= {about.partition('≈')[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
     first, *others = split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     body = _in_square_brackets(body)
@@ -289,6 +291,7 @@ def factor_outside(before: str, behind: str) -> str:
     """The common factor outside the brackets: 1/7 of 1/7 * [[…]], 1/(7) of [[…]]/7."""
     before = _CALL.sub("", before.strip()).strip(" *·×⋅")
     before = before.removesuffix("\\cdot").removesuffix("\\times").strip()
+    before = "" if before.endswith(":") else before  # softmax(S): [[0.5, 0.5]]
     found = _BEHIND.fullmatch(behind)
     if before.endswith((",", ";")) or (before and not found and _DIGIT.search(behind)):
         return f"{before} … {behind.strip()}"  # -1, [-2], 1: no number can be read here
