@@ -6,7 +6,6 @@ Scripts are worked out here by SymPy, step by step, each step from the lines bef
 import csv
 import json
 import random
-import re
 from dataclasses import dataclass
 
 import sympy
@@ -39,12 +38,6 @@ class Script:
 
     steps: dict[str, list[list[str]]]
     differs: str
-
-    @property
-    def in_full(self):
-        """Every box as it is typed from paper, two places being enough."""
-        cells = [x for rows in self.steps.values() for row in rows for x in row]
-        return "\t".join(f"{float(sympy.sympify(re.sub('e(?!x)', 'E', x))):.2f}".strip("0") if x else "" for x in cells)
 
 
 def script(question, rng):
@@ -103,8 +96,3 @@ def made_class(exam, folder, count):
     with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "differs"), *((id, one.differs) for id, one in scripts.items())])
     return scripts
-
-
-def keystrokes(texts):
-    """Of a column of cells, each with the key that ends it."""
-    return sum(len(text) + 1 for text in texts)

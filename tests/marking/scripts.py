@@ -20,6 +20,10 @@ from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
+from symattn.page.notation import load_notation
+from symattn.teaching.fairness.separation import Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -42,6 +46,12 @@ def drawn(mechanism="", seed=1, **chosen):
     """The question of a worksheet."""
     [sheet] = worksheet(mechanism, seed=seed, **chosen)
     return sheet.question
+
+
+def asked(d, exact=True, places=4):
+    """The full question of any derivation."""
+    notation = load_notation("columns" if d.orientation == "columns" else "standard")
+    return full_question(Problem("A variant", "", d, notation, exact=exact, places=places), {}, Separation(d, ()))
 
 
 # ------------------------------------------------------------------------------------------------ pages

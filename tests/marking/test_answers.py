@@ -13,7 +13,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import drawn, right_answer
+from scripts import drawn, ids, right_answer
 from tables import tables_beside
 
 import symattn
@@ -83,7 +83,7 @@ def states(found):
 
 
 def named(found):
-    return [candidate.id for event in found.events for candidate in event.candidates]
+    return [id for event in found.events for id in ids(event)]
 
 
 def told(found):
@@ -358,7 +358,7 @@ def test_wrong_counts_in_tables_are_named():
 
     def names(part, wrong):
         rows = [[str(wrong.get(k, x))] for k, (x,) in enumerate(parts[part].answer.value.rows)]
-        return [{c.id for c in event.candidates} for event in marked(parts[part].answer, grid(rows)).events]
+        return [ids(event) for event in marked(parts[part].answer, grid(rows)).events]
 
     scores, mixing, output, whole = (parts["operations"].answer.value[k, 0] for k in (1, 2, 3, 4))
     for k, wrong, id in [(1, 2 * scores, "N4"), (4, whole - scores - mixing, "N5"), (4, whole - output, "N3")]:

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from oracles import softmax
-from scripts import decimals, key_of, script
+from scripts import decimals, ids, key_of, script
 
 from symattn.api import check, derive, make_recipe
 from symattn.derivation.misconceptions import SLIPS, replayed, slips
@@ -40,7 +40,7 @@ def events(name, changes):
     last = max(list(written).index(part) for part in changes)
     only = dict(list(written.items())[: last + 1])
     report = mark(question, script(question, only))
-    return [(event.kind, {c.id for c in event.candidates}, len(event.entries)) for event in report.events]
+    return [(event.kind, set(ids(event)), len(event.entries)) for event in report.events]
 
 
 def value(name, step):
@@ -137,7 +137,7 @@ def test_a_slip_is_one_event_with_its_name(names):
             slip, rows = rng.choice(found), [list(row) for row in step.result.rows]
             rows[i][j] = slip.value
             [event] = mark(question, handed_in(question, d.replay(pinned={step.name: Matrix.of(rows)}))).events
-            names_of = {one.id for one in event.candidates}
+            names_of = ids(event)
             assert slip.slip.id in names_of or (slip.slip.id == "A10" and names_of), (name, step.name)
             tried += 1
     assert tried > 3 * len(names)
@@ -150,7 +150,7 @@ def test_a_row_copied_from_the_row_above_is_told_as_such():
     scores = np.array([[1, 2], [0, 1], [2, 1]]) @ np.array([[1, 0], [1, 1], [0, 2]]).T
     scores[1] = scores[0]
     [event] = check(d, {"S": scores.tolist()}).reports[0].events
-    assert [candidate.id for candidate in event.candidates] == ["A19"]
+    assert ids(event) == ["A19"]
     assert "row 1 was written again in the place of row 2" in event.candidates[0].says
     assert len(event.entries) == 3
 
@@ -163,7 +163,7 @@ def test_a_row_that_a_mask_decides_is_copied_from_nowhere():
     )  # the second token taken for one that sees the first
     found = check(d, {"S": scores, "A": weights.round(3).tolist()}).reports[0].events
     assert found
-    assert "A19" not in {candidate.id for event in found for candidate in event.candidates}
+    assert "A19" not in {id for event in found for id in ids(event)}
 
 
 @pytest.mark.parametrize("real", [1, 3])
@@ -177,7 +177,7 @@ def test_hidden_queries_of_padding_are_one_event(real):
     masked = [[x if k else "-inf" for x, k in zip(*rows, strict=True)] for rows in zip(scores, seen, strict=True)]
     weights = softmax(np.array(masked, float)).round(3).tolist()
     [event] = check(d, {"S": scores, "M": masked, "A": weights}).reports[0].events
-    assert [candidate.id for candidate in event.candidates] == ["M11"]
+    assert ids(event) == ["M11"]
 
 
 def test_slips_in_a_softmax_are_told_of_powers():

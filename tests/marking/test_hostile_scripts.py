@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from catalogue_sheets import ROWS, sheet, the
 from filling import fill
-from scripts import key_of, key_script, shown, spoilt
+from scripts import ids, key_of, key_script, shown, spoilt
 
 import symattn
 from symattn.exact import exact
@@ -145,4 +145,4 @@ def test_a_misconception_in_symbols_is_named():
     answers = in_symbols(asked)
     answers["S'"] = answers["S"]  # not scaled
     [event] = mark(asked, Attempt({name: said for name, said in answers.items() if name not in ("M", "A", "Z")})).events
-    assert "C1" in [candidate.id for candidate in event.candidates]
+    assert "C1" in ids(event)

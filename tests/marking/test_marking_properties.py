@@ -21,6 +21,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scripts import (
     EXACT_FORMS,
+    asked,
     at_random,
     decimals,
     drawn,
@@ -55,10 +56,7 @@ from symattn.errors import InputError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, is_symbolic
 from symattn.marking.attempt import BLANK, Attempt
 from symattn.marking.marker.policy import POLICIES
-from symattn.page.notation import load_notation
-from symattn.teaching.fairness.separation import Separation, separation
-from symattn.teaching.problem import Problem
-from symattn.teaching.problems.full import question as full_question
+from symattn.teaching.fairness.separation import separation
 from symattn.teaching.question import EntriesAnswer, Question, StepAnswer
 
 EVERY_POLICY = tuple(POLICIES)
@@ -66,12 +64,6 @@ WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)
 
 
 # ------------------------------------------------------------------------------------------------ questions
-
-
-def asked(d, exact=True, places=4):
-    """The full question of any derivation."""
-    notation = load_notation("columns" if d.orientation == "columns" else "standard")
-    return full_question(Problem("A variant", "", d, notation, exact=exact, places=places), {}, Separation(d, ()))
 
 
 MASKS = (None, None, "causal", "causal", "padding:2", "window:2:both")
@@ -426,7 +418,7 @@ def every_misconception(q, share=1, begin=0):
             made = pages(lines[other].derivation).get(wrong.first)
             assert agree(made, pages(wrong.derivation)[wrong.first]), f"{id}, {other}\n{shown(report)}"
         twins = {i for i, w in lines.items() if w.first == wrong.first and _same_page(written[i], written[id])}
-        assert twins <= {c.id for event in report.events for c in event.candidates}, f"{id}: {twins}\n{shown(report)}"
+        assert twins <= {id for event in report.events for id in ids(event)}, f"{id}: {twins}\n{shown(report)}"
     return tried
 
 

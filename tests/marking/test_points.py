@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from scripts import drawn, exactly, key_script, legible
 
-from symattn.api import derive, make_recipe, worksheet
+from symattn.api import derive, make_recipe
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.exact import Matrix
 from symattn.marking.attempt import Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
@@ -357,34 +357,34 @@ def role_marks(problem, role):
 
 
 def test_masked_it_is_the_printed_scheme():
-    [sheet] = worksheet("causal_self_attention")
-    assert codes(sheet.problem) == printed()
-    assert sheet.question.marks == 20
+    q = drawn("causal_self_attention")
+    assert codes(q.problem) == printed()
+    assert q.marks == 20
 
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"orientation": "columns"}, {"order": "KVQ"}])
 def test_unmasked_the_marks_of_the_mask_are_the_scores(stated):
-    [sheet] = worksheet(**stated)
+    q = drawn(**stated)
     expected = printed()
     del expected["M"]
     expected["S"] = ["M2", "A3"]
-    assert codes(sheet.problem) == expected
-    assert sheet.question.marks == 20
+    assert codes(q.problem) == expected
+    assert q.marks == 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stated", [{"mask": "causal"}, {"scores": "column", "order": "KVQ"}])
 def test_token_by_token_every_role_has_the_marks_that_its_matrix_has(stated):
-    [whole] = worksheet(**{k: v for k, v in stated.items() if k != "scores"})
-    [sheet] = worksheet(by="token", **stated)
-    assert sheet.question.marks == whole.question.marks == 20
+    whole = drawn(**{k: v for k, v in stated.items() if k != "scores"})
+    q = drawn(by="token", **stated)
+    assert q.marks == whole.marks == 20
     for role in ("Q", "K", "V", "S", "S'", "M", "A"):
-        assert role_marks(sheet.problem, role) == role_marks(whole.problem, role)
-    assert role_marks(sheet.problem, "weighted") == {"A": 1}
-    assert role_marks(sheet.problem, "Z") == {"A": 3}
-    assert scheme(sheet.problem)["Z"] == ()
-    assert [total(scheme(sheet.problem)[f"A.{t}"]) for t in (1, 2, 3)] == [2, 1, 1]
+        assert role_marks(q.problem, role) == role_marks(whole.problem, role)
+    assert role_marks(q.problem, "weighted") == {"A": 1}
+    assert role_marks(q.problem, "Z") == {"A": 3}
+    assert scheme(q.problem)["Z"] == ()
+    assert [total(scheme(q.problem)[f"A.{t}"]) for t in (1, 2, 3)] == [2, 1, 1]
 
 
 def test_note_002_is_a_script_of_20_marks():
@@ -395,8 +395,8 @@ def test_note_002_is_a_script_of_20_marks():
 def test_without_queries_the_keys_have_their_own_method_mark():
     d = derive("note-004").problem  # queries, keys and values are one projection H
     assert codes(d)["H"] == ["M1", "A1"]
-    [sheet] = worksheet("attention")
-    assert set(codes(sheet.problem)) == {"S", "S'", "A", "Z"}
+    q = drawn("attention")
+    assert set(codes(q.problem)) == {"S", "S'", "A", "Z"}
 
 
 def test_where_sizes_are_letters_each_shape_is_one_mark():
@@ -405,11 +405,11 @@ def test_where_sizes_are_letters_each_shape_is_one_mark():
 
 
 def test_lines_without_marks_stay_without_when_the_points_are_others():
-    [sheet] = worksheet(by="token")
-    worth = sheet.question.worth(40)
+    q = drawn(by="token")
+    worth = q.worth(40)
     assert worth.marks == 40
     without = [part.name for part in worth.parts if not part.marks]
-    assert {part.name for part in sheet.question.parts if not part.marks} <= {*without} != set()
+    assert {part.name for part in q.parts if not part.marks} <= {*without} != set()
 
 
 def test_every_product_of_a_cache_has_a_mark_and_the_only_weight_none():

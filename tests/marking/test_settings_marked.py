@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from scripts import decimals, exactly, key_of, marked, script, shown
+from scripts import asked, decimals, exactly, ids, key_of, marked, script, shown
 from strategies import any_numbers
 from tables import tables_beside
 from trials import some
@@ -17,12 +17,8 @@ from symattn.derivation.misconceptions import replayed
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY
-from symattn.page.notation import load_notation
 from symattn.teaching.description import settings_of
-from symattn.teaching.fairness.separation import Separation
-from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.full import question as full_question
 
 TABLES = tables_beside(Path(__file__).parents[1] / "mechanisms" / "settings.toml")
 VALUES = {
@@ -64,11 +60,6 @@ def derived(name, setting, value):
     return any_numbers(name, Settings.read(stated), sizes, Random(name))
 
 
-def question(d):
-    notation = load_notation("columns" if d.orientation == "columns" else "standard")
-    return full_question(Problem("A variant", "", d, notation, exact=False, places=4), {}, Separation(d, ()))
-
-
 def form(value):
     """Exact where anybody would write it so, else to four places."""
     return exactly(value) if value is NEGATIVE_INFINITY or isinstance(value, int) else decimals(4)(value)
@@ -79,7 +70,7 @@ def assert_marked(name, setting, value, lines=99):
 
     Says how many lines were tried.
     """
-    q = question(derived(name, setting, value))
+    q = asked(derived(name, setting, value), exact=False)
     key = key_of(q)
     tried = Random(f"{name} {setting} {value}").sample(list(key), min(lines, len(key)))
     for line in tried:
@@ -120,7 +111,7 @@ def test_a_belief_in_every_head_is_one_mistake_whatever_the_slopes(belief):
     [wrong] = replayed(sheet.problem.derivation, [belief])
     said = {part.name: [[str(x) for x in row] for row in wrong.value(part.name).rows] for part in sheet.question.parts}
     [event] = check(sheet, said).reports[0].events
-    assert belief in {candidate.id for candidate in event.candidates}
+    assert belief in ids(event)
 
 
 @pytest.mark.slow

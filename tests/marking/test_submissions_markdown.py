@@ -79,16 +79,11 @@ def said(draw, part, mark):
     match part.answer:
         case EntriesAnswer(_, cells):
             return entries(shape_of(part), cells)
-        case FormulaAnswer():
-            return entry(draw(st.sampled_from(["4*d^2", "12", "n d", "4 194 304", "1/3"])), mark, symbols=True)
         case ShapeAnswer():
             sizes = st.one_of(st.integers(1, 30), st.sampled_from(["n", "d_k"]))
             return Shaped(draw(st.none() | st.tuples(sizes, sizes)))
         case ChoiceAnswer(options):
             return Ticked(draw(st.frozensets(st.integers(0, len(options) - 1), min_size=1)))
-        case CellsAnswer((rows, columns)):
-            place = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1))
-            return Shaded(draw(st.frozensets(place, min_size=1)))
         case OrderAnswer(groups):
             labels = draw(st.permutations([label for group in groups for label in group]))
             cut = draw(st.integers(0, len(labels) - 1))
@@ -97,8 +92,8 @@ def said(draw, part, mark):
             return Grids({name: entries(matrix.shape) for name, matrix in model.items()})
         case RubricAnswer():
             return Text("\n".join(["First:", *draw(WORDS)]))
-        case WordAnswer():
-            return Text(draw(st.sampled_from(["K", "S'", "the keys", "W^Q"])))
+        case FormulaAnswer() | CellsAnswer() | WordAnswer():
+            return telling(part, draw(st.integers(2, 9)))
     return entries(shape_of(part))
 
 

@@ -6,6 +6,7 @@ Those of plain attention have their witness in numpy_misconceptions.py; here are
 import numpy as np
 import oracles
 import pytest
+from scripts import ids
 from tables import tables_beside
 
 from symattn.api import make_recipe
@@ -182,6 +183,6 @@ def test_a_script_that_goes_on_from_it_is_one_event_of_this_name(id, seed):
     assert not wrong.stopped
     for say in (typed, lambda x: typed(x) if isinstance(x, int) else decimal_text(x, 4)):
         [event] = mark(sheet.question, script(sheet.question, wrong.derivation, say)).events
-        assert id in [candidate.id for candidate in event.candidates]
+        assert id in ids(event)
         for other in event.candidates:
             assert other.kind == "misconception"
