@@ -84,8 +84,8 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.grading.gradebook import Gradebook
     from symattn.marking.grading.record import Terms
     from symattn.marking.grading.source import Papers
-    from symattn.marking.implementations.arrays import Library
     from symattn.marking.implementations.report import Comparison
+    from symattn.marking.implementations.running import Library
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
 

@@ -19,10 +19,19 @@ from typing import Any, Literal, get_args
 
 from symattn.api import Solution, derive
 from symattn.errors import InputError, offered
-from symattn.marking.implementations.arrays import Array, Library, array, checked, dtype_of
 from symattn.marking.implementations.comparison import judged
 from symattn.marking.implementations.report import Comparison
-from symattn.marking.implementations.running import Call, Outcome, Runner, running
+from symattn.marking.implementations.running import (
+    Array,
+    Call,
+    Library,
+    Outcome,
+    Runner,
+    array,
+    checked,
+    dtype_of,
+    running,
+)
 
 MaskStyle = Literal["", "keep", "hide", "additive"]
 Rows = Sequence[Sequence[int]]

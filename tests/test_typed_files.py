@@ -29,7 +29,7 @@ from symattn.foundation.typed import (
     Sequence,
     Table,
 )
-from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.marking.marker.policy import Scheme, read_scheme
 from symattn.page.notation import MatrixNames, Notation, read_notation
 from symattn.page.presentation import CHOICES
 from symattn.teaching.exam.spec import Appearance, ExamFile, QuestionTable, exam_spec

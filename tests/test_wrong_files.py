@@ -14,8 +14,7 @@ from symattn.errors import SymattnError
 from symattn.foundation.languages import counted, read_catalogue
 from symattn.foundation.typed import keys
 from symattn.marking.marker import mark
-from symattn.marking.marker.policy import Policy
-from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.marking.marker.policy import Policy, Scheme, read_scheme
 from symattn.marking.submissions import read_submission
 from symattn.page.notation import Notation, read_notation
 from symattn.page.writers import text

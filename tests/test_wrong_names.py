@@ -23,8 +23,7 @@ from symattn.errors import MOST_OFFERED, InputError, nearest, offered
 from symattn.foundation.languages import SIGNS, catalogue, languages, read_catalogue
 from symattn.foundation.typed import keys
 from symattn.marking.grading.source import papers
-from symattn.marking.marker.policy import POLICIES, policy
-from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.marking.marker.policy import POLICIES, Scheme, policy, read_scheme
 from symattn.page.notation import Notation, load_notation, notations, read_notation
 from symattn.page.presentation import CHOICES as OF_A_LOOK
 from symattn.page.presentation import make_look

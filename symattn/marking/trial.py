@@ -25,7 +25,7 @@ from symattn.marking.attempt import Attempt, Grid, Said
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
-from symattn.page.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
+from symattn.page.document import Block, Document, Heading, ItemList, as_text, paragraph, table
 from symattn.teaching.explanation.wording import typed_in
 from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import Spec, problem_type
@@ -62,30 +62,27 @@ class Trial:
 
     def document(self) -> Document:
         """The table, and everything that went wrong."""
-        header: tuple[Inlines, ...] = tuple((Words(word),) for word in ("misconception", *OUTCOMES))
+        header = ("misconception", *OUTCOMES)
         lies = self.spec.chosen_settings().orientation
         names = {id: typed_in(misconceptions()[id].called(lies), lies) for id in self.outcomes}
         rows = [
-            ((Words(f"{id} {names[id]}"),), *((Words(str(counts[o] or "")),) for o in OUTCOMES))
-            for id, counts in self.outcomes.items()
+            [f"{id} {names[id]}", *(str(counts[o] or "") for o in OUTCOMES)] for id, counts in self.outcomes.items()
         ]
         total: Counter[Outcome] = sum(self.outcomes.values(), Counter())
-        rows.append(((Words("all"),), *((Words(str(total[o])),) for o in OUTCOMES)))
+        rows.append(["all", *(str(total[o]) for o in OUTCOMES)])
         blocks: list[Block] = [
-            Paragraph(
-                (Words(f"{self.variants} variants; a script for every misconception that has a place in them."),)
-            ),
-            Table(header, tuple(rows), row_heads=True),
-            ItemList(tuple((Words(f"{text}."),) for text in OUTCOMES.values())),
-            Paragraph((Words(f"Right scripts with a mistake found in them: {len(self.accused)} of {self.right}."),)),
+            paragraph(f"{self.variants} variants; a script for every misconception that has a place in them."),
+            table(header, rows),
+            ItemList(tuple(as_text(f"{text}.") for text in OUTCOMES.values())),
+            paragraph(f"Right scripts with a mistake found in them: {len(self.accused)} of {self.right}."),
         ]
         if self.pairs:
             said = (
                 f"Two misconceptions at different steps: {self.pairs} scripts, {len(self.broken_pairs)} without both."
             )
-            blocks.append(Paragraph((Words(said),)))
+            blocks.append(paragraph(said))
         if lines := [*self.missed, *self.accused, *self.broken_pairs]:
-            blocks += [Heading((Words("To be looked at"),)), ItemList(tuple((Words(line),) for line in lines[:40]))]
+            blocks += [Heading(as_text("To be looked at")), ItemList(tuple(map(as_text, lines[:40])))]
         return Document(f"Marking of {self.spec.type}, tried out", tuple(blocks))
 
 

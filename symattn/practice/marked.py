@@ -27,9 +27,8 @@ from symattn.marking.marker.policy import policy
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet
 from symattn.marking.reports import words as report_words
-from symattn.marking.reports.echo import as_read
 from symattn.marking.reports.text import ReportText
-from symattn.marking.reports.worked import StudentWork, shortened
+from symattn.marking.reports.worked import StudentWork, as_read, shortened
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Block, Display, Inlines, Math, Paragraph, paragraph, sentence
 from symattn.practice import words

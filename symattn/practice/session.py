@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError
-from symattn.marking.grading.recipes import read_unnumbered
+from symattn.marking.grading.source import read_unnumbered
 from symattn.page.document import Paragraph
 from symattn.practice.shown import Reader, Said, Verb, answered, verbs_of
 from symattn.teaching.question import asked_step

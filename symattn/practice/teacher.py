@@ -29,7 +29,7 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.files import zipped
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
-from symattn.marking.grading.recipes import read_unnumbered
+from symattn.marking.grading.source import read_unnumbered
 from symattn.page.document import Document, Look, Math, Paragraph, Solutions, paragraph
 from symattn.page.notation import Notation
 from symattn.page.presentation import make_look, presented

@@ -10,7 +10,8 @@ from scripts import key_script
 
 from symattn.derivation.misconceptions import replayed
 from symattn.marking.attempt import Attempt, Text
-from symattn.marking.marker import POLICIES, mark
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import read_submission
 from symattn.marking.trial import right_scripts, script
 

@@ -7,7 +7,8 @@ from scripts import turned
 
 from symattn.api import derive
 from symattn.marking.attempt import Attempt
-from symattn.marking.marker import POLICIES, mark
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import grid
 
 Q, K, V = [[1, 0], [2, 1], [0, 3]], [[1, 0], [0, 1]], [[1], [5]]

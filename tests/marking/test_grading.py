@@ -29,10 +29,10 @@ from symattn.foundation.files import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
 from symattn.marking.grading.handed_in import File, Handed
-from symattn.marking.grading.record import Terms, line_name
-from symattn.marking.grading.settled import settled
+from symattn.marking.grading.record import Terms, line_name, settled
 from symattn.marking.grading.source import papers
-from symattn.marking.marker import POLICIES, mark
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam.deploy import copies, thawed

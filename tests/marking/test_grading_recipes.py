@@ -9,7 +9,7 @@ from tables import tables_beside
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
-from symattn.marking.grading.recipes import read_recipe
+from symattn.marking.grading.source import read_recipe
 from symattn.teaching.problems import drawn_types, problem_types
 
 TABLES = tables_beside(__file__)

@@ -11,7 +11,8 @@ from scripts import ids, key_of, key_script, shown, spoilt
 import symattn
 from symattn.exact import exact
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
-from symattn.marking.marker import POLICIES, mark
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.reports import feedback_document, marking_document, report_json
 from symattn.marking.submissions import entry, read_submission
 from symattn.page.document import AnswerGrid, all_blocks

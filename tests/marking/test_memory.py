@@ -10,7 +10,8 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritt
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import Matrix
 from symattn.marking.attempt import Attempt, Grid
-from symattn.marking.marker import derivations, mark
+from symattn.marking.marker import mark
+from symattn.marking.marker import script as marker_script
 from symattn.marking.submissions.entries import grid
 
 
@@ -37,7 +38,7 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
     attempts = scripts(q, rng)
     alone = []
     for attempt in attempts:
-        monkeypatch.setattr(derivations, "KEYS", {})
+        monkeypatch.setattr(marker_script, "KEYS", {})
         alone.append(told(mark(q, attempt)))
     rng.shuffle(order := list(range(len(attempts))))
     for k in (*order, *order):
@@ -45,15 +46,15 @@ def test_marks_are_the_same_whatever_was_marked_before(mechanism, monkeypatch):
 
 
 def test_no_more_is_kept_than_that(monkeypatch):
-    monkeypatch.setattr(derivations, "KEYS", {})
-    monkeypatch.setattr(derivations, "MOST_KEYS", 2)
+    monkeypatch.setattr(marker_script, "KEYS", {})
+    monkeypatch.setattr(marker_script, "MOST_KEYS", 2)
     for mechanism in ("attention", "rms_norm", "feed_forward", "attention"):
         mark(drawn(mechanism), key_script(drawn(mechanism)))
-        assert len(derivations.KEYS) <= 2
-    kept = [memory for _, _, memory in derivations.KEYS.values()]
-    monkeypatch.setattr(derivations, "MOST_KNOWN", 0)
+        assert len(marker_script.KEYS) <= 2
+    kept = [memory for _, _, memory in marker_script.KEYS.values()]
+    monkeypatch.setattr(marker_script, "MOST_KNOWN", 0)
     mark(drawn("attention"), key_script(drawn("attention")))
-    assert derivations.KEYS[id(drawn("attention").problem.derivation)][2] not in kept
+    assert marker_script.KEYS[id(drawn("attention").problem.derivation)][2] not in kept
 
 
 SHAPED = ("attention", "layer_norm", "feed_forward_gradient", "multi_head_attention", "kv_cache", "recurrent_network")

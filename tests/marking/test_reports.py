@@ -26,8 +26,8 @@ from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Given
 from symattn.marking.reports import feedback_document, marking_document, report_json, words
-from symattn.marking.reports.echo import LONGEST, formula_of, short
 from symattn.marking.reports.text import MOST_TOLD, ReportText, places
+from symattn.marking.reports.worked import LONGEST, formula_of, short
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
 from symattn.page.presentation import make_look, presented

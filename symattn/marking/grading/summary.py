@@ -24,9 +24,13 @@ from symattn.page.document import (
     Quoted,
     Strong,
     Table,
+    TextLike,
     Words,
+    as_text,
     in_turn,
+    paragraph,
     sentence,
+    table,
 )
 from symattn.page.writers.characters import plain
 from symattn.teaching.explanation.wording import in_signs, step_in_signs
@@ -69,7 +73,7 @@ def _marks(marked: Sequence[Row]) -> Table:
             totals = _spread(result.total for result in results if not result.pending)
             listed.append((_named(number, results), totals, max(result.of for result in results)))
     header = ("", message("Of"), "Mean", "Median", "Standard deviation", "Lowest", "Highest")
-    return _table(
+    return table(
         header,
         (
             (name, of, two_places(x.mean), two_places(x.median), x.deviation, min(x.marks), max(x.marks))
@@ -87,7 +91,7 @@ def _spread(totals: Iterable[int]) -> Spread:
 def _left_out(marked: Sequence[Row]) -> Iterator[Block]:
     """How many totals are not final, and so are no part of any mean."""
     if count := sum(row.unread for row in marked):
-        yield _said(
+        yield paragraph(
             counted(
                 "The total of {n} student is not final: marks are pending, which are in no mean and no share.",
                 "The totals of {n} students are not final: marks are pending, which are in no mean and no share.",
@@ -99,13 +103,13 @@ def _left_out(marked: Sequence[Row]) -> Iterator[Block]:
 def _steps(marked: Sequence[Row]) -> Iterator[Block]:
     """How much of the marks of each line of the scheme was earned."""
     yield _heading("Facility")
-    yield _said("The share of the available marks that was earned, for each line of the scheme.")
-    rows = list[tuple[Cell, ...]]()
+    yield paragraph("The share of the available marks that was earned, for each line of the scheme.")
+    rows = list[tuple[TextLike, ...]]()
     for number, results in _questions(marked):
         for step in _lines(results):
             got, of = _sums(results, step)
             rows.append((str(number), _step(results, step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
-    yield _table(("Question", "Step", "Marks", "Facility"), rows)
+    yield table(("Question", "Step", "Marks", "Facility"), rows)
 
 
 def _step(results: Iterable[Result], step: str) -> Inlines:
@@ -118,7 +122,7 @@ def _step(results: Iterable[Result], step: str) -> Inlines:
 def _in_words(words: str, sign: str) -> Inlines:
     if words and sign:
         return sentence("{matrix} {name}", matrix=message(words), name=step_in_signs(sign))
-    return (Words(message(words)),) if words else step_in_signs(sign)
+    return as_text(message(words)) if words else step_in_signs(sign)
 
 
 def _lines(results: Iterable[Result]) -> list[str]:
@@ -145,7 +149,7 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
                 made.setdefault((name, number, event.step), []).append(student)
                 uncertain |= event.kind != "slip" and sum(map(bool, event.ids)) > 1
     if not made:
-        yield _said(message("None."))
+        yield paragraph(message("None."))
         return
     whole: dict[Inlines, set[int]] = {}
     for (name, _, _), students in made.items():
@@ -154,7 +158,7 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     places = sorted(
         made.items(), key=lambda item: (-len(whole[item[0][0]]), plain(item[0][0]), item[0][1], -len(item[1]))
     )
-    yield _table(
+    yield table(
         ("Mistake", "Where", "Students", "Share", "Times"),
         (
             (
@@ -170,15 +174,15 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         ),
     )
     if uncertain:
-        yield _said("Mistakes joined by “or” could not be told apart from what was written.")
+        yield paragraph("Mistakes joined by “or” could not be told apart from what was written.")
 
 
 def _called(event: Event, orientation: Orientation) -> Inlines:
     """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
     if event.kind == "slip" and len(event.ids) > 1:
-        return (Words(message("slip")),)
+        return as_text(message("slip"))
     said, *others = [sentence("{mistake} ({id})", mistake=_name(id, orientation), id=id) for id in event.ids if id] or [
-        (Words(_KINDS.get(event.kind, message(event.kind))),)
+        as_text(_KINDS.get(event.kind, message(event.kind)))
     ]
     for other in others:
         said = sentence("{mistakes} or {mistake}", mistakes=said, mistake=other)
@@ -211,7 +215,7 @@ def _variants(marked: Sequence[Row]) -> Iterator[Block]:
     if not families:
         return
     yield _heading("Variants")
-    yield _said(
+    yield paragraph(
         message(
             "Each paper has its own variant. A variant that at least {fewest} students had is marked with * if its "
             "mean differs from the overall mean by more than a quarter of a standard deviation; a step of it is "
@@ -244,7 +248,7 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
     siblings = _siblings(number, marked)
     results = [row.results[number - 1] for row in marked]
     family = Spread(tuple(result.total for result in results))
-    rows, offers = list[tuple[Cell, ...]](), list[Inlines]()
+    rows, offers = list[tuple[TextLike, ...]](), list[Inlines]()
     for name, own in siblings:
         spread = Spread(tuple(result.total for result in own))
         off, steps = is_off(spread, family), list(_steps_off(own, results))
@@ -260,8 +264,8 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
         )
         if off:
             offers.append(_offer(name, difference))
-    yield Heading((Words(_named(number, results)),), 2)
-    yield _table(("Paper", "Students", "Mean", "Difference from the overall mean", "Steps that differ"), rows)
+    yield _heading(_named(number, results), 2)
+    yield table(("Paper", "Students", "Mean", "Difference from the overall mean", "Steps that differ"), rows)
     means = variance([mean([r.total for r in own]) for _, own in siblings])
     within = _pooled([[r.total for r in own] for _, own in siblings])
     text = "Variance of the variants' means: {means}; of the marks within a variant: {within}."
@@ -270,10 +274,10 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
             "Variance of the variants' means: {means}; of the marks within a variant: not known, since no two students "
             "had the same paper."
         )
-    yield _said(message(text, means=two_places(means), within=two_places(within) if within is not None else ""))
+    yield paragraph(message(text, means=two_places(means), within=two_places(within) if within is not None else ""))
     if offers:
         yield ItemList(tuple(offers))
-        yield _said("Nothing has been adjusted.")
+        yield paragraph("Nothing has been adjusted.")
 
 
 def _offer(paper: str, difference: Fraction) -> Inlines:
@@ -338,7 +342,7 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     for title, meaning, listed in lists:
         if listed:
             yield _heading(message("{title}: {count}", title=title, count=len(listed)))
-            yield _said(meaning)
+            yield paragraph(meaning)
             yield ItemList(
                 tuple(in_turn([(Strong(Quoted(_whose(row))),), (Words(sentences(*said)),)]) for row, said in listed)
             )
@@ -374,24 +378,8 @@ def _named(number: int, results: Sequence[Result]) -> str:
     return message("{number}. {title}", number=number, title=message(next(iter(titles))))
 
 
-def _heading(text: str) -> Heading:
-    return Heading((Words(text),), 1)
-
-
-def _said(text: str) -> Paragraph:
-    return Paragraph((Words(text),))
-
-
-Cell = Inlines | str | Fraction | int
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
-    def cells(row: Sequence[Cell]) -> tuple[Inlines, ...]:
-        return tuple(
-            cell if isinstance(cell, tuple) else (Words(cell if isinstance(cell, str) else str(cell)),) for cell in row
-        )
-
-    return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
+def _heading(text: str, level: int = 1) -> Heading:
+    return Heading(as_text(text), level)
 
 
 FEWEST = 20

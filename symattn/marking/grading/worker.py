@@ -12,8 +12,7 @@ from symattn.foundation.languages import message, packed, sentences
 from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
 from symattn.marking.grading.handed_in import Head, content_of, members_of
-from symattn.marking.grading.record import Result, Row, Terms
-from symattn.marking.grading.settled import Marks, settled
+from symattn.marking.grading.record import Marks, Result, Row, Terms, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of

@@ -11,9 +11,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import Misconception, WrongDerivation
 from symattn.formula import Formula, Infinity, Negative, Text, decimal
 from symattn.foundation.languages import message
-from symattn.marking.implementations.arrays import PRECISIONS
-from symattn.marking.implementations.running import MEMORY, Failure
-from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, Table, Words, listing, sentence
+from symattn.marking.implementations.running import MEMORY, PRECISIONS, Failure
+from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, as_text, listing, sentence, table
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.derived import feedback
@@ -132,7 +131,7 @@ def comparison_document(found: Comparison) -> Document:
         _row(line, wording, min(MOST_DIGITS, round(PRECISIONS[found.format].digits * 0.301) + 1))
         for line in found.lines
     )
-    return Document(TITLE, (*blocks, Table(tuple((Words(head),) for head in header), rows, row_heads=True)))
+    return Document(TITLE, (*blocks, table(header, rows)))
 
 
 def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
@@ -226,7 +225,7 @@ def _why(line: StepComparison, departure: Departure, wording: Wording) -> Iterat
             step=step,
         )  # fmt: skip
     elif departure.seen:
-        yield (Words(message("No misconception in the catalogue explains this result.")),)
+        yield as_text(message("No misconception in the catalogue explains this result."))
 
 
 def _mistake(one: Misconception, wording: Wording) -> Inlines:
@@ -235,7 +234,7 @@ def _mistake(one: Misconception, wording: Wording) -> Inlines:
 
 def _row(line: StepComparison, wording: Wording, digits: int) -> tuple[Inlines, ...]:
     name: Inlines = (Math(wording.name(line.step)),)
-    status: Inlines = (Words(STATUS[line.status]),)
+    status = as_text(STATUS[line.status])
     if line.largest is None or line.status == "right":
         return name, status, (), (), ()
     i, j, came, expected = line.largest

@@ -1,22 +1,46 @@
-"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (rules.md 3)."""
+"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (rules.md 3).
+
+The parts that belong to one derivation are marked together, read as a script, followed and diagnosed; every other part
+by itself.  What is in doubt is held back until a person has seen it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
+from typing import Literal
 
-from symattn.foundation.languages import Message, message
-from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Unreadable, cannot_be_read
-from symattn.marking.marker.answers import mark_answer, rows_text
-from symattn.marking.marker.derivations import DerivationAnswers, is_by_misconceptions, where, with_words_read
-from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.readings import misplaced
-from symattn.marking.marker.report import OF_PLACES, Given, Notice, Report, Why
-from symattn.marking.marker.scheme import Scheme, SchemeLine, lines_of, read_scheme
-from symattn.marking.marker.script import precision_of
-from symattn.teaching.question import EntriesAnswer, Question
+from symattn.derivation.derivation import Derivation, turned
+from symattn.derivation.misconceptions import misconception
+from symattn.exact import Matrix, values_of
+from symattn.foundation.languages import Message, message, sentences
+from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
+from symattn.marking.marker.answers import mark_answer, plain_number, rows_text, unread
+from symattn.marking.marker.award import Awarded, Awarding, awarded, part_of
+from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
+from symattn.marking.marker.policy import POLICIES, Policy, Scheme, SchemeLine, lines_of
+from symattn.marking.marker.readings import (
+    ScriptReading,
+    is_by_misconceptions,
+    likeliest,
+    misplaced,
+    under_own_masks,
+    understood,
+)
+from symattn.marking.marker.report import OF_PLACES, Candidate, Cell, Event, Given, Notice, Report, Verdict, Why
+from symattn.marking.marker.script import (
+    Memory,
+    Script,
+    in_percent,
+    key_of,
+    precision_of,
+    with_precision,
+    with_words_read,
+)
+from symattn.marking.marker.trace import Trace, continued
+from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
 TO_BE_READ = Why("to be read")
 """Why marks are pending."""
@@ -241,6 +265,244 @@ def _of_lines(pieces: Mapping[SchemeLine, Sequence[SchemeLine]], marks: Sequence
         yield replace(worst, parts=line.parts)
 
 
+# ------------------------------------------------------------------------------------------------ one derivation
+
+
+def where(question: Question, part: Part) -> tuple[Derivation, str] | None:
+    """The derivation and the step that a part asks for; None if it asks for something else, or has no numbers."""
+    if (asked := asked_step(question, part)) is None:
+        return None
+    d, step = asked
+    return asked if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
+
+
+@dataclass
+class DerivationAnswers:
+    """The parts of a question that belong to one derivation, each with its step, and what was written for them."""
+
+    question: Question
+    attempt: Attempt
+    d: Derivation
+    steps: dict[str, str] = field(default_factory=dict)
+    blanks: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+    held: Collection[str] = ()
+
+    @property
+    def upright(self) -> bool:
+        return self.d.orientation == "rows"
+
+    def script(self) -> Script:
+        """What was written, with tokens as rows."""
+        d, memory = key_of(self.d)
+        written: dict[str, Grid] = {}
+        printed: dict[str, frozenset[Cell]] = {}
+        for part, step in self.steps.items():
+            said = self.attempt.answers.get(part)
+            if isinstance(said, Grid) and not said.empty and said.rows[0]:
+                written[step] = said if self.upright else said.T
+        for step, grid in self.attempt.more.items():
+            if step in d and step not in d.givens and step not in written and not grid.empty:
+                written[step] = grid if self.upright else grid.T
+        if self.blanks:  # what has boxes and is not blank was printed
+            assert self.question.problem is not None
+            boxed = {step.name for step in self.question.problem.asked_steps}.union(self.blanks)
+            for line in (line for line in d if line.name in boxed):
+                rows, columns = values_of(line.result).shape
+                blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
+                everything = frozenset((i, j) for i in range(rows) for j in range(columns))
+                printed[line.name] = everything - blank
+                if not blank:
+                    written[line.name] = Grid.blank(rows, columns)
+        return Script(
+            d,
+            in_percent(d, with_precision(written)),
+            frozenset(self.steps.values()),
+            printed,
+            *precision_of(self.question),
+            stated=frozenset(step for part, step in self.steps.items() if self._shape_stated(part) == "right"),
+            in_doubt=frozenset(self._in_doubt()),
+            memory=Memory(memory),
+        )
+
+    def _in_doubt(self) -> Iterator[str]:
+        """The steps to which something was written that a person has to read."""
+        for part, step in self.steps.items():
+            said = self.attempt.answers.get(part)
+            entries = said.cells() if isinstance(said, Grid) else ()
+            if part in self.held or any(entry.complaint for _, _, entry in entries):
+                yield step
+
+    def _shape_stated(self, part: str) -> Literal["right", "wrong", ""]:
+        """Whether the shape that was stated is that of the matrix, as it lies on the sheet; "" if it is that of what
+        was written, which is marked for itself.
+        """
+        stated, said = self.attempt.shapes.get(part), self.attempt.answers.get(part)
+        if stated == values_of(self.d[self.steps[part]].result).shape:
+            return "right"
+        return "wrong" if stated and not (isinstance(said, Grid) and said.shape == stated) else ""
+
+    def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
+        """The verdicts, events and marks of these parts."""
+        script = self.script()
+        own_masks = list(under_own_masks(script, self.question, self.attempt))
+        masked = likeliest(Trace(script, policy), own_masks) if own_masks else None
+        diagnosis, meant = understood(masked.script if masked else script, policy)
+        own = tuple(line for line in lines if line.parts[0] in self.steps)
+        found = awarded(
+            diagnosis.script,
+            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
+        )
+        notices = list(found.notices)
+        transposed = any(reading.kind == "layout" for reading in meant)
+        events = [self._event(found, event, first_event, transposed) for event in found.events]
+        for reading in meant:
+            if reading.given:
+                number = first_event + len(events)
+                event, notice = self._misread(reading, number, policy)
+                events.append(event)
+                notices.append(notice)
+            else:
+                notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
+        verdicts = tuple(self._verdicts(found, script, transposed, first_event))
+        notices += self._in_percent(script)
+        notices += self._unread()
+        notices += self._of_shapes()
+        notices += self._read_in_several_ways(diagnosis)
+        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.events else {}
+        given = tuple(map(self._as_it_lies, found.given))
+        report = Report(self.question, self.attempt, policy, verdicts, tuple(events), given, tuple(notices))
+        return replace(report, own=followed)
+
+    def _as_it_lies(self, given: Given) -> Given:
+        """Marks for whole tokens, which are columns of the sheet where they are rows of the script."""
+        if self.upright or given.why is None or given.why.reason != "rows":
+            return given
+        return replace(given, why=replace(given.why, reason="columns"))
+
+    def _of_shapes(self) -> Iterator[Notice]:
+        for part in self.question.parts:
+            if part.shape_counts and part.name in self.steps and self._shape_stated(part.name) == "wrong":
+                rows, columns = self.attempt.shapes[part.name]
+                says = message("The shape is not {shape}: a shape is rows × columns.", shape=f"{rows}×{columns}")
+                yield Notice(part.name, "reading", says)
+
+    def _own(self, trace: Trace, transposed: bool) -> Derivation:
+        """What was written and what follows from it, as it lies on the student's page."""
+        lines = {name: trace.carried[name] for name in trace.script.written if name in trace.carried}
+        own = continued(trace.script.d, lines)
+        return turned(own) if (not self.upright) != transposed else own
+
+    def _awarding(self, trace: Diagnosis, lines: tuple[SchemeLine, ...]) -> Awarding:
+        """The marks of a script.
+
+        Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
+        """
+        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods, self.question.intended)
+        if trace.disagrees:
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
+            return max(found, other, key=lambda one: sum(map(one.earned, lines)))
+        return found
+
+    def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
+        """Where an entry stands on the student's page."""
+        turn = (not self.upright) != (transposed and step in found.script.written)
+        return (j, i) if turn else (i, j)
+
+    def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for verdict in found.verdicts:
+            step, i, j = verdict.place
+            right = values_of(script.d[step].result)
+            row, column = self._place(found, step, i, j, transposed)
+            yield replace(
+                verdict,
+                part=part_of(self.steps, step),
+                i=row,
+                j=column,
+                right=right[i, j] if i < right.shape[0] and j < right.shape[1] else None,  # of another shape
+                event=None if verdict.event is None else first + verdict.event,
+            )
+
+    def _event(self, found: Awarded, event: Event, first: int, transposed: bool) -> Event:
+        entries = tuple(
+            (part_of(self.steps, step), *self._place(found, step, i, j, transposed)) for step, i, j in event.entries
+        )
+        candidates = tuple(sorted(event.candidates, key=_likelihood))
+        if event.in_part:
+            says = _only_in([(i, j) for _, i, j in entries])
+            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in event.candidates)
+        part = part_of(self.steps, event.part)
+        return replace(event, number=first + event.number, part=part, candidates=candidates, entries=entries)
+
+    def _misread(self, reading: ScriptReading, number: int, policy: Policy) -> tuple[Event, Notice]:
+        """One given number misread: one event, one penalty, and everything else marked on what was read."""
+        assert reading.given is not None
+        name, i, j, right, value = reading.given
+        if not self.upright:
+            i, j = j, i
+        says = message(
+            "Entry ({row}, {column}) of {matrix} is {right}, but {read} was used.",
+            row=i + 1, column=j + 1, matrix=name, right=plain_number(right), read=plain_number(value),
+        )  # fmt: skip
+        besides = message("A given number was misread; everything else is marked with the number that was used.")
+        shown = next(part for part, step in self.steps.items() if step in reading.decisive)
+        event = Event(number, shown, (name,), "misread", (Candidate("misread", "A14", says, sentence=True),))
+        return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        said = (one for one in self.attempt.answers.values() if isinstance(one, Grid))
+        twofold = {entry.text: entry.readings for grid in said for _, _, entry in grid.cells()}
+        for step, grid in trace.script.written.items():
+            for i, j, entry in grid.cells():
+                if len(ways := twofold.get(entry.text, ())) < 2:
+                    continue
+                verdict = trace.at((step, i, j))
+                if verdict is not None and verdict.state == "wrong":
+                    says = message(
+                        "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                        text=entry.text, number=ways[0].echo, other=ways[1].echo,
+                    )  # fmt: skip
+                    yield Notice(part_of(self.steps, step), "human", says)
+                elif entry.echo != ways[0].echo:
+                    says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+                    yield Notice(part_of(self.steps, step), "reading", says)
+
+    def _in_percent(self, script: Script) -> Iterator[Notice]:
+        """Where numbers were read as percentages that have no sign of it."""
+        for part, step in self.steps.items():
+            said, grid = self.attempt.answers.get(part), script.written.get(step)
+            if isinstance(said, Grid) and grid is not None:
+                own = grid if self.upright else grid.T
+                first = next(((entry.value, own[i, j].value) for i, j, entry in said.cells() if entry.value), None)
+                if first is not None and first[0] != first[1]:
+                    yield Notice(part, "reading", message("These weights were read as percentages."))
+
+    def _unread(self) -> Iterator[Notice]:
+        for part in self.steps:
+            said: Said | None = self.attempt.answers.get(part)
+            if isinstance(said, Unreadable):
+                yield Notice(part, "reading", said.complaint)
+            elif said is not None and not isinstance(said, Grid):
+                yield Notice(part, "reading", message("A matrix was expected here."))
+            elif isinstance(said, Grid):
+                yield from (Notice(part, "reading", says) for says in unread(said.cells()))
+
+
+def _only_in(cells: Sequence[Cell]) -> Message:
+    """Where alone something was done otherwise."""
+    rows, columns = ({c[k] for c in cells} for k in (0, 1))
+    if len(rows) == 1:
+        return message("in row {row} only", row=rows.pop() + 1)
+    if len(columns) == 1:
+        return message("in column {column} only", column=columns.pop() + 1)
+    return message("not in all rows and columns")
+
+
+def _likelihood(candidate: Candidate) -> int:
+    """The likeliest misconception first, and slips as they were found, before them."""
+    return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
+
+
 # ------------------------------------------------------------------------------------------------ what is pending
 
 
@@ -327,6 +589,3 @@ def _precision(report: Report) -> Iterator[Notice]:
         else:
             says = message("Numerically right, but the question asks for {places} places.", places=places)
         yield Notice(rounded[0].part, "precision", says, report.policy.precision)
-
-
-__all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -40,7 +40,6 @@ from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Kind, Notice, Report, State, Verdict, Why
 from symattn.marking.marker.trace import Accepts
-from symattn.teaching.problems.systems import judged
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,
@@ -856,6 +855,8 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
 
 def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str, str]:
     """Whether the matrices fulfil the rule, None if that is not decided; a sentence that says so; and its proof."""
+    from symattn.teaching.problems.systems import judged  # most questions ask for no property
+
     whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
     for name, grid in grids.items():
         for i, j, entry in grid.cells():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import islice
 from math import inf, isfinite
 from typing import NamedTuple, TypeVar
 
@@ -92,7 +93,7 @@ class Fit:
 
 T = TypeVar("T")
 
-Floats = tuple[tuple[float, ...], ...]
+Rows = tuple[tuple[Value, ...], ...]
 
 Slips = list[tuple[list[Cell], list[Candidate]]]
 """Wrong entries that one slip explains, with the slips that may have been made."""
@@ -179,14 +180,10 @@ class StudentDerivation:
             return None
         return value if rows is value.rows else Matrix.of(rows)
 
-    def near(self, step: Step, changes: Rewritten) -> Floats | None:
-        """The same to the nearest floats, which takes much less time."""
-        if (value := self._given(step, changes, "decimal")) is None:
-            return None
-        floats: Floats = self.memory.memoize(
-            "floats", (value,), lambda: tuple(tuple(map(near, row)) for row in value.rows)
-        )
-        return self._own_row(step, floats)
+    def near(self, step: Step, changes: Rewritten) -> Rows | None:
+        """The same in decimals with proof, of which floats are made much more quickly."""
+        value = self._given(step, changes, "decimal")
+        return None if value is None else self._own_row(step, value.rows)
 
     def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
         """What the line that a step belongs to becomes, laid out matrix by matrix."""
@@ -508,19 +505,30 @@ class Diagnosis(Trace):
         """
         tried = False
         for lines, part in self._parts(step, id):
-            if (floats := lines.near(step, part.changes)) is None:
+            if (rows := lines.near(step, part.changes)) is None:
                 return False
-            if (len(floats), len(floats[0])) != grid.shape:
+            if (len(rows), len(rows[0])) != grid.shape:
                 continue
-            far = self._far(step, grid, floats)
-            if not far or (wrong is not None and step.name not in self.misshapen and _may_explain(far, wrong)):
+            if not self._explains_too_little(step, grid, rows, wrong):
                 return False
             tried = True
         return tried
 
-    def _far(self, step: Step, grid: Grid, floats: Floats) -> list[Cell]:
-        """The entries that were written and lie farther from these numbers than any rounding takes them."""
-        return [(i, j) for i, j, entry in self._readable(step, grid) if self._is_far(entry, floats[i][j])]
+    def _explains_too_little(self, step: Step, grid: Grid, rows: Rows, wrong: Collection[Cell] | None) -> bool:
+        """Whether these numbers are not what was written; nor, where it is said what is `wrong`, all of that, or all
+        but one entry.
+        """
+        readable = ((i, j) for i, j, _ in self._readable(step, grid))
+        if wrong is None or step.name in self.misshapen:
+            return any(True for _ in self._far(grid, rows, readable))
+        if len(list(islice(self._far(grid, rows, wrong), 2))) == 2:
+            return True
+        far = list(self._far(grid, rows, readable))
+        return bool(far) and not _may_explain(far, wrong)
+
+    def _far(self, grid: Grid, rows: Rows, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Those of some entries that lie farther from these numbers than any rounding takes them."""
+        return ((i, j) for i, j in cells if self._is_far(grid[i, j], near(rows[i][j])))
 
     def _is_far(self, entry: Entry, x: float) -> bool:
         if x == -inf:
@@ -713,29 +721,35 @@ class Diagnosis(Trace):
         found: Slips = []
         shared: dict[tuple[Cell, ...], list[Slipped]] = {}
         listed: dict[Cell, list[Slipped]] = {}
-        for own in fitting:
-            possible = self._possible_slips(own, step)
+        possibles = [self._possible_slips(own, step) for own in fitting]
+        for possible in possibles:
             if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
                 put, says, id = exchanged
-                cells = list(put)
                 meant |= {(step.name, *c): x for c, x in put.items()}
-                found.append((cells, [Candidate("slip", id, says)]))
-                left = [c for c in left if c not in cells]
-            by_cause: dict[Cause, list[Slipped]] = {}
-            for i, j in left:
-                for slip in self._slips(possible, i, j, entries[i, j]):
-                    listed.setdefault((i, j), []).append(slip)
+                found.append((list(put), [Candidate("slip", id, says)]))
+                left = [c for c in left if c not in put]
+        by_cause: list[dict[Cause, list[Slipped]]] = [{} for _ in possibles]
+        unexplained = len(wrong) - len(left) - sum(len(cells) for cells, _ in found)
+        for c in left:
+            slips_here = [self._slips(possible, *c, entries[c]) for possible in possibles]
+            for slips, of_cause in zip(slips_here, by_cause, strict=True):
+                listed.setdefault(c, []).extend(slips)
+                for slip in slips:
                     if slip.cause is not None:
-                        by_cause.setdefault(slip.cause, []).append(slip)
-            for slips in by_cause.values():
+                        of_cause.setdefault(slip.cause, []).append(slip)
+            unexplained += not any(slips_here)
+            if 2 * unexplained > len(wrong) and 2 * len(wrong) > len(entries):
+                return [], meant  # `_is_one_belief`, whatever slips there are in the others
+        for possible, of_cause in zip(possibles, by_cause, strict=True):
+            for slips in of_cause.values():
                 for cells in self._spoilt(possible, entries, slips):
                     shared.setdefault(tuple(cells), []).append(slips[0])
         for together in sorted(shared, key=len, reverse=True):
             if all(c in left for c in together):
                 found.append((list(together), _candidates(shared[together])))
                 left = [c for c in left if c not in together]
-        found += [([c], _candidates(listed[c])) for c in left if c in listed]
-        return found, meant | {(step.name, *c): slips[0].value for c, slips in listed.items()}
+        found += [([c], _candidates(listed[c])) for c in left if listed.get(c)]
+        return found, meant | {(step.name, *c): slips[0].value for c, slips in listed.items() if slips}
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
@@ -828,9 +842,9 @@ class Diagnosis(Trace):
                     return found
                 tried += 1
                 both = {**changes, **more}
-                floats = lines.near(step, both)
-                if floats is not None and (
-                    (len(floats), len(floats[0])) != grid.shape or self._far(step, grid, floats)
+                rows = lines.near(step, both)
+                if rows is not None and (
+                    (len(rows), len(rows[0])) != grid.shape or self._explains_too_little(step, grid, rows, None)
                 ):
                     continue
                 value = lines.given_by(step, both)

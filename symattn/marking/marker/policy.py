@@ -1,18 +1,36 @@
-"""Marking policies: how far mistakes are followed, and what is taken off (rules.md 3.1, 3.4)."""
+"""How marks are given: by a policy, how far mistakes are followed and what is taken off (rules.md 3.1, 3.4); by a
+scheme, what each line is worth, how its accuracy marks are shared, and what may follow (rules.md 3.10).
+
+The default scheme is that of the question.  A teacher's own is a TOML file that says what is different:
+
+    policy = "ib"              # the policy that the others are measured from
+    [settings]
+    precision = 1              # any field of Policy
+    [[line]]
+    part = "S"                 # a part by its name, or several: ["S.1", "S.2"]
+    marks = "M1 A2"
+    follow = "cao"             # "ft" (default), "cao" or "hence"
+    flagged = true             # whether follow-through is allowed under the policy "uk"
+    seen = true                # must be seen: never implied by a later line
+    group = "a"                # lines of one part, for the policy "ib"
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 from symattn.errors import InputError, offered
+from symattn.foundation.files import toml
 from symattn.foundation.languages import message
-from symattn.foundation.typed import Absent, Between
+from symattn.foundation.typed import Absent, Between, Key, NotEmpty, OneOf, OrOne, Place, ReadBy, Some, read
 from symattn.marking.attempt import Entry
+from symattn.teaching.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, marked_together, marks_text
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
 Rounding = Literal["nearest", "truncate", "largest-remainder"]
@@ -78,3 +96,127 @@ def policy(name: str) -> Policy:
     if name not in list(POLICIES):  # in Python it may be anything
         raise InputError(f"There is no policy {name!r}; {offered(name, POLICIES)}")
     return POLICIES[name]
+
+
+# ------------------------------------------------------------------------------------------------ schemes
+
+Code = Literal["M", "A", "B"]
+Follow = Literal["ft", "cao", "hence"]
+_MARK = re.compile(r"([MAB])(\d{1,3})")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeLine:
+    """What is marked together: one part, or the lines of all tokens where a step is asked token by token.
+
+    `follow`: "ft" lets an accepted line follow from the student's own; "cao" takes correct answers only; "hence" takes
+    only what follows.  `flagged` allows follow-through under a policy that asks for a flag.  `seen`: never implied.
+    `group` is the part in which, between parts, no accuracy is given for what rests on a mistake made in it.
+    """
+
+    parts: tuple[str, ...]
+    marks: Marks
+    follow: Follow = "ft"
+    flagged: bool = True
+    seen: bool = False
+    group: str = ""
+
+
+def _marks(text: object, place: Place) -> Marks:
+    """M1 A2 as marks."""
+    words = [_MARK.fullmatch(word) for word in text.split()] if isinstance(text, str) else [None]
+    found = [Mark(cast(Code, word[1]), int(word[2])) for word in words if word]
+    if len(found) < len(words):
+        raise place.wrong(text, "a text of codes such as M1 A2 B1")
+    return tuple(found)
+
+
+PolicyName = Annotated[str, OneOf(lambda: POLICIES)]
+StatedMarks = Annotated[Marks, ReadBy(_marks, marks_text)]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLine:
+    """What a scheme says of a line otherwise than the question; None where it says nothing."""
+
+    parts: Annotated[tuple[str, ...], Key("part"), OrOne(), NotEmpty()]
+    marks: StatedMarks | None = None
+    accuracy: str | None = None
+    follow: Follow | None = None
+    flagged: bool | None = None
+    seen: bool | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A teacher's own scheme: settings of the policy, and what lines say otherwise than the question, by part."""
+
+    policy: PolicyName = ""
+    settings: Annotated[Mapping[str, Any], Some(Policy)] = field(default_factory=lambda: MappingProxyType({}))
+    lines: Annotated[tuple[StatedLine, ...], Key("line")] = ()
+
+    def over(self, base: Policy) -> Policy:
+        """The policy with the settings of the scheme."""
+        return replace(policy(self.policy) if self.policy else base, **self.settings)
+
+
+def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[SchemeLine, ...]:
+    """The lines of a question; `InputError` if the scheme names a part that the question lacks."""
+    lines = [_line(parts) for parts in marked_together(question.parts)]
+    for stated in scheme.lines if scheme else ():
+        lines = _with(lines, stated)
+    return tuple(lines)
+
+
+def _line(parts: list[Part]) -> SchemeLine:
+    """A part as it is; of the lines of all tokens, marks of one code are added up."""
+    if len(parts) == 1:
+        return SchemeLine((parts[0].name,), parts[0].marks, group=parts[0].name)
+    found: dict[str, Mark] = {}
+    for mark in (mark for part in parts for mark in part.marks):
+        known = found.get(mark.code)
+        found[mark.code] = replace(known, number=known.number + mark.number) if known else mark
+    return SchemeLine(tuple(part.name for part in parts), tuple(found.values()), group=parts[0].name)
+
+
+def _with(lines: list[SchemeLine], stated: StatedLine) -> list[SchemeLine]:
+    known = {name: line for line in lines for name in line.parts}
+    for name in stated.parts:
+        if name not in known and not any(line.parts[0].partition(".")[0] == name for line in lines):
+            raise InputError(f"The mark scheme has the part {name!r}; the question has {', '.join(known)}.")
+    first = stated.parts[0]
+    found = known.get(first) or next(line for line in lines if line.parts[0].partition(".")[0] == first)
+    marks = found.marks if stated.marks is None else stated.marks
+    if stated.accuracy is not None:
+        marks = tuple(
+            replace(m, what=stated.accuracy, rule=_RULES.get(stated.accuracy)) if m.code == "A" else m for m in marks
+        )
+    names = ("follow", "flagged", "seen", "group")
+    other = {name: value for name in names if (value := getattr(stated, name)) is not None}
+    return [replace(line, marks=marks, **other) if line is found else line for line in lines]
+
+
+_RULES: Mapping[str, Rule] = {
+    "one for each row": "rows",
+    "one for every row": "rows",
+    "two for every row": "rows",
+    "one for each column": "rows",
+    "one for every column": "rows",
+    "two for every column": "rows",
+    "one for every token": "rows",
+    "one less for every wrong number": OneLess(),
+    "one less for every wrong entry": OneLess(),
+    "deduct one for every wrong tick": OneLess(),
+    "deduct one for every two wrong numbers": OneLess(each=2),
+    "one less for every two wrong entries": OneLess(each=2),
+    "all entries; A1 for two thirds of them": Lesser(Fraction(2, 3)),
+    "all four; A1 for three": Lesser(Fraction(3, 4)),
+}
+"""How a scheme may say that accuracy marks are earned; anything else is told to markers and changes no mark."""
+
+
+def read_scheme(text: str) -> Scheme:
+    """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
+    where = "The mark scheme"
+    return read(Scheme, toml(text, where), where)

@@ -33,6 +33,7 @@ from symattn.exact import (
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Attempt, Entry, Grid, Shaded
+from symattn.marking.marker.diagnosis import Diagnosis, diagnosed
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.trace import Accepts, Trace
@@ -83,6 +84,46 @@ def readings(trace: Trace) -> Iterator[ScriptReading]:
         yield from _transposed_scores(script, within)
     yield from _shifted(script)
     yield from _misread(trace)
+
+
+MOST_READINGS = 3
+"""A script may be in another layout, by another method, and with a misread number at once."""
+
+
+def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptReading, ...]]:
+    """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
+    meant: list[ScriptReading] = []
+    found = diagnosed(script, policy)
+    for _ in range(MOST_READINGS):
+        if not found.wrong or _one_misconception(found):
+            break
+        best = likeliest(trace := Trace(found.script, policy), readings(trace))
+        if best is None:
+            break
+        as_meant = diagnosed(best.script, policy)
+        if _only_misconceptions(found) and len(as_meant.events) > len(found.events):
+            break  # fewer beliefs explain all of it as it stands
+        found = as_meant
+        meant.append(best)
+    return found, tuple(meant)
+
+
+def is_by_misconceptions(script: Script, policy: Policy, steps: Iterable[str]) -> bool:
+    """Whether misconceptions explain everything that is wrong in these steps."""
+    found = diagnosed(script, policy)
+    wrong = (verdict for step in steps for verdict in found.verdicts[step].values() if verdict.state == "wrong")
+    events = map(found.of_event, wrong)
+    return all(event is not None and event.kind == "misconception" for event in events)
+
+
+def _one_misconception(found: Diagnosis) -> bool:
+    """Whether a single misconception explains everything: then that is what it was."""
+    return len(found.events) == 1 and found.events[0].kind == "misconception"
+
+
+def _only_misconceptions(found: Diagnosis) -> bool:
+    """Whether misconceptions explain everything."""
+    return all(event.kind == "misconception" and not event.in_part for event in found.events)
 
 
 # ------------------------------------------------------------------------------------------ layout

@@ -1,5 +1,7 @@
 """A script: what one student wrote for the steps of one derivation, laid out with tokens as rows.
 
+Its numbers claim the places that they are shown with, percentages are numbers, and words have the numbers of words.
+
 A script is walked through many times: as it was written, with lines left blank, in another layout, by another method.
 Most lines are the same each time and come of the same lines; they are worked out once, and kept in its memory.  What
 comes of the question alone is the same in every script, and kept for the next.  Things are told apart by identity,
@@ -8,6 +10,7 @@ since values are compared by proof and have no hashes, and are kept so that no o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,13 +20,14 @@ from struct import pack, unpack
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.derivation import Derivation, Step, turned
 from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, Value, exact
+from symattn.exact.reading import read
 from symattn.exact.values import RATIONAL
-from symattn.marking.attempt import Entry, Grid
+from symattn.marking.attempt import Attempt, Entry, Grid
 from symattn.marking.marker.report import Cell
-from symattn.teaching.question import Question
+from symattn.teaching.question import Question, asked_step
 
 T = TypeVar("T")
 
@@ -38,11 +42,15 @@ class Memory:
 
     def of(self, things: Iterable[object]) -> Memory:
         """The memory that what comes of these things belongs into."""
-        return self.key if self.key is not None and self.key.has(things) else self
+        return self._of_ids(map(id, things))
+
+    def _of_ids(self, ids: Iterable[int]) -> Memory:
+        return self.key if self.key is not None and self.key.has(ids) else self
 
     def memoize(self, name: Hashable, things: Sequence[object], work: Callable[[], T]) -> T:
         """What comes of these things, worked out the first time; `name` says what it is."""
-        memory, key = self.of(things), (name, *map(id, things))
+        key = (name, *(ids := tuple(map(id, things))))
+        memory = self._of_ids(ids)
         if (known := memory._known.get(key)) is None:
             known = memory._known[key] = (things, memory.adopt(work()))
         return known[1]
@@ -80,12 +88,58 @@ class KeyMemory(Memory):
     def __len__(self) -> int:
         return len(self._known)
 
-    def has(self, things: Iterable[object]) -> bool:
-        return all(id(thing) in self._own for thing in things)
+    def has(self, ids: Iterable[int]) -> bool:
+        """Whether all things of these identities are the question's own."""
+        return all(map(self._own.__contains__, ids))
 
     def adopt(self, thing: T) -> T:
         self._own[id(thing)] = thing
         return thing
+
+
+MOST_KEYS = 8
+"""Number of questions whose keys are remembered; the one that was not asked for longest is forgotten first."""
+
+
+MOST_KNOWN = 5_000
+"""Things remembered of one question, some 2.6 kB each, before its memory begins anew."""
+
+
+KEYS: dict[int, tuple[Derivation, Derivation, KeyMemory]] = {}
+"""Of the questions that were asked for last: the derivation, as it is laid, and what was worked out from it."""
+
+
+def key_of(d: Derivation) -> tuple[Derivation, KeyMemory]:
+    """A question's derivation with tokens as rows, step after step, and what was worked out from it already."""
+    known = KEYS.pop(id(d), None)
+    if known is None or len(known[2]) > MOST_KNOWN:
+        numbers = _with_numbers(d)
+        laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
+        known = d, laid, KeyMemory(laid)
+    KEYS[id(d)] = known  # behind all others: the last that was asked for
+    while len(KEYS) > MOST_KEYS:
+        KEYS.pop(next(iter(KEYS)), None)  # another thread may have been quicker
+    _, laid, memory = known
+    return laid, memory
+
+
+def _with_numbers(d: Derivation) -> Derivation:
+    """The lines that have entries; whatever is made of a matrix of which only the shape is known has none either."""
+    givens = {name: matrix for name, matrix in d.givens.items() if isinstance(matrix, Matrix)}
+    return replace(d, givens=givens, steps=tuple(step for step in d if isinstance(step.result, Matrix)))
+
+
+def _by_role(d: Derivation) -> Derivation:
+    """Token by token, the lines of all tokens for one step together, then those for the next step."""
+    roles = list(dict.fromkeys(step.role for step in d))
+    order = {step.name: (roles.index(step.role), k) for k, step in enumerate(d)}
+    ordered = sorted(d.steps, key=lambda step: order[step.name])
+    there = set(d.givens)
+    for step in ordered:  # a recurrent network has no such order: each position needs the one before it
+        if any(operand.name not in there for operand in step.operands):
+            return d
+        there.add(step.name)
+    return replace(d, steps=tuple(ordered))
 
 
 def precision_of(question: Question) -> tuple[bool, int]:
@@ -201,6 +255,8 @@ class Script:
         return replace(self, written={name: grid.T for name, grid in self.written.items()})
 
 
+# ------------------------------------------------------------------------------------------------ what numbers mean
+
 MACHINE_DIGITS = 7
 """Digits that a number has which a machine printed: float32 has as many."""
 
@@ -299,3 +355,76 @@ def _by_machine(entry: Entry) -> bool:
     if entry.reading is None or entry.reading.places is None or not isinstance(entry.value, RATIONAL):
         return False
     return entry.reading.places >= MACHINE_DIGITS or abs(entry.value) >= 10 ** (MACHINE_DIGITS - entry.reading.places)
+
+
+# ------------------------------------------------------------------------------------------------ answers in words
+
+
+_BOTH = re.compile(r"(?P<number>\d+)[\s.:=,(]+(?P<word>.+?)\)?|(?P<first>.+?)[\s:=,(]+(?P<second>\d+)\)?")
+"""4 their, 4 = their, their (4)."""
+
+
+_LONGEST = 80
+"""Characters of a word with its number; no longer text is searched for them."""
+
+
+_UPRIGHT = re.compile(r"\\(?:text|textbf|textit|mathrm|operatorname|mbox)\{([^{}]*)\}")
+
+
+_ROUND_IT = " \t\"'“”‘’„«»*_`$.,;:!"
+"""Quotation marks, punctuation, and what editors make words bold with."""
+
+
+def with_words_read(question: Question, attempt: Attempt) -> Attempt:
+    """The attempt with the number of the word for each word in the boxes of steps that have words.
+
+    A word and its number together count as the number; a word that there is not, or one with another number, stays as
+    it was read.
+    """
+    answers, remarks = dict(attempt.answers), attempt.remarks
+    for part, words in _parts_with_words(question):
+        said = answers.get(part)
+        if not isinstance(said, Grid):
+            continue
+        numbered = Grid(tuple(tuple(_numbered(entry, words) for entry in row) for row in said.rows))
+        if numbered == said:
+            continue
+        read_now = {old.complaint for (_, _, old), (_, _, new) in zip(said.cells(), numbered.cells(), strict=True)
+                    if old.complaint and not new.complaint}  # fmt: skip
+        remarks = tuple(r for r in remarks if r.says not in read_now or r.where.partition("[")[0] != part)
+        answers[part] = numbered
+    return replace(attempt, answers=answers, remarks=remarks)
+
+
+def _parts_with_words(question: Question) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """Parts that ask for such a step, each with the numbers of its words."""
+    for part in question.parts:
+        if (asked := asked_step(question, part)) is not None:
+            d, name = asked
+            step = next((step for step in d if step.name == name), None)
+            if step is not None and step.op.words:
+                yield part.name, _numbers(step.op.words)
+
+
+def _numbers(words: Sequence[str]) -> dict[str, int]:
+    """Each word by its plain form; two that differ only in capitals keep them."""
+    plain = [word.casefold() for word in words]
+    return {word if plain.count(word.casefold()) > 1 else word.casefold(): n for n, word in enumerate(words, 1)}
+
+
+def _numbered(entry: Entry, numbers: Mapping[str, int]) -> Entry:
+    text = entry.text.strip(_ROUND_IT)
+    if upright := _UPRIGHT.fullmatch(text):
+        text = upright[1].strip(_ROUND_IT)
+    number, word = _number_of(text, numbers), text
+    if number is None and len(text) <= _LONGEST and (both := _BOTH.fullmatch(text)):
+        stated = int(both["number"] or both["second"])
+        word = both["word"] or both["first"]
+        number = stated if _number_of(word, numbers) == stated else None
+    if number is None:
+        return entry
+    return Entry(entry.text, read(str(number)), number, word=word)
+
+
+def _number_of(text: str, numbers: Mapping[str, int]) -> int | None:
+    return numbers.get(text, numbers.get(text.casefold()))

@@ -1,19 +1,24 @@
-"""Reports as documents: for the student without the key, for the teacher with it (rules.md 6.3)."""
+"""Reports as documents, for the student without the key, for the teacher with it (rules.md 6.3); and as plain data:
+everything, in one order, numbers as text that reads back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import assert_never
 
+from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
-from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
+from symattn.exact.reading import typed
+from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, decimal, number
+from symattn.formula import Text as FormulaText
 from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import Message, counted, message, sentences
-from symattn.marking.attempt import Remark
-from symattn.marking.marker.report import Event, Report, Verdict
+from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Remark, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.marking.reports.text import Reader, ReportLine, ReportText, explained, remarked
 from symattn.page.document import (
@@ -29,17 +34,23 @@ from symattn.page.document import (
     Paragraph,
     Quoted,
     Strong,
-    Table,
+    TextLike,
     Words,
+    as_text,
     in_turn,
     listing,
+    paragraph,
     sentence,
+    spans,
+    table,
 )
-from symattn.teaching.explanation.wording import LINE
+from symattn.page.writers.characters import plain
+from symattn.teaching.explanation.wording import LINE, typed_in
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,
     FormulaAnswer,
+    Json,
     MatrixAnswer,
     PropertyAnswer,
     RubricAnswer,
@@ -69,7 +80,7 @@ def feedback_document(
     fresh exercise beside it; where the student is `alone`, nobody else will look at what is in doubt.
     """
     document = _document(_several(reports), "student", name, student, sheet, remarks, of_exam, alone)
-    return replace(document, blocks=(*document.blocks, Paragraph(_words(words.EXERCISE)))) if exercise else document
+    return replace(document, blocks=(*document.blocks, paragraph(words.EXERCISE))) if exercise else document
 
 
 def marking_document(
@@ -109,7 +120,7 @@ def _document(
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
             blocks.append(Heading(named, 1, _total([one.report], alone)))
-        blocks += [Paragraph(_words(words.LEFT_EMPTY))] if is_empty else _question(one)
+        blocks += [paragraph(words.LEFT_EMPTY)] if is_empty else _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
     return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
 
@@ -130,7 +141,7 @@ def _head(
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report], alone) for report in reports), _total(reports, alone)]
-        yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
+        yield table([words.QUESTION, *heads], [marks])
     titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
     says = [message("Marked by {policy}.", policy=title) for title in titles]
     pending, unmarked = sum(map(_pending, reports)), sum(map(_unmarked, reports)) if alone else 0
@@ -145,7 +156,7 @@ def _head(
     if pending > unmarked:
         says.append(_left_open(pending - unmarked, alone))
     if says:
-        yield Paragraph((Words(sentences(*says)),))
+        yield paragraph(sentences(*says))
 
 
 def _total(reports: Sequence[Report], alone: bool) -> str:
@@ -202,14 +213,13 @@ def _legend(told: Sequence[ReportText]) -> Iterator[Block]:
 def _question(told: ReportText) -> Iterator[Block]:
     if told.reader == "student":
         yield Box(words.FIRST, tuple(Paragraph(says) for says in where_to_look(told) if says))
-    yield Heading(_words(words.AS_READ), 2)
+    yield Heading(as_text(words.AS_READ), 2)
     yield from _script(told.lines, told.report.policy.marks)
     if lines := [line for line in told.lines if line.remarks]:
         yield ItemList(tuple(sentence("{line}: {remarks}", line=one.label, remarks=one.remarks) for one in lines))
     if marks := tuple(told.marks()):
-        heads = [_words(words.LINE), *(label for label, _ in marks), _words(words.TOTAL)]
-        given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report], told.alone)])
-        yield _table(heads, [given], row_heads=True)
+        heads: list[TextLike] = [words.LINE, *(label for label, _ in marks), words.TOTAL]
+        yield table(heads, [[words.MARKS, *(text for _, text in marks), _total([told.report], told.alone)]])
     if told.reader == "teacher":
         yield from _for_the_teacher(told)
     if notes := tuple(told.notes()):
@@ -221,9 +231,9 @@ def _script(lines: Sequence[ReportLine], has_marks: bool) -> Iterator[Block]:
     for count, run in groupby(lines, lambda line: min(2, len(line.formulas))):
         found = list(run)
         if count == 0:
-            answers = [[line.label, line.answer, *_words_of([line.marks] * has_marks)] for line in found]
-            heads = [words.LINE, words.ANSWER, *[words.MARKS] * has_marks]
-            yield _table(_words_of(heads), answers, row_heads=True)
+            answers: list[list[TextLike]] = [[line.label, line.answer, *[line.marks] * has_marks] for line in found]
+            titles = [words.LINE, words.ANSWER, *[words.MARKS] * has_marks]
+            yield table(titles, answers)
         elif count == 1:
             rows = wrapped((line.formulas[0] for line in found), LINE)
             yield Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows))
@@ -242,17 +252,17 @@ def where_to_look(told: ReportText) -> Iterator[Inlines]:
         some = some or any(notice.kind == "blank" for notice in report.notices)
         if waiting and (not waiting <= unread or report.attempt.unread):
             in_words = waiting <= report.question.parts_in_words
-            yield _words((words.IN_WORDS if in_words else words.LOOK_AGAIN) if told.alone else words.TO_BE_READ)
+            yield as_text((words.IN_WORDS if in_words else words.LOOK_AGAIN) if told.alone else words.TO_BE_READ)
         else:
             said = words.NOT_ALL_READ if unread else words.NOTHING_WRONG if some else words.ALL_RIGHT
             left = counted("One line is still empty.", "{n} lines are still empty.", n=empty) if empty else ""
-            yield _words(sentences(said, left))
+            yield as_text(sentences(said, left))
         return
     yield in_turn([told.right_so_far, _begin(told, first)])
     if told.is_line(first.part):
         yield told.says(first, begun=True)
     if _rest_follows(told, first):
-        yield _words(words.REST_FOLLOWS)
+        yield as_text(words.REST_FOLLOWS)
 
 
 def _begin(told: ReportText, first: Event) -> Inlines:
@@ -294,7 +304,7 @@ def _rest_follows(told: ReportText, first: Event) -> bool:
 
 def _for_the_teacher(told: ReportText) -> Iterator[Block]:
     if told.report.events:
-        yield Heading(_words(words.MISTAKES), 2)
+        yield Heading(as_text(words.MISTAKES), 2)
         yield ItemList(tuple(_event(told, event) for event in told.report.events))
         if codes := _catalogued(told.report.events):
             command = Code(f"symattn list misconceptions {' '.join(codes)}")
@@ -303,9 +313,9 @@ def _for_the_teacher(told: ReportText) -> Iterator[Block]:
             )
     rows = [row for line in told.lines for row in _compared_with_key(told, line)]
     if rows:
-        yield Heading(_words(words.DETAIL), 2)
+        yield Heading(as_text(words.DETAIL), 2)
         heads = (words.ENTRY, words.WRITTEN, words.COMPARED, words.HOW, words.KEY)
-        yield _table(_words_of(heads), rows)
+        yield table(heads, rows, row_heads=False)
     proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
     if proofs:
         said, *others = (message("{count} {proof}", count=n, proof=words.proof(p)) for p, n in sorted(proofs.items()))
@@ -315,7 +325,7 @@ def _for_the_teacher(told: ReportText) -> Iterator[Block]:
             "{n} entry is equal to the key: {proofs}.", "{n} entries are equal to the key: {proofs}.",
             n=proofs.total(), proofs=said,
         )  # fmt: skip
-        yield Paragraph(_words(equal))
+        yield paragraph(equal)
 
 
 def _catalogued(events: Iterable[Event]) -> list[str]:
@@ -332,7 +342,7 @@ def _event(told: ReportText, event: Event) -> Inlines:
     for part in parts:
         place = told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
         places = sentence("{places}; {place}", places=places, place=place) if places else place
-    says: Inlines = (Words(kind),)
+    says = as_text(kind)
     if places and told.step(parts[0]) != event.step:
         says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
     else:
@@ -341,7 +351,7 @@ def _event(told: ReportText, event: Event) -> Inlines:
     return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
 
 
-def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[Inlines]]:
+def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[TextLike]]:
     """A row for every entry that is not equal to the key, or one for an answer that is no number."""
     verdicts = told.report.of(line.part)
     answer = told.asked(line.part)
@@ -350,8 +360,8 @@ def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[Inli
         yield from (_compared(told, verdict) for verdict in unequal)
     elif isinstance(answer, RubricAnswer) or not all(verdict.accepted for verdict in verdicts.values()):
         proofs = dict.fromkeys(verdict.proof for verdict in verdicts.values() if verdict.proof)
-        dash = _words(words.SIGNS["missing"][0])
-        how = listing([_words(words.proof(proof)) for proof in proofs], last="") or dash
+        dash = words.SIGNS["missing"][0]
+        how = listing([as_text(words.proof(proof)) for proof in proofs], last="") or dash
         yield [line.label, line.answer, dash, how, _key(answer)]
 
 
@@ -359,21 +369,23 @@ def _key(answer: Answer) -> Inlines:
     """The key of an answer that is no number; points for whoever reads a text."""
     match answer:
         case RubricAnswer(()):
-            return (Words("See the key."),)
+            return as_text("See the key.")
         case RubricAnswer(points):
             return in_turn([(Words(f"{k}. "), *point) for k, point in enumerate(points, 1)])
         case PropertyAnswer(model=model):
-            shown = (Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items())
+            shown = (
+                Relation((FormulaText(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()
+            )
             return listing([(Math(one),) for one in shown], "")
         case _:
-            return _words(answer_in_short(answer, None))
+            return as_text(answer_in_short(answer, None))
 
 
 def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
     return tuple(tuple(map(number, row)) for row in matrix.rows)
 
 
-def _compared(told: ReportText, verdict: Verdict) -> list[Inlines]:
+def _compared(told: ReportText, verdict: Verdict) -> list[TextLike]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
     entry: Inlines = told.short(verdict.part)
@@ -383,21 +395,21 @@ def _compared(told: ReportText, verdict: Verdict) -> list[Inlines]:
     same = verdict.way == "key" or verdict.compared is verdict.right
     in_short = verdict.way == "key" and verdict.proof  # that it is the key is said in the next column
     how = words.proof(verdict.proof) if in_short else words.how(verdict.way, verdict.proof)
-    key = _words(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
-    return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
+    key = as_text(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
+    return [entry, written, _value(told, verdict, verdict.compared), how, key]
 
 
 def _value(told: ReportText, verdict: Verdict, value: Value | None) -> Inlines:
     """A value exactly and as a decimal; a wide one as a decimal alone."""
     if value is None:
-        return _words(words.SIGNS["missing"][0])
+        return as_text(words.SIGNS["missing"][0])
     wording = told.wording(verdict.part)
     exact = wording.number(value) if wording else number(value)
     if isinstance(value, int) or value is NEGATIVE_INFINITY or has_symbols(value):
-        return (Math(exact),)
+        return as_text(exact)
     problem = told.report.question.problem
     rounded: Formula = decimal(decimal_text(value, max(4, problem.places if problem else 0)))
-    return (Math(rounded if width(exact) > WIDEST_VALUE else Relation((exact, rounded), ("≈",))),)
+    return as_text(rounded if width(exact) > WIDEST_VALUE else Relation((exact, rounded), ("≈",)))
 
 
 # ------------------------------------------------------------------------------------------------ pieces
@@ -408,13 +420,144 @@ def _apart(items: Iterable[Inlines]) -> Inlines:
     return tuple(x for k, item in enumerate(items) for x in (*(Words(words.BETWEEN),) * bool(k), *item))
 
 
-def _words_of(texts: Sequence[str]) -> list[Inlines]:
-    return [_words(text) for text in texts]
+# ------------------------------------------------------------------------------------------------ plain data
 
 
-def _words(text: str) -> Inlines:
-    return (Words(text),)
+def report_json(report: Report) -> dict[str, Json]:
+    """A report as JSON.
+
+    Rows, columns, options and mistakes are counted from 1.  Exact values are text that `symattn.exact.reading.read`
+    gives back (expressions in letters with `symbols=True`); null where there is none.
+    """
+    return {
+        "question": {
+            "type": report.question.type,
+            "title": report.question.title,
+            "parts": [part.name for part in report.question.parts],
+            "names": {part.name: list[Json](_called(part.title)) for part in report.question.parts},
+            "orientation": report.question.orientation,
+        },
+        "policy": {"name": report.policy.name, "title": report.policy.title},
+        "total": report.total,
+        "of": report.available,
+        "pending": report.pending,
+        "answers": _answers(report.attempt.answers),
+        "more": _answers(report.attempt.more),
+        "methods": list[Json](sorted(report.attempt.methods)),
+        "verdicts": [_verdict(verdict) for verdict in report.verdicts],
+        "mistakes": [_event_json(event, report.question.orientation) for event in report.events],
+        "marks": [
+            {
+                "parts": list[Json](given.parts),
+                "code": given.code,
+                "given": given.given,
+                "of": given.of,
+                "why": words.why(given.why),
+                "pending": given.pending,
+            }
+            for given in report.marks
+        ],
+        "notices": [
+            {"part": notice.part, "kind": notice.kind, "says": notice.says, "marks": notice.marks}
+            for notice in report.notices
+        ],
+        "remarks": [{"where": remark.where, "says": remark.says} for remark in report.attempt.remarks],
+    }
 
 
-def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
-    return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
+def _called(title: Inlines) -> tuple[str, str]:
+    """What a part is called, in English words and by its sign: Scaled scores, S'; one of them is "" where it has none.
+
+    A title that has both otherwise than one behind the other is words as a whole; one without words is its sign.
+    """
+    found = [span for span in spans(title) if isinstance(span, Math) or span.text.strip()]
+    match found:
+        case [Words(words), Math(sign)]:
+            return words.strip(), _sign(sign)
+        case [Math(sign)]:
+            return "", _sign(sign)
+    return plain(title), ""
+
+
+def _sign(formula: Formula) -> str:
+    return plain((Math(formula),)).replace("′", "'")
+
+
+def _verdict(verdict: Verdict) -> dict[str, Json]:
+    return {
+        "part": verdict.part,
+        "row": verdict.i + 1,
+        "column": verdict.j + 1,
+        "state": verdict.state,
+        "written": _entry(verdict.written),
+        "compared": _value_text(verdict.compared),
+        "key": _value_text(verdict.right),
+        "way": verdict.way,
+        "proof": verdict.proof,
+        "flags": list[Json](verdict.flags),
+        "mistake": None if verdict.event is None else verdict.event + 1,
+    }
+
+
+def _event_json(event: Event, orientation: Orientation) -> dict[str, Json]:
+    return {
+        "number": event.number + 1,
+        "part": event.part,
+        "step": event.step,
+        "kind": event.kind,
+        "candidates": [_candidate(candidate, orientation) for candidate in event.candidates],
+        "entries": [{"part": part, "row": i + 1, "column": j + 1} for part, i, j in event.entries],
+    }
+
+
+def _candidate(candidate: Candidate, orientation: Orientation) -> dict[str, Json]:
+    known, slip = misconceptions().get(candidate.id), SLIPS.get(candidate.id)
+    return {
+        "kind": candidate.kind,
+        "id": candidate.id,
+        "name": typed_in(known.called(orientation), orientation) if known else slip.name if slip else "",
+        "says": candidate.says,
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Json]:
+    """What was typed, how it was read, what it means, and what one more in its last decimal place means."""
+    return {
+        "text": entry.text,
+        "read": entry.echo,
+        "value": _value_text(entry.value),
+        "unit": None if entry.unit is None else str(entry.unit),
+        "complaint": entry.complaint,
+    }
+
+
+def _value_text(value: Value | None) -> Json:
+    return None if value is None else typed(value)
+
+
+def _answers(answers: Mapping[str, Said] | Mapping[str, Grid]) -> dict[str, Json]:
+    return {name: _said(said) for name, said in answers.items()}
+
+
+def _said(said: Said) -> Json:
+    match said:
+        case Grid(rows):
+            return [[entry.text for entry in row] for row in rows]
+        case Grids(grids):
+            return {name: _said(grid) for name, grid in grids.items()}
+        case Entry(text):
+            return text
+        case Ticked(options):
+            return [k + 1 for k in sorted(options)]
+        case Shaded(cells):
+            return [[i + 1, j + 1] for i, j in sorted(cells)]
+        case Shaped(shape):
+            return list(shape) if shape else None
+        case Ordered(groups):
+            return [list(group) for group in groups]
+        case Text(text, points):
+            return {"text": text, "points": points}
+        case Unreadable(text, complaint):
+            return {"text": text, "complaint": complaint}
+        case _:
+            assert_never(said)

@@ -26,7 +26,7 @@ from symattn.marking.marker.report import Report
 from symattn.marking.marker.script import precision_of
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.text import ReportText
-from symattn.page.document import Inlines, Paragraph, Words
+from symattn.page.document import Inlines, Paragraph, as_text, paragraph
 from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
@@ -71,10 +71,10 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
         key = worked(step, wording, Detail(places=problem.places))
         parts.append(Part(letter, step_title(step, wording), ask, key, MatrixAnswer.of(d, step.name)))
         rows = d.orientation == "rows"
-        conventions[(Words("Tokens are rows." if rows else "Tokens are columns."),)] = None
+        conventions[as_text("Tokens are rows." if rows else "Tokens are columns.")] = None
         conventions |= dict.fromkeys(agreed(problem, wording))
         instructed[instructions(problem)] = None
-    introduction = (Paragraph((Words(AGAIN),)), *instructed)
+    introduction = (paragraph(AGAIN), *instructed)
     question = Question(
         "exercise", TITLE, (), tuple(parts), content, introduction=introduction, conventions=tuple(conventions)
     )

@@ -26,9 +26,8 @@ from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.marking.marker.script import precision_of
 from symattn.marking.reports import words
-from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
-from symattn.marking.reports.worked import StudentWork
-from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
+from symattn.marking.reports.worked import LONGEST, LONGEST_TO_READ, StudentWork, as_read, short
+from symattn.page.document import Inlines, Math, Quoted, Strong, Words, as_text, begun, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs, step_in_signs
 from symattn.teaching.problems.derived import feedback
 from symattn.teaching.question import (
@@ -147,7 +146,7 @@ class ReportText:
         answer = self.asked(part)
         match said:
             case Grid() if not said.empty:
-                return (Math(self._matrix(said, verdicts)),)
+                return as_text(self._matrix(said, verdicts))
             case Grids():
                 known = answer.model if isinstance(answer, PropertyAnswer) else ()
                 named = (self._named(name, grid, name in known) for name, grid in said.grids.items())
@@ -263,10 +262,10 @@ class ReportText:
             return
         for one in self.report.marks:
             if one.code == "N" and one.given:
-                yield (Words(words.ANSWER_ALONE),), f"+{one.given}"
+                yield as_text(words.ANSWER_ALONE), f"+{one.given}"
         for notice in self.report.notices:
             if notice.marks:
-                yield (Words(words.TAKEN_OFF.get(notice.kind, words.DEDUCTION)),), f"−{notice.marks}"
+                yield as_text(words.TAKEN_OFF.get(notice.kind, words.DEDUCTION)), f"−{notice.marks}"
 
     def _marks_text(self, given: Sequence[Given]) -> str:
         """The marks by code, for a teacher; for a student, how many of how many."""
@@ -417,8 +416,7 @@ class ReportText:
         if not event.candidates or not (told := self._candidates(event)):
             if self.reader == "student" and (why := self._against_option(event)):
                 return why
-            unexplained = self._unexplained(event, shown)
-            return (Words(unexplained),) if unexplained else ()
+            return as_text(self._unexplained(event, shown))
         if self.reader == "student":
             if slips := self._slips(event):
                 return slips
@@ -456,17 +454,17 @@ class ReportText:
             called = known.called(lies)
             name = begun(wording.in_signs(called) if wording else in_signs(called, orientation=lies))
             # Of a mistake in one row alone, what is said of whole matrices would be untrue.
-            says = (Words(_sentence(candidate)),) if candidate.says else self._feedback(event, candidate.id)
+            says = as_text(_sentence(candidate)) if candidate.says else self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
             named = self.reader == "teacher"  # the name of a slip is the examiner's
-            name, says = begun((Words(slip.name),)) if named else (), self._advice(event, candidate)
+            name, says = begun(as_text(slip.name)) if named else (), self._advice(event, candidate)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
-            says = (Words(_sentence(candidate)),)
+            says = as_text(_sentence(candidate))
             counted = COUNTING.get(candidate.id)
             if self.reader == "student" and counted is not None and candidate.says == counted.name:
-                says = (Words(sentences(_sentence(candidate), message(counted.feedback))),)
+                says = as_text(sentences(_sentence(candidate), message(counted.feedback)))
         if self.reader == "teacher" and name:
-            how = (Words(_sentence(candidate)),) if candidate.says else says
+            how = as_text(_sentence(candidate)) if candidate.says else says
             return sentence("{code} – {name}", code=candidate.id, name=name), how
         return name, says
 
@@ -489,7 +487,7 @@ class ReportText:
 
     def _advice(self, event: Event, candidate: Candidate) -> Inlines:
         """What to do about a slip, in the words of its step: a softmax adds up powers."""
-        return (Words(SLIPS[candidate.id].advice(self._op(event.part))),)
+        return as_text(SLIPS[candidate.id].advice(self._op(event.part)))
 
     def _turned(self, event: Event, candidate: Candidate) -> str:
         """How a slip was made, in the rows and columns of a page that has tokens as columns."""
@@ -630,7 +628,7 @@ class ReportText:
         if 0 < len(before) <= MOST_LINES:
             return sentence("Right so far: {lines}.", lines=listing([self.short(name) for name in before]))
         if before:
-            return (Words(counted("The first line is right.", "The first {n} lines are right.", n=len(before))),)
+            return as_text(counted("The first line is right.", "The first {n} lines are right.", n=len(before)))
         verdicts = self._verdicts(first.part).values()
         right = sum(1 for v in verdicts if v.accepted)
         if first.part not in self.report.own or not 0 < right < len(verdicts):
@@ -707,9 +705,9 @@ class ReportText:
         count = sum(1 for v in verdicts if v.state == "wrong" and v.written.blank)
         if count and isinstance(answer, ChoiceAnswer):
             says = counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
-            yield (Words(says),)
+            yield as_text(says)
         elif count:
-            yield (Words(counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count)),)
+            yield as_text(counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count))
 
     def _at(self, cells: list[Cell], verdicts: Collection[Cell]) -> str:
         """The places that a remark is about, "" where it is about all of them."""
@@ -722,7 +720,7 @@ class ReportText:
             costs_nothing = notice.kind == "precision" and not notice.marks
             if notice.part == part and not (self.reader == "student" and costs_nothing):
                 told += _left_to_say(notice, self._instead(notice))
-        yield from ((Words(says),) for says in dict.fromkeys(told))
+        yield from (as_text(says) for says in dict.fromkeys(told))
 
     def _instead(self, notice: Notice) -> str:
         """What a student is told in place of a notice that asks for somebody's judgement; "" for the notice itself."""
@@ -749,13 +747,13 @@ class ReportText:
                 "There are {n} more mistakes, which are marked above. Correct these first.",
                 n=more,
             )
-            yield (Words(says),)
+            yield as_text(says)
         for notice in self.report.notices:
             if notice.part not in known:
                 instead = self._instead(notice) if self.alone else ""
-                yield from ((Words(says),) for says in _left_to_say(notice, instead))
+                yield from (as_text(says) for says in _left_to_say(notice, instead))
         if any(given.why and given.why.reason == "no working" for given in self.report.marks):
-            yield (Words(words.WITHOUT_WORKING),)
+            yield as_text(words.WITHOUT_WORKING)
         for given in self.report.marks:
             if given.code == "N":
                 code = f"N{given.given}" if self.reader == "teacher" else marks_in_words(given.given)
@@ -832,7 +830,7 @@ class ReportText:
         """The nearest lines that were written before: S′ and V."""
         d, step, wording = self.derivation(part), self.step(part), self.wording(part)
         if d is None or step is None or wording is None or step not in d:
-            return (Words(words.LINES_BEFORE),)
+            return as_text(words.LINES_BEFORE)
         found: list[str] = []
         to_do = [step]
         while to_do:
@@ -840,7 +838,7 @@ class ReportText:
                 if operand.name in d.givens or operand.name in found:
                     continue
                 (found if self._is_written(operand.name) else to_do).append(operand.name)
-        return listing([(Math(wording.name(name)),) for name in dict.fromkeys(found)]) or (Words(words.LINES_BEFORE),)
+        return listing([(Math(wording.name(name)),) for name in dict.fromkeys(found)]) or as_text(words.LINES_BEFORE)
 
 
 # ------------------------------------------------------------------------------------------------ marks and places
@@ -849,7 +847,7 @@ class ReportText:
 def remarked(remark: Remark) -> Inlines:
     """Where something was noticed in what was handed in, and what."""
     if not remark.where:
-        return (Words(remark.says),)
+        return as_text(remark.says)
     return sentence("{place}: {remark}", place=short(remark.where), remark=remark.says)
 
 

@@ -1,6 +1,8 @@
-"""An entry worked out in the student's own numbers: "row 1 of your Q times row 2 of your K is 1·0 + (−2)·2 + 0·1 = −4".
+"""What a student wrote, as formulas, and an entry worked out in the student's own numbers: "row 1 of your Q times row 2
+of your K is 1·0 + (−2)·2 + 0·1 = −4".
 
-The working is the rule of the operation, read as formulas, with the lines that were written as its operands.
+The working is the rule of the operation, read as formulas, with the lines that were written as its operands.  What was
+written is the tree that was read, drawn as it stands.
 """
 
 from __future__ import annotations
@@ -8,20 +10,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.misconceptions import Slipped, slips
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols
-from symattn.formula import Dots, Formula, Number, Relation, Sum, children, decimal, rebuilt, shortest
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols, tree
+from symattn.formula import (
+    Call,
+    Dots,
+    Formula,
+    Infinity,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Sum,
+    Text,
+    children,
+    decimal,
+    number,
+    rebuilt,
+    shortest,
+)
+from symattn.formula import Fraction as FormulaFraction
 from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.report import Cell
 from symattn.marking.marker.trace import may_be_raised
-from symattn.marking.reports.echo import as_read
-from symattn.page.document import Inlines, Math, in_turn, listing, sentence
+from symattn.marking.reports import words
+from symattn.page.document import Inlines, Math, Quoted, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording, guard_digits, read_off
 
 MOST_TERMS = 6
@@ -314,3 +337,61 @@ def shortened(formula: Formula) -> Formula:
 def _has_decimals(formula: Formula) -> bool:
     """Whether a decimal stands in a formula."""
     return (isinstance(formula, Number) and "." in formula.digits) or any(map(_has_decimals, children(formula)))
+
+
+# ---------------------------------------------------------------------------------------- what was written, as formulas
+
+LONGEST = 60
+"""Characters of a student's text that are shown."""
+
+LONGEST_TO_READ = 4000
+"""Characters that are shown to somebody who has to read the text."""
+
+
+def short(text: str, longest: int = LONGEST) -> Quoted:
+    """A student's text of any length, cut to what is shown of it."""
+    return Quoted(text if len(text) <= longest else text[:longest] + words.ELLIPSIS)
+
+
+def as_read(entry: Entry) -> Formula:
+    """An entry as it was read, a word as a word; as text, cut, where it was not read, or where it is long."""
+    if entry.word:
+        return Text(short(entry.word))
+    if entry.reading is None or len(entry.echo) > LONGEST:
+        return Text(short(entry.echo or entry.text))
+    return formula_of(entry.reading.tree)
+
+
+def formula_of(node: tree.Node) -> Formula:
+    """The formula that a tree says, nothing worked out."""
+    match node:
+        case tree.Number(value, digits=digits):
+            return Number(digits) if digits else number(value)
+        case tree.MinusInfinity():
+            return Negative(Infinity())
+        case tree.Symbol(name):
+            base, _, index = name.partition("_")
+            return Name(Quoted(base), (Number(index.strip("{}")),) if index else ())
+        case tree.Opposite(body):
+            return Negative(formula_of(body))
+        case tree.Total(terms):
+            return Sum(tuple(map(formula_of, terms)))
+        case tree.Product(factors):
+            return _product(tuple(map(formula_of, factors)))
+        case tree.Over(numerator, denominator):
+            return FormulaFraction(formula_of(numerator), formula_of(denominator))
+        case tree.Power(base, exponent):
+            return Power(formula_of(base), formula_of(exponent))
+        case tree.Apply("sqrt", (body,)):
+            return Root(formula_of(body))
+        case tree.Apply(function, ()):
+            return Name({"pi": "π"}.get(function, function))
+        case tree.Apply(function, arguments):
+            return Call(Name(function), tuple(map(formula_of, arguments)))
+        case _:
+            assert_never(node)
+
+
+def _product(factors: tuple[Formula, ...]) -> Product:
+    """3e² side by side; with a fraction in it with dots, for 1½ would be a sum."""
+    return Product(factors, "·" if any(isinstance(factor, FormulaFraction) for factor in factors) else "")

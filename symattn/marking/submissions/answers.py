@@ -131,7 +131,7 @@ def one_text(raw: Raw) -> str:
     return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, RawText) else raw.text
 
 
-# ------------------------------------------------------------------------------------ options that somebody chose
+# ------------------------------------------------------------------------------------------ options that somebody chose
 
 Options = frozenset[int]
 
@@ -177,7 +177,7 @@ def _speaks_of_options(reason: str, count: int) -> bool:
     return bool(_DENIED.search(reason)) or any(_place(letter, count) is not None for letter in letters)
 
 
-# ------------------------------------------------------------------------------------ letters and words
+# ------------------------------------------------------------------------------------------------ letters and words
 
 
 @cache
@@ -229,7 +229,7 @@ def _by_text(text: str, texts: Sequence[str]) -> Options | None:
     return own if len(own) == 1 and len(said) > 1 else None
 
 
-# ------------------------------------------------------------------------------------ one after the other
+# ------------------------------------------------------------------------------------------------ one after the other
 
 
 _MARKS = r"\[\s?[xX✓✔✗]?\s?\]|\(\s?\)|\([xX✓✔]\)|[☒☑☐□✓✔✅✗✘❌]"
@@ -283,7 +283,7 @@ def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool)
     return frozenset(words) if all(own.values()) and not (copied and any(words.values())) else None
 
 
-# ------------------------------------------------------------------------------------ answers that are no numbers
+# ------------------------------------------------------------------------------------------ answers that are no numbers
 
 
 def reader_of(part: Part) -> Callable[[str], Said] | None:

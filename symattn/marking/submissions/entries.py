@@ -159,7 +159,7 @@ def grid_of(rows: Iterable[Sequence[Entry]]) -> Grid:
     return Grid(tuple(zip(*columns, strict=True)))
 
 
-# ------------------------------------------------------------------------------------ what is written
+# ------------------------------------------------------------------------------------------------ what is written
 
 
 def visible(text: str) -> str:
@@ -355,7 +355,7 @@ def _agree(a: Entry, b: Entry) -> bool:
         return True
 
 
-# ------------------------------------------------------------------------------------ what it means
+# ------------------------------------------------------------------------------------------------ what it means
 
 
 def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> Entry:

@@ -104,7 +104,7 @@ _ANY = re.compile(
 _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
 
 
-# ------------------------------------------------------------------------------------ as an answer
+# ------------------------------------------------------------------------------------------------ as an answer
 
 _UNDEFINED = re.compile(
     r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
