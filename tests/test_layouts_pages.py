@@ -15,6 +15,7 @@ from catalogue_sheets import ROWS, sheet
 from commands import run
 from pypdf import PdfReader
 from sentences import refused_saying
+from writer_samples import paragraph, words
 
 import symattn
 from symattn.formula import Blank, MatrixOf, Name, Number, Relation
@@ -55,7 +56,7 @@ def texts(document):
 
 @pytest.mark.parametrize("boxes", [AnswerGrid(Name("Q"), 2, 2), Falk(MatrixOf(()), MatrixOf(()), MatrixOf(()))])
 def test_boxes_have_their_space_for_working_round_them(boxes):
-    asked, space, lines = Paragraph((Words("Work it out."),)), WorkingSpace(40), WorkingSpace(40, ruled=True)
+    asked, space, lines = paragraph("Work it out."), WorkingSpace(40), WorkingSpace(40, ruled=True)
     assert with_answer_space((asked, space, boxes)) == (asked, AnswerSpace(boxes, space))
     assert with_answer_space((asked, space)) == (asked, space)
     assert with_answer_space((asked, lines, boxes)) == (asked, lines, boxes)
@@ -111,8 +112,8 @@ def test_what_is_left_of_a_page_is_space_for_working(tmp_path):
 def test_a_row_of_a_table_is_on_one_page(size):
     """Also where a table is too high for what is left of a page: its rows have the same word at start and end."""
     long = " ".join(["word"] * 40)
-    rows = tuple(((Words(f"start{k} {long} end{k}"),), (Words("x"),)) for k in range(30))
-    document = Document("A sheet", (Table(((Words("What"),), (Words("How"),)), rows),), look=Look(text_size=size))
+    rows = tuple((words(f"start{k} {long} end{k}"), words("x")) for k in range(30))
+    document = Document("A sheet", (Table((words("What"), words("How")), rows),), look=Look(text_size=size))
     pages = texts(document)
     assert len(pages) > 1
     for k in range(30):
@@ -123,9 +124,9 @@ def test_a_row_of_a_table_is_on_one_page(size):
 
 def test_no_heading_in_large_print_is_left_alone():
     """Options that are nearly as high as a page go on on the next one."""
-    options = tuple((Words(f"option {k} " + "with some words " * 5),) for k in range(8))
-    asked = Together((Paragraph((Words("Tick everything that is true."),)), Choices(options)))
-    pages = texts(Document("A sheet", (Heading((Words("True or false"),)), asked), look=Look(text_size=24)))
+    options = tuple(words(f"option {k} " + "with some words " * 5) for k in range(8))
+    asked = Together((paragraph("Tick everything that is true."), Choices(options)))
+    pages = texts(Document("A sheet", (Heading(words("True or false")), asked), look=Look(text_size=24)))
     [page] = [page for page in pages if "True or false" in page]
     assert "option 0" in page.replace("\n", " ")
 
@@ -149,7 +150,7 @@ def test_aligned_lines_are_one_block_however_high_if_they_fit():
 
 def test_a_blank_in_a_table_has_room_for_handwriting():
     cell = (Math(Blank("integer")),)
-    table = Table(((Words("Matrix"),), (Words("Rows"),)), (((Words("Q"),), cell), ((Words("K"),), (Words("3"),))))
+    table = Table((words("Matrix"), words("Rows")), ((words("Q"), cell), (words("K"), words("3"))))
     assert write(Document("A sheet", (table,))).count("[#room-to-write") == 1
 
 

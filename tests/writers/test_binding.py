@@ -8,17 +8,18 @@ from check_pdf import faults
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pdf_marks import tags
+from writer_samples import words
 
 from symattn.formula import Text
-from symattn.page.document import Document, Math, PageBreak, Paragraph, Table, Words
+from symattn.page.document import Document, Math, PageBreak, Paragraph, Table
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.pdf import write_pdf
 
 
 def leaves(name, pages):
     """A part of so many pages, each of which says whose it is, and a table with heads that are named."""
-    table = Table(((Words("k"),), (Words(name),)), (((Words("1"),), (Words("2"),)),), row_heads=True)
-    said = [Paragraph((Words(f"{name} leaf {k}"),)) for k in range(1, pages + 1)]
+    table = Table((words("k"), words(name)), ((words("1"), words("2")),), row_heads=True)
+    said = [Paragraph(words(f"{name} leaf {k}")) for k in range(1, pages + 1)]
     blocks = [block for paragraph in said for block in (PageBreak(), paragraph)]
     return Leaves(name, write_pdf(Document("A title", (*blocks[1:], table), sheet=name)))
 

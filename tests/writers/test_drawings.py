@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pdf_marks import words_of
 from trials import tries
-from writer_samples import FIGURE, indexed, sheet
+from writer_samples import FIGURE, indexed, sheet, words
 
 from symattn.errors import columns_of
 from symattn.formula.nodes import Name, Number, Text
@@ -139,7 +139,7 @@ def test_a_frame_holds_its_boxes_and_no_others():
         (DiagramLayer(names), DiagramLayer(names), DiagramLayer((Text("X"),))),
         tuple(((1, k), (0, k)) for k in range(4)) + tuple(((2, 0), (1, k)) for k in range(4)),
         "",
-        (DiagramFrame(((0, 0), (0, 1), (1, 0), (1, 1)), (Words("left"),)), DiagramFrame(((0, 3), (1, 3)))),
+        (DiagramFrame(((0, 0), (0, 1), (1, 0), (1, 1)), words("left")), DiagramFrame(((0, 3), (1, 3)))),
     )
     drawing = drawn(diagram)
     frames, boxes = shapes(drawing, Frame), shapes(drawing, Box)
@@ -287,7 +287,7 @@ def test_pdf_has_every_label_of_a_figure():
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("format", ["text", "latex", "html", "typst", "markdown"])
 def test_heat_maps_side_by_side_keep_captions_and_numbers(small, format):
-    maps = HeatMaps(tuple(((Words(f"caption {k}"),), MAP) for k in range(7)), small)
+    maps = HeatMaps(tuple((words(f"caption {k}"), MAP) for k in range(7)), small)
     source = FORMATS[format].write(sheet(maps))
     assert all(source.count(f"caption {k}") == 1 for k in range(7))
     numbers = re.findall(r"0\.42", source)

@@ -1,10 +1,11 @@
-"""HTML as its readers meet it: in a browser, by keyboard, read out, in the dark, on a telephone and on paper."""
+"""HTML: well formed and complete in itself, and as readers meet it: in a browser, read out, in the dark, on paper."""
 
 import io
 import re
 import subprocess
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -30,15 +31,19 @@ from writer_samples import (
     matrix,
     n,
     over,
+    paragraph,
     sheet,
     times,
+    words,
 )
 
 import symattn
-from symattn.formula.nodes import NOTHING, Annotated, Blank, Shape
+from symattn.formula.nodes import NOTHING, Annotated, Blank, Marked, Shape
+from symattn.formula.speech import speak
 from symattn.page.document import (
     AnswerGrid,
     Choices,
+    Code,
     Columns,
     Display,
     Falk,
@@ -46,6 +51,7 @@ from symattn.page.document import (
     FillIns,
     Heading,
     HeatMap,
+    ItemList,
     Look,
     Math,
     Paragraph,
@@ -57,21 +63,18 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
-from symattn.page.writers.html import fragment, write
+from symattn.page.writers.common import visible
+from symattn.page.writers.html import formula, fragment, write
 
 TABLES = tables_beside(__file__)
-
-
-def words(text):
-    return (Words(text),)
 
 
 PRODUCT = matrix([3, 1, 12, 4], [0, 1, 2, -3], [9, 8, 7, 6])
 NAMES = (Annotated(n("X"), Shape(n(3), n(5), "cross"), "index"), W_Q)
 SOLVED = Solved(
-    (Paragraph(words("Work out the queries.")), AnswerGrid(n("Q"), 3, 4), WorkingSpace(40)),
+    (paragraph("Work out the queries."), AnswerGrid(n("Q"), 3, 4), WorkingSpace(40)),
     (AnswerGrid(n("Q"), 3, 4, filled=(((0, 0), n(3)),)),),
-    (Display((equal("Q", times("X", W_Q), times(X, W), PRODUCT),)), Paragraph(words("The worked solution."))),
+    (Display((equal("Q", times("X", W_Q), times(X, W), PRODUCT),)), paragraph("The worked solution.")),
     (Paragraph(words("A common wrong answer."), "M1 A2"),),
 )
 LAYOUTS = sheet(
@@ -82,8 +85,8 @@ LAYOUTS = sheet(
     Columns(
         (words("Step"), words("Working")),
         (
-            ((Paragraph(words("Queries")),), (Display((equal("Q", times(X, W)), equal(NOTHING, PRODUCT))),)),
-            ((Paragraph(words("Keys")),), (AnswerGrid(n("K"), 3, 4), WorkingSpace(30, ruled=True))),
+            ((paragraph("Queries"),), (Display((equal("Q", times(X, W)), equal(NOTHING, PRODUCT))),)),
+            ((paragraph("Keys"),), (AnswerGrid(n("K"), 3, 4), WorkingSpace(30, ruled=True))),
         ),
     ),
     Together((Heading(words("1. Queries"), 1, "[3]"), SOLVED)),
@@ -294,3 +297,106 @@ def test_the_font_goes_by_its_own_name_and_keeps_its_licence():
     assert names.getDebugName(1) == "Symattn Math"
     assert "GUST" in str(names.getDebugName(13))
     assert (Path(symattn.__file__).parent / "page" / "fonts" / "GUST-FONT-LICENSE.txt").is_file()
+
+
+# --- well formed ------------------------------------------------------------------------------------------------
+
+
+def squeezed(words):
+    return re.sub(r"\s+", "", words)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERYTHING if " 18 " not in name])
+def test_every_document_is_well_formed_and_complete_in_itself(name):
+    source = write(EVERYTHING[name])
+    whole = ElementTree.fromstring(source)
+    assert source.startswith("<!DOCTYPE html>")
+    assert whole.get("lang")
+    assert {element.tag for element in whole.iter()}.isdisjoint({"link", "img", "iframe", "object", "form"})
+    for element in whole.iter():
+        assert {"src", "href", "id"}.isdisjoint(element.attrib)
+        assert not any(key.startswith("on") for key in element.attrib)
+    assert source.count("url(") == source.count("url(data:font/woff2;base64,") == ("<math" in source)
+
+
+@pytest.mark.parametrize("solutions", ["blank", "key"])
+def test_a_page_to_fill_in_runs_the_one_script_that_keeps_what_is_typed(solutions):
+    for document in (ALL, sheet(Display((n(1),)))):
+        whole = tree(replace(document, solutions=solutions))
+        scripts = [element.text or "" for element in whole.iter("script")]
+        asks = solutions == "blank" and any(element.tag in ("input", "textarea") for element in whole.iter())
+        assert len(scripts) == len(list(whole.iter("button"))) == asks
+        policy = next(meta for meta in whole.iter("meta") if meta.get("http-equiv") == "Content-Security-Policy")
+        digests = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+        assert re.findall("script-src[^;]*", policy.get("content", "")) == [f"script-src 'sha256-{d}'" for d in digests]
+
+
+@pytest.mark.parametrize("words", [words for words in HOSTILE if words.strip()])
+def test_text_is_text_wherever_it_stands(words):
+    blocks = (
+        Heading((Words(words),), 1, words),
+        Paragraph((Words(words), Strong(words), Code(words)), words),
+        ItemList(((Words(words),),)),
+        Table(((Words(words),),), (((Words(words),),),)),
+        FillIns((FillIn((Words(words),), value=words, after=(Words(words),)),)),
+        Choices(((Words(words),),)),
+        HeatMap(((0,),), words, words=((words,),)),
+        Display((n(words),)),
+    )
+    whole = tree(sheet(*blocks, sheet=words, recipe=words, subtitle=words, fields=(words,)))
+    body = whole.find("body")
+    assert squeezed("".join(body.itertext())).count(squeezed(visible(words))) >= 16
+
+
+def test_formulas_are_well_formed_and_have_their_words():
+    for shown in FORMULAS.values():
+        found = list(tree(sheet(Paragraph((Math(shown),)), Display((shown,)))).iter("math"))
+        assert found
+        assert {element.get("alttext") for element in found} == {visible(speak(shown))}
+
+
+def test_a_formula_in_mathml():
+    assert formula(over(1, n(-2))) == (
+        '<mfrac><mrow><mn>1</mn></mrow><mrow><mo form="prefix">−</mo><mn>2</mn></mrow></mfrac>'
+    )
+    assert formula(equal("S", matrix([1, 2]))) == (
+        '<mi>S</mi><mo>=</mo><mrow><mo form="prefix">[</mo><mtable class="matrix"><mtr><mtd><mn>1</mn></mtd>'
+        '<mtd><mn>2</mn></mtd></mtr></mtable><mo form="postfix">]</mo></mrow>'
+    )
+
+
+def test_the_arity_of_mathml():
+    """Elements that take two or three children have two or three."""
+    counts = {"mfrac": 2, "msup": 2, "msub": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
+    seen = set()
+    for element in tree(sheet(Display(tuple(FORMULAS.values())))).iter():
+        if element.tag in counts:
+            seen.add(element.tag)
+            assert len(element) == counts[element.tag]
+    assert seen == set(counts)
+
+
+def test_signs_of_marking_are_heard():
+    [element] = tree(sheet(Paragraph((Math(Marked(n(2), "✗", "wrong")),)))).iter("math")
+    assert element.get("aria-label") == "2 wrong"
+    [plain] = tree(sheet(Paragraph((Math(n(2)),)))).iter("math")
+    assert plain.get("aria-label") is None  # a reader of MathML does better
+
+
+def test_tables_have_scopes():
+    whole = tree(
+        sheet(
+            Table((words("a"), words("b")), ((words("c"), words("d")),), row_heads=True),
+            AnswerGrid(n("S"), 2, 3, filled=(((1, 2), n(7)),)),
+        )
+    )
+    table, grid = whole.iter("table")
+    assert [(th.text, th.get("scope")) for th in table.iter("th")] == [("a", "col"), ("b", "col"), ("c", "row")]
+    assert [th.get("scope") for th in grid.iter("th")] == ["col"] * 3 + ["row"] * 2
+    cells = [["".join(td.itertext()) for td in row.iter("td")] for row in grid.findall("tbody/tr")]
+    assert cells == [["", "", ""], ["", "", "7"]]
+
+
+def test_what_is_ticked_is_not_told_by_a_sign_alone():
+    whole = tree(sheet(Choices((words("x"), words("y")), ticked=frozenset({1}))))
+    assert [box.get("aria-label") for box in whole.iter("span") if box.get("role") == "img"] == ["not ticked", "ticked"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
-from writer_samples import sheet
+from writer_samples import paragraph, sheet
 
 from symattn.errors import InputError
 from symattn.formula.nodes import Name, Text
@@ -18,10 +18,10 @@ from symattn.page.writers import latex, pdf
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import render
 
-LATIN = sheet(Paragraph((Words("Plain words, naïve αβ — 1/2."),)))
+LATIN = sheet(paragraph("Plain words, naïve αβ — 1/2."))
 CHINESE = sheet(Paragraph((Words("张伟 注意力"), Strong("矩阵"))), sheet="名")
 RUSSIAN = sheet(Paragraph((Words("Привет Ђорђе"), Strong("код"), Code("код"), Math(Text("п")), Math(Name("п")))))
-MIXED = sheet(Paragraph((Words("张伟 한국 Привет 😀"),)))
+MIXED = sheet(paragraph("张伟 한국 Привет 😀"))
 
 
 def only(monkeypatch, *names, embedded=False):
@@ -127,7 +127,7 @@ def test_no_other_engine_would_have_lost_less(lost):
 
 @pytest.mark.parametrize(
     ("document", "wanted"),
-    [(LATIN, False), (CHINESE, True), (RUSSIAN, True), (sheet(Paragraph((Words("😀 שלום"),))), False)],
+    [(LATIN, False), (CHINESE, True), (RUSSIAN, True), (sheet(paragraph("😀 שלום")), False)],
 )
 def test_other_engines_are_asked_where_they_may_help(document, wanted):
     assert latex.has_letters_for_others(latex.complete(document)) is wanted

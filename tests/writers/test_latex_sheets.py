@@ -11,7 +11,7 @@ import pytest
 from check_latex import complaints_of_class, trouble
 from pdf_marks import words_of
 from pypdf import PdfReader
-from writer_samples import W_Q, equal, indexed, matrix, n, sheet, times
+from writer_samples import SOLVED, W_Q, equal, indexed, matrix, n, paragraph, sheet, times, words
 
 from symattn.api import make_recipe
 from symattn.formula.nodes import Name, Power
@@ -34,17 +34,6 @@ from symattn.page.writers import latex, pdf
 from symattn.page.writers.latex_text import escaped
 from symattn.teaching.sheets import Setting, render, sheets, write_documents, write_sheets
 
-
-def said(text):
-    return Paragraph((Words(text),))
-
-
-SOLVED = Solved(
-    (said("asked words"), AnswerGrid(n("S"), 2, 2)),
-    (said("partly words"), AnswerGrid(n("S"), 2, 2, filled=(((0, 0), n(7)),))),
-    (said("worked words & more"), Display((equal("S", matrix([1, 2], [3, 4])),))),
-    (Paragraph((Words("key words"),), "M1 A2"),),
-)
 SHOWN = {"blank": {"asked"}, "partly": {"partly"}, "worked": {"worked"}, "key": {"worked", "key"}}
 
 
@@ -61,7 +50,7 @@ def test_the_switch_stands_as_the_document_says():
 
 
 def test_what_is_asked_and_partly_done_alike_stands_there_once():
-    page = sheet(Solved((said("same"),), (said("same"),), (said("done"),)), solutions="key")
+    page = sheet(Solved((paragraph("same"),), (paragraph("same"),), (paragraph("done"),)), solutions="key")
     source = latex.write_beside_macros(page)
     assert source.count("same") == 1
     assert "\\begin{asked}" in source
@@ -134,7 +123,7 @@ LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 )
 def test_schemes_compile_at_every_size(inside, size):
     scheme = Falk(LEFT, ABOVE, inside, (n("X"), W_Q))
-    page = sheet(scheme, Columns(((Words("Step"),), (Words("Working"),)), (((said("Do it."),), (scheme,)),)))
+    page = sheet(scheme, Columns((words("Step"), words("Working")), (((paragraph("Do it."),), (scheme,)),)))
     page = replace(page, look=Look(text_size=size))
     assert list(trouble(latex.write(page), pdf.latex_engine())) == []
 
@@ -162,8 +151,8 @@ def test_the_columns_of_a_scheme_are_level():
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other():
-    long = tuple(said(f"line {i}") for i in range(120))
-    page = sheet(Columns(((Words("Step"),), (Words("Working"),)), (((said("left words"),), long),)))
+    long = tuple(paragraph(f"line {i}") for i in range(120))
+    page = sheet(Columns((words("Step"), words("Working")), (((paragraph("left words"),), long),)))
     data, log = pdf.latex_pdf(latex.write(page))
     assert "Overfull" not in log
     assert all(f"line {i}" in words_of(data) for i in (0, 60, 119))
@@ -181,7 +170,7 @@ def uprights(page):
 @pytest.mark.parametrize("lines", [18, 26, 38])
 def test_a_frame_to_write_in_stays_on_one_page(lines):
     """It is as high as it was asked for."""
-    page = sheet(*(said(f"line {i}") for i in range(lines)), WorkingSpace(90))
+    page = sheet(*(paragraph(f"line {i}") for i in range(lines)), WorkingSpace(90))
     engine = shutil.which("pdflatex") or pdf.embedded_engine()
     if engine is None:
         pytest.skip("no pdfTeX is installed, whose rules can be read")
@@ -254,7 +243,7 @@ def test_settings_of_one_sheet_end_with_it(tmp_path):
 def test_large_print_has_a_master_of_its_own():
     beside = latex.Folder()
     for k, size in enumerate((11, 11, 18, 18, 24)):
-        page = replace(sheet(said("x")), look=Look(text_size=size))
+        page = replace(sheet(paragraph("x")), look=Look(text_size=size))
         beside.add(f"papers/{k}", latex.write_beside_macros(page), "papers/class")
     files = dict(beside.files())
     assert list(files) == ["papers/symattn.sty", "papers/class.tex", "papers/class-18pt.tex"]
@@ -263,7 +252,7 @@ def test_large_print_has_a_master_of_its_own():
 
 
 def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
-    page = sheet(said("x"))
+    page = sheet(paragraph("x"))
     assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
     assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text("utf-8")
     assert "\\usepackage{symattn}" not in render(page, "latex")[1].decode()
@@ -273,8 +262,8 @@ def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path):
 
 
 def marked(*parts, whole, label="Question 1."):
-    question = Heading((Words("Scores"),), 1, f"[{whole}]", (Words(label),), "question")
-    headings = (Heading((Words("S"),), 2, marks, (Words("(a)"),), "part") for marks in parts)
+    question = Heading(words("Scores"), 1, f"[{whole}]", words(label), "question")
+    headings = (Heading(words("S"), 2, marks, words("(a)"), "part") for marks in parts)
     return (question, *headings)
 
 
@@ -318,7 +307,7 @@ def test_tex_adds_marks_up_and_every_sheet_of_a_class_has_its_own_sums(tmp_path)
 
 
 def test_what_tex_cannot_print_is_listed(caplog):
-    page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
+    page = sheet(paragraph("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
     source = latex.write_beside_macros(page)
     assert "\\sheetcharacters{041F=P,0432=v,0435=e,0438=i,0440=r,0442=t,4E2D,540D,6587}" in source
     assert "né 中文 \\unprintable{1F600} Привет" in source
@@ -331,7 +320,7 @@ def test_what_tex_cannot_print_is_listed(caplog):
 
 def test_text_that_looks_like_codes_of_letters_stays():
     text = "\\unprintable{4E2D} \x00 \\sheetcharacters{4E2D}"
-    source = latex.write_beside_macros(Document(text, (said(text),), fields=(text,)))
+    source = latex.write_beside_macros(Document(text, (paragraph(text),), fields=(text,)))
     assert "中" not in source
     assert source.count(escaped(text)) == 3
     assert "\n\\sheetcharacters" not in source
@@ -349,7 +338,7 @@ def test_what_is_wrong_in_a_class_is_found_and_named(fault, monkeypatch):
             return written(document).replace("\nwords\n", f"\n{words}\n")
 
         monkeypatch.setattr(latex, name, spoilt)
-    documents = [(name, sheet(said("words"), sheet=name)) for name in ("one", "two", "three")]
+    documents = [(name, sheet(paragraph("words"), sheet=name)) for name in ("one", "two", "three")]
     found = list(complaints_of_class(documents, pdf.latex_engine()))
     assert found
     assert all(complaint.startswith("two: ") for complaint in found)

@@ -9,7 +9,7 @@ import check_latex
 import pytest
 from catalogue_sheets import every_row, page
 from commands import refusal, run
-from writer_samples import matrix, n, sheet
+from writer_samples import SOLVED, matrix, n, paragraph, sheet, words
 
 from symattn.api import derive, make_recipe
 from symattn.errors import InputError
@@ -20,7 +20,7 @@ from symattn.page.writers import FORMATS, latex, pdf
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import sheets
 
-PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
+PAGE = sheet(paragraph("some words"), sheet="3f9a")
 
 
 def put(folder, name, text):
@@ -109,12 +109,12 @@ def for_exam(document):
 
 
 def heading(label, title, level, marks):
-    return Heading((Words(title),), level, marks, (Words(label),), "question" if level == 1 else "part")
+    return Heading(words(title), level, marks, words(label), "question" if level == 1 else "part")
 
 
 def test_words_that_look_like_a_number_make_no_question():
     """A heading is what it is made as: a lemma's number, or a letter in brackets, counts nothing."""
-    source = for_exam(sheet(Heading((Words("Lemma 1. Masks"),)), Heading((Words("(a) remark"),), 2)))
+    source = for_exam(sheet(Heading(words("Lemma 1. Masks")), Heading(words("(a) remark"), 2)))
     body = source.rpartition("\\makesheettitle")[2]
     assert not re.search(r"\\(?:question|part)\b", body)
     assert "Lemma 1. Masks" in body
@@ -122,12 +122,12 @@ def test_words_that_look_like_a_number_make_no_question():
 
 def test_parts_carry_the_marks_of_their_question():
     source = for_exam(sheet(
-        Together((heading("Question 1.", "Masks", 1, "[5]"), Paragraph((Words("Given."),)))),
+        Together((heading("Question 1.", "Masks", 1, "[5]"), paragraph("Given."))),
         heading("(a)", "First", 2, "M1 A2"),
-        Paragraph((Words("Do it."),)),
+        paragraph("Do it."),
         heading("(b)", "Second", 2, "[2]"),
         heading("Question 2.", "Shapes", 1, "[4]"),
-        Heading((Words("Data sheet"),), 1),
+        Heading(words("Data sheet"), 1),
         heading("Question 1.", "Masks", 1, ""),
     ))  # fmt: skip
     body = source.rpartition("\\makesheettitle")[2]
@@ -142,16 +142,8 @@ def test_parts_carry_the_marks_of_their_question():
     ]  # fmt: skip
 
 
-SOLVED = Solved(
-    (Paragraph((Words("asked words"),)), AnswerGrid(n("S"), 2, 2)),
-    (Paragraph((Words("partly words"),)),),
-    (Display((matrix([1, 2], [3, 4]),)), Paragraph((Words("worked words"),))),
-    (Paragraph((Words("key words"),)),),
-)
-
-
 def test_solutions_are_those_of_the_class():
-    blocks = (heading("1.", "Scores", 1, "[2]"), SOLVED, Solved((), (), (), (Paragraph((Words("after"),)),)))
+    blocks = (heading("1.", "Scores", 1, "[2]"), SOLVED, Solved((), (), (), (paragraph("after"),)))
     key = for_exam(sheet(*blocks, solutions="key"))
     assert "\n\\printanswers" in key
     assert re.search(r"\\ifprintanswers\\else\nasked words.*?\\fi\n\\begin\{solution\}.*worked words", key, re.DOTALL)
@@ -164,7 +156,7 @@ def test_solutions_are_those_of_the_class():
 
 
 def test_options_are_those_of_the_class():
-    page = sheet(Choices(((Words("yes"),), (Words("no"),)), ticked=frozenset({1})))
+    page = sheet(Choices((words("yes"), words("no")), ticked=frozenset({1})))
     assert "\\begin{choices}\n  \\choice yes\n  \\CorrectChoice no\n\\end{choices}" in for_exam(page)
 
 
@@ -277,11 +269,11 @@ def test_boxes_tables_and_options_are_plain():
     assert source.count("\\hspace{12mm}") == 5
     assert re.search(r"S =\n *\\left\[", source)
     assert "S =" not in body(sheet(AnswerGrid(NOTHING, 2, 3)))
-    ticked = body(sheet(Choices(((Words("yes"),), (Words("no"),)), ticked=frozenset({1}))))
+    ticked = body(sheet(Choices((words("yes"), words("no")), ticked=frozenset({1}))))
     assert re.findall(r"\\item\[\\fbox\{(.*?)\}~\\textbf\{(\w)\.\}\]", ticked) == [
         ("$\\phantom{\\times}$", "A"), ("$\\times$", "B"),
     ]  # fmt: skip
-    row = ((Words("a & b"),), (Words("c"),))
+    row = (words("a & b"), words("c"))
     assert "\\begin{tabular}{@{}ll@{}}\n\\hline\n  \\textbf{a \\& b} & " in body(sheet(Table(row, (row,))))
 
 

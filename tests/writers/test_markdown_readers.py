@@ -5,7 +5,7 @@ from check_markdown import displayed, lost, readers, tables
 from tables import tables_beside
 from writer_exam_samples import EVERYTHING
 from writer_markdown_rules import lint
-from writer_samples import FORMULAS, equal, matrix, n, sheet
+from writer_samples import FORMULAS, equal, matrix, n, paragraph, sheet, words
 
 from symattn.page.document import (
     AnswerGrid,
@@ -145,19 +145,19 @@ def test_falk_too_wide_for_a_line_stands_one_after_another():
     assert lines[0].startswith("    Q = [")
 
 
-STEP = (Paragraph((Words("Scores"),)),)
+STEP = (paragraph("Scores"),)
 
 
 def test_columns_of_lines_are_a_table(reader):
     working = (Display((equal("s", 2),)),)
-    source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, ())))))
+    source = markdown(sheet(Columns((words("Step"), words("Working")), ((STEP, working), (STEP, ())))))
     assert tables(source) == [[[" Step ", " Working "], [" Scores ", " s = 2 "], [" Scores ", "  "]]]
     assert lost(source, reader) == []
 
 
 def test_columns_of_more_stand_one_after_another():
-    working = (Display((equal("S", PRODUCT),)), Paragraph((Words("done"),)))
-    source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working),))))
+    working = (Display((equal("S", PRODUCT),)), paragraph("done"))
+    source = markdown(sheet(Columns((words("Step"), words("Working")), ((STEP, working),))))
     assert lint(source) == []
     assert tables(source) == []
     assert source.index("Scores") < source.index("bmatrix") < source.index("done")
@@ -165,7 +165,7 @@ def test_columns_of_more_stand_one_after_another():
 
 def test_columns_in_text_stand_side_by_side():
     working = (Display((equal("S", PRODUCT),)),)
-    lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, working))))
+    lines = drawn(Columns((words("Step"), words("Working")), ((STEP, working), (STEP, working))))
     assert lines[0].index("│") == lines[2].index("│") == lines[1].index("┼")
     assert "Step" in lines[0]
     assert "Working" in lines[0]
@@ -174,9 +174,9 @@ def test_columns_in_text_stand_side_by_side():
 
 
 def test_columns_that_do_not_fit_stand_one_after_another():
-    heads = tuple((Words(letter * 31),) for letter in "abc")
+    heads = tuple(words(letter * 31) for letter in "abc")
     wide = (Table(heads, (tuple((Math(n(letter)),) for letter in "xyz"),)),)
-    lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, wide),)))
+    lines = drawn(Columns((words("Step"), words("Working")), ((STEP, wide),)))
     assert not any("┼" in line for line in lines)
 
 

@@ -18,7 +18,7 @@ from catalogue_sheets import sheet as sheet_of
 from check_notebook import complaints, sources
 from tables import tables_beside
 from writer_exam_samples import EVERYTHING
-from writer_samples import HOSTILE, sheet
+from writer_samples import HOSTILE, paragraph, sheet, words
 
 import symattn.derivation.ops
 from symattn.api import derive
@@ -29,7 +29,7 @@ from symattn.foundation.dice import Dice
 from symattn.marking.submissions import entry
 from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.code import read_code
-from symattn.page.document import Heading, Paragraph, Program, Words, WorkingSpace
+from symattn.page.document import Heading, Program, WorkingSpace
 from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.papers import Copy, key, paper
 from symattn.teaching.exam.spec import ExamSpec
@@ -87,7 +87,7 @@ def test_every_example_is_a_notebook_that_runs(name):
 
 
 def test_identities_follow_from_content():
-    document = sheet(Heading((Words("a"),)), Program("1"), Heading((Words("a"),)), Program("1"))
+    document = sheet(Heading(words("a")), Program("1"), Heading(words("a")), Program("1"))
     cells = json.loads(notebook.write(document))["cells"]
     more = json.loads(notebook.write(sheet(Program("0"), *document.blocks)))["cells"]
     assert len({cell["id"] for cell in cells}) == len(cells) == 5
@@ -96,13 +96,13 @@ def test_identities_follow_from_content():
 
 def test_a_program_is_left_out_everywhere_else():
     for name, writer in FORMATS.items():
-        text = writer.write(sheet(Paragraph((Words("before"),)), Program("S_secret = 1"), Paragraph((Words("after"),))))
+        text = writer.write(sheet(paragraph("before"), Program("S_secret = 1"), paragraph("after")))
         assert ("S_secret" in text) == (name == "notebook")
 
 
 def test_space_for_working_is_a_cell_where_there_is_no_program():
     space = WorkingSpace(30)
-    blocks = (Heading((Words("a"),)), space, Program("Q = ..."), Heading((Words("b"),)), space)
+    blocks = (Heading(words("a")), space, Program("Q = ..."), Heading(words("b")), space)
     said = sources(sheet(*blocks), "markdown")
     assert [source for source in said if "Working" in source] == ["Working:"]
     assert said.index("## b") + 1 == said.index("Working:")

@@ -13,7 +13,7 @@ from catalogue_sheets import sheet as sheet_of
 from check_pdf import complaints
 from pdf_marks import LEFT, RIGHT, ink, pages, words_on
 from printed_lines import value
-from writer_samples import equal, indexed, n, over, plus, sheet
+from writer_samples import equal, indexed, n, over, paragraph, plus, sheet, words
 
 from symattn.exact import Matrix
 from symattn.formula.nodes import (
@@ -41,7 +41,6 @@ from symattn.page.document import (
     Paragraph,
     Program,
     Table,
-    Words,
     all_blocks,
     settled,
 )
@@ -143,8 +142,8 @@ def _matrices(blocks):
 
 @pytest.mark.parametrize("purpose", ["", "every row"])
 def test_marks_stand_in_the_heading_with_what_they_are_for(purpose):
-    part = Part("S", (Words("Scores"),), (), (), MatrixAnswer(Matrix([[1]])), (Mark("M", 1), Mark("A", 1, purpose)))
-    blocks = (Heading((Words("Scores"),), 1, "[2]"), Display((equal("A", 1),)), *marking(part))
+    part = Part("S", words("Scores"), (), (), MatrixAnswer(Matrix([[1]])), (Mark("M", 1), Mark("A", 1, purpose)))
+    blocks = (Heading(words("Scores"), 1, "[2]"), Display((equal("A", 1),)), *marking(part))
     (page,) = pages(plain(sheet(*blocks)))
     said = f" ({purpose})" if purpose else ""
     assert f"Scores M1 A1{said} [2]" in words_on(page)
@@ -154,7 +153,7 @@ def test_marks_stand_in_the_heading_with_what_they_are_for(purpose):
 def test_marks_stay_where_they_are_if_no_heading_has_room_for_them():
     said = "A1: every row that is right, and every other one. " * 3
     for blocks in (
-        (Heading((Words("Scores"),), 1, "[2]"), Paragraph((Words(said),), "M1 A1", f"M1 A1 ({said})")),
+        (Heading(words("Scores"), 1, "[2]"), Paragraph(words(said), "M1 A1", f"M1 A1 ({said})")),
         (Paragraph(ONLY_MARKS, "M1 A1", "M1 A1"),),
     ):
         source = typst.write(sheet(*blocks))
@@ -205,7 +204,7 @@ def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(
 
 
 def _question(number, *blocks):
-    return [Heading((Words("Step"),), 1, label=(Words(f"{number}."),), of="question"), *blocks]
+    return [Heading(words("Step"), 1, label=words(f"{number}."), of="question"), *blocks]
 
 
 @pytest.mark.parametrize(("digits", "count"), [(5, 1), (5, 2), (5, 7), (20, 3), (60, 4)])
@@ -228,8 +227,8 @@ def _blocks_of(placed):
 
 
 def test_a_question_with_a_table_stands_alone():
-    table = Table(((Words("a"),),), (((Words("b"),),),))
-    blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, Paragraph((Words("Of these:"),)), table)]
+    table = Table((words("a"),), ((words("b"),),))
+    blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, paragraph("Of these:"), table)]
     assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
 
 
@@ -237,7 +236,7 @@ def test_a_question_with_a_table_stands_alone():
 def test_options_stand_beside_a_picture_where_there_is_room(columns, digits, size):
     """Of 174 mm, 12 cells of 10 mm leave too little, and 3 of them less than 64 digits need; so does large print."""
     picture = HeatMap(((0,) * columns,) * 3, "A picture.", row_labels=(n("q"),) * 3)
-    options = Choices(((Math(n("1" * digits)),), (Words("None of them."),)))
+    options = Choices(((Math(n("1" * digits)),), words("None of them.")))
     document = sheet(picture, options, look=Look(text_size=size))
     beside = columns < 12 and size == 11 and digits < 64
     assert typst.write(document).count("#pictured(") == beside
@@ -299,7 +298,7 @@ def test_what_is_too_wide_becomes_a_sum_with_its_value(product, limit):
 def _of_headings(count):
     """Headings and equations, as keys have them."""
     line = Display((equal("x", 1),))
-    blocks = [block for k in range(count) for block in (Heading((Words(f"Step {k}"),), 1), line)]
+    blocks = [block for k in range(count) for block in (Heading(words(f"Step {k}"), 1), line)]
     return replace(sheet(*blocks), solutions="key")
 
 
@@ -322,7 +321,7 @@ def plain(document):
 @pytest.mark.parametrize("questions", [0, 2])
 def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questions):
     """Of headings with an equation, and twelve lines below the last one, which the page before has no room for."""
-    lines = tuple(Paragraph((Words(f"line {k}"),)) for k in range(12))
+    lines = tuple(paragraph(f"line {k}") for k in range(12))
     made = (replace(document := _of_headings(count), blocks=(*document.blocks, *lines)) for count in range(10, 60))
     document = next(document for document in made if len(pages(plain(document))) == 2)
     source, _ = typst.written(document, ends=True)
@@ -363,8 +362,8 @@ def test_a_pdf_whose_pages_cannot_be_told_is_taken_as_it_is(monkeypatch):
 
 @pytest.mark.parametrize("form", ["typst", "html", "latex", "text", "markdown"])
 def test_programs_part_nothing(form):
-    marks, line = Paragraph((Words("Marks"),), "M1 A1"), Display((equal("x", 1),))
-    without, program = (Heading((Words("Step"),), 1), line, marks), Program("x = 1")
+    marks, line = Paragraph(words("Marks"), "M1 A1"), Display((equal("x", 1),))
+    without, program = (Heading(words("Step"), 1), line, marks), Program("x = 1")
     among = tuple(chain.from_iterable((block, program) for block in without))
     assert FORMATS[form].write(sheet(*among)) == FORMATS[form].write(sheet(*without))
 

@@ -8,7 +8,7 @@ from check_pdf import complaints, faults
 from pdf_marks import pages, tags, words_on
 from test_writers_formulas import numbers
 from writer_exam_samples import EVERYTHING
-from writer_samples import W_Q, WEIGHT, equal, indexed, matrix, n, over, sheet
+from writer_samples import W_Q, WEIGHT, equal, indexed, matrix, n, over, paragraph, sheet, words
 
 import symattn
 from symattn.formula.nodes import Blank, MatrixOf, Name, Number, Text
@@ -44,13 +44,13 @@ LAYOUTS = sheet(
     Falk(BLANKS, BLANKS, AnswerGrid(n("S"), 3, 3, filled=(((0, 0), n(4)),))),
     Falk(matrix([WEIGHT, over(1, 2)]), matrix([1], [2], bracket="("), matrix([WEIGHT])),
     Falk(matrix([*range(20)]), matrix(*[[*range(20)]] * 20), AnswerGrid(n("A"), 1, 20, "exponential")),
-    Columns(((Words("Step"),), (Words("Working"),)), (
+    Columns((words("Step"), words("Working")), (
         ((Paragraph((Strong("Queries "), Math(n("Q")))), Display((equal("Q", W_Q),))),
          (Display((equal("Q", PRODUCT, PRODUCT, PRODUCT, PRODUCT),)), AnswerGrid(n("Q"), 3, 4, "exponential"))),
-        ((Paragraph((Words("Output"),), "[3]"),),
+        ((Paragraph(words("Output"), "[3]"),),
          (WorkingSpace(40), Entries(tuple(equal(indexed("q", i, j), WEIGHT) for i in (1, 2) for j in (1, 2)), 2))),
     )),
-    Solved((Paragraph((Words("asked"),)),), (), (Paragraph((Words("solution"),)),), (Paragraph((Words("marks"),)),)),
+    Solved((paragraph("asked"),), (), (paragraph("solution"),), (paragraph("marks"),)),
 )  # fmt: skip
 
 LOOKS = [
@@ -74,7 +74,7 @@ def test_checkers_find_nothing_in_any_layout(look):
 
 
 def test_the_checks_find_faults():
-    wide = sheet(Paragraph((Words("a"),)), sheet="x" * 5)
+    wide = sheet(paragraph("a"), sheet="x" * 5)
     data = write_pdf(wide)
     assert faults(data) == []
     spoilt = data.replace(b"<pdfuaid:part>1", b"<pdfuaid:part>2").replace(b"/Lang(en)", b"/Lang(??)")
@@ -88,7 +88,7 @@ def test_paper(paper, size):
 
 
 def test_lines_break_at_the_same_words_on_both_papers():
-    page = sheet(*[Paragraph((Words("some words that go on and on, " * 30),))] * 3)
+    page = sheet(*[paragraph("some words that go on and on, " * 30)] * 3)
     a4, letter = (
         [line for part in pages(write_pdf(replace(page, look=Look(paper=paper)))) for line in
          part.extract_text().split("\n") if "words" in line]
@@ -127,7 +127,7 @@ def test_formulas_about_as_wide_as_a_line_stay_within_the_margins():
     lines = [
         line for line in sums if 16 < width(line) < 20 or 36 < width(line) < 43.3
     ]  # words may be 2.2 times as wide
-    between = Paragraph((Words("and"),))
+    between = paragraph("and")
     blocks = [block for line in lines for block in (Display((line,)), between, Entries((line,) * 4, 4), between)]
     assert faults(write_pdf(sheet(*blocks))) == []
 

@@ -9,6 +9,7 @@ import pytest
 from check_pdf import faults
 from pdf_marks import words_of
 from pypdf import PdfReader
+from writer_samples import paragraph, words
 
 from symattn.formula.nodes import MatrixOf, Name, Number, Text
 from symattn.foundation.installed import fonts
@@ -48,7 +49,7 @@ def everywhere(name):
     return Document(
         name,
         (
-            Heading((Words(name),)),
+            Heading(words(name)),
             Paragraph((Words(name), Words(" "), Strong(name), Words(" "), Code(name))),
             Paragraph((Math(Text(name)), Math(Name(name)), Math(Name("q", (Text(name),))))),
         ),
@@ -121,7 +122,7 @@ def test_only_documents_that_need_them_see_fonts_of_the_machine(monkeypatch):
 @pytest.mark.usefixtures("without_fonts")
 def test_a_letter_without_a_transliteration_is_shown_by_its_code():
     assert coverage.shown("a\ufffd") == [(True, "a"), (False, "\ufffd")]
-    assert "U+FFFD" in words_of(write_pdf(Document("a\x00b", (Paragraph((Words("a\x00b"),)),))))
+    assert "U+FFFD" in words_of(write_pdf(Document("a\x00b", (paragraph("a\x00b"),))))
 
 
 def test_the_list_says_what_the_font_of_chinese_has():

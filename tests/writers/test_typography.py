@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pypdf
 import pytest
+from writer_samples import words
 
 from symattn.formula.nodes import (
     Fraction,
@@ -160,7 +161,7 @@ def everything(size):
             Paragraph(tuple(Math(formula) for formula in SMALL[:3])),
             Display(SMALL),
             WorkingSpace(30, "1."),
-            Table(tuple((Words(f"then {i}"),) for i in range(3)), (wide, wide)),
+            Table(tuple(words(f"then {i}") for i in range(3)), (wide, wide)),
         ),
         sheet="ABCD-EFGH",
         recipe="symattn worksheet self_attention --seed 7",

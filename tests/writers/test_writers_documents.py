@@ -10,11 +10,11 @@ from pdf_marks import words_of
 from test_writers_formulas import numbers
 from writer_exam_samples import EVERYTHING
 from writer_markdown_rules import lint
-from writer_samples import ALL, DEEP, FORMULAS, equal, matrix, n, plus, sheet
+from writer_samples import ALL, DEEP, FORMULAS, equal, matrix, n, paragraph, plus, sheet, words
 
 from symattn.formula.nodes import NOTHING, Blank, Fraction, Name, Number, Product, Relation, Sum, Text, children
 from symattn.formula.width import fold, width
-from symattn.page.document import AnswerGrid, Display, Document, Entries, Heading, Math, Paragraph, Table, Words
+from symattn.page.document import AnswerGrid, Display, Document, Entries, Heading, Math, Paragraph, Table
 from symattn.page.writers import FORMATS, common, pdf, typst
 from symattn.page.writers.latex_text import escaped
 
@@ -131,8 +131,8 @@ def test_lines_are_aligned_at_their_first_sign():
 
 def test_a_worksheet_in_latex_is_good_to_edit():
     source = FORMATS["latex"].write(sheet(
-        Heading((Words("Scores"),)),
-        Display((equal("S", matrix([1, 2], [3, 4])),), (Words("So:"),)),
+        Heading(words("Scores")),
+        Display((equal("S", matrix([1, 2], [3, 4])),), words("So:")),
         AnswerGrid(n("A"), 2, 2),
         Paragraph((Math(Blank()),)),
     ))  # fmt: skip
@@ -160,8 +160,8 @@ $\blank[1.1cm]$
 
 
 def test_a_long_table_goes_on_with_its_head():
-    rows = tuple(((Words(str(i)),),) for i in range(60))
-    assert FORMATS["latex"].write(sheet(Table(((Words("head"),),), rows))).count("textbf{head}") == 3
+    rows = tuple((words(str(i)),) for i in range(60))
+    assert FORMATS["latex"].write(sheet(Table((words("head"),), rows))).count("textbf{head}") == 3
 
 
 def test_without_tex_there_is_a_sentence(monkeypatch):
@@ -213,7 +213,7 @@ def test_width_against_tex():
         "\\typeout{WIDTH \\the\\wd\\formulabox}\n"
         for formula in MEASURED.values()
     )
-    ticked = Document("t", (Paragraph((Words("✓"),)),))  # the command for ticks is only there where one is
+    ticked = Document("t", (paragraph("✓"),))  # the command for ticks is only there where one is
     source = FORMATS["latex"].write(ticked).replace("\\end{document}", boxes + "\\end{document}")
     _, log = pdf.latex_pdf(source)
     points = re.findall(r"WIDTH ([\d.]+)pt", log)
@@ -254,7 +254,7 @@ BOLD = {"Marks": 3.185, "Total": 2.7}
 def test_no_column_is_narrower_than_a_short_word_and_no_table_wider_for_it():
     """A table of marks whose words have to be wrapped."""
     cells = MARKS | LAST
-    rows = [tuple((Words(text),) for text in texts) for texts in (cells, cells.values())]
+    rows = [tuple(words(text) for text in texts) for texts in (cells, cells.values())]
     shares = common.column_shares(Table(rows[0], (rows[1],), row_heads=True))
     rooms = dict(zip(cells, (share * common.LINE for share in shares), strict=True))
     assert rooms["Line"] >= BOLD["Marks"]

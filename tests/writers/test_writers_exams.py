@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pdf_marks import LEFT, RIGHT, ink, pages, tags, words_on
 from test_writers_documents import plain
-from writer_exam_samples import EVERYTHING, EXAM, KEYS, MAP, QUERIES, words
+from writer_exam_samples import EVERYTHING, EXAM, KEYS, MAP, QUERIES
 from writer_markdown_rules import lint
-from writer_samples import HOSTILE, matrix, n, plus, sheet
+from writer_samples import HOSTILE, matrix, n, paragraph, plus, sheet, words
 
 from symattn.formula.nodes import NOTHING, Name, Relation, Row, Sum, Text
 from symattn.formula.speech import speak
@@ -122,9 +122,7 @@ def test_nothing_stands_in_the_margins(name):
 @pytest.mark.covering(most=2, product=False)
 @pytest.mark.parametrize("size", SIZES)
 def test_text_is_as_large_as_asked_for(size, engine):
-    page = replace(
-        sheet(Paragraph(words("Only words. " * 40)), Paragraph(words("More."), "[2]")), look=Look(text_size=size)
-    )
+    page = replace(sheet(paragraph("Only words. " * 40), Paragraph(words("More."), "[2]")), look=Look(text_size=size))
     sizes = {points for _, y, points in ink(pages(made(page, engine))[0]) if points and 45 < y < 255}
     assert all(abs(found - size) < 0.1 for found in sizes)
     assert sizes
@@ -263,15 +261,15 @@ def test_what_belongs_together_stands_on_one_page(engine):
     matrices = Choices(tuple((Math(matrix([i, 2], [3, 4], [5, 6])),) for i in range(6)))
     points = ItemList(tuple(map(words, ("first", "second", "third"))))
     for lines in (38, 42):
-        document = sheet(*[Paragraph(words("filled"))] * lines, Paragraph(words("One each:")), points, matrices)
+        document = sheet(*[paragraph("filled")] * lines, paragraph("One each:"), points, matrices)
         announced, first, *options = pages_with(document, engine, "each:", "first", "A.", "F.")
         assert announced == first
         assert options[0] == options[1]
     picture = HeatMap(((0, 1, 2, 3, 4),) * 5, "", words=(("cat", "", "", "", ""),) + (("",) * 5,) * 4)
     long = Choices((words("A long option that takes more than one line of large print."),) * 5)
-    asked = Together((Heading(words("Part")), Paragraph(words("Which one?")), picture, long))
+    asked = Together((Heading(words("Part")), paragraph("Which one?"), picture, long))
     for lines in (8,):
-        document = replace(sheet(*[Paragraph(words("filled"))] * lines, asked), look=Look(text_size=24))
+        document = replace(sheet(*[paragraph("filled")] * lines, asked), look=Look(text_size=24))
         heading, question, shown = pages_with(document, engine, "Part", "Whichone?", "cat")
         assert heading == question == shown
 
@@ -404,7 +402,7 @@ def only(format, *blocks):
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
 @pytest.mark.parametrize("format", ["html", "latex", "markdown", "text", "typst"])
 def test_text_from_outside_is_escaped_as_in_a_paragraph(text, format):
-    escaped = only(format, Paragraph(words(text))).removeprefix("<p>").removesuffix("</p>")  # of HTML
+    escaped = only(format, paragraph(text)).removeprefix("<p>").removesuffix("</p>")  # of HTML
     assert escaped
     for block in (
         FillIns((FillIn((), 0, value=text),)),
@@ -423,7 +421,7 @@ def test_markdown_from_outside_is_verbatim():
 
 
 def read_back(text):
-    page = sheet(FillIns((FillIn((), 0, value=text),)), Paragraph(words("END")), Choices((words(text),)))
+    page = sheet(FillIns((FillIn((), 0, value=text),)), paragraph("END"), Choices((words(text),)))
     done = subprocess.run(
         ["pandoc", "-f", "markdown-smart", "-t", "plain", "--wrap=none"],
         input=FORMATS["markdown"].write(page), capture_output=True, text=True, check=True,

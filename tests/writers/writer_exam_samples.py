@@ -18,9 +18,11 @@ from writer_samples import (
     matrix,
     n,
     over,
+    paragraph,
     plus,
     sheet,
     times,
+    words,
 )
 
 from symattn.formula.nodes import NOTHING, Row, Shape, Transposed
@@ -45,11 +47,6 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
-
-
-def words(text):
-    return (Words(text),)
-
 
 QUERIES = tuple(indexed("q", i) for i in (1, 2, 3))
 KEYS = tuple(indexed("k", i) for i in (1, 2, 3))
@@ -81,7 +78,7 @@ QUESTIONS = (
         Display((Row((equal("X", X), equal("W", W))),)),
     )),
     Together((
-        Heading((Words("Queries "), Math(n("Q"))), 2, "[6]", (Words("(a)"),), "part"),
+        Heading((Words("Queries "), Math(n("Q"))), 2, "[6]", words("(a)"), "part"),
         Paragraph(words("Work out every entry of Q. Show the products of the first row as you multiply."), "[4]"),
         WorkingSpace(24, ruled=True),
         AnswerGrid(n("Q"), 3, 4, filled=(((0, 0), n(3)), ((1, 2), n(-2)), ((2, 3), HALF))),
@@ -110,14 +107,14 @@ QUESTIONS = (
     Paragraph(words("The smallest weight of the row is"), "[1]"),
     Choices(tuple((Math(over(1, k)),) for k in range(2, 8)), ticked=frozenset({4})),
     Choices((option([WEIGHT, 1, 2], [0, 3, HALF]), option([1, 2, 3], [0, WEIGHT, 1]))),
-    Together((Paragraph(words("Read the picture.")), MAP)),
+    Together((paragraph("Read the picture."), MAP)),
     Together((
         replace(MAP, levels=((0, 1, 2, 3, 4),) * 2, row_labels=(), column_labels=tuple(map(n, "abcde")),
                 words=(("the", "cat", "sat", "on", "mats"), ("0.05", "", "0.40", "0.60", "0.95"))),
-        Paragraph(words("Words stand in the cells.")),
+        paragraph("Words stand in the cells."),
     )),
     FillIns((
-        FillIn((Words("The token is"),), 40),
+        FillIn(words("The token is"), 40),
         FillIn((Math(equal(indexed("s", 1, 2), NOTHING)),), 30, after=words("units")),
         FillIn(words("How many multiplications are there in the product of Q with the transpose of K?"), 30),
     )),
@@ -131,7 +128,7 @@ QUESTIONS = (
     Display((equal("z", plus(*([times(WEIGHT, 2)] * 6)), plus(1, -2, 3)),)),
     Paragraph((Words("So the weights are "), Math(equal("A", matrix([WEIGHT, 1], [0, WEIGHT]))),
                Words(" and nothing else, as was to be shown in "), Math(Shape(n(2), n(2))), Words(".")), "[2]"),
-    Paragraph(words("END")),
+    paragraph("END"),
 )  # fmt: skip
 
 EXAM = Document(

@@ -40,6 +40,7 @@ from symattn.page.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
@@ -57,6 +58,14 @@ def n(value):
 
 def indexed(base, *sub, **decoration):
     return Name(base, tuple(map(n, sub)), **decoration)
+
+
+def words(text):
+    return (Words(text),)
+
+
+def paragraph(text):
+    return Paragraph(words(text))
 
 
 def matrix(*rows, **options):
@@ -204,10 +213,10 @@ def sheet(*blocks, **furniture):
 
 FIGURE = Diagram(
     (
-        DiagramLayer((indexed("h", 1), indexed("h", 2)), (Words("outputs"),)),
+        DiagramLayer((indexed("h", 1), indexed("h", 2)), words("outputs")),
         DiagramLayer((Call(Name("softmax"), (n("S"),)),), (Words("row by row, by "), Math(ROOT_D))),
         DiagramLayer((n("Q"), n("K"), n("V"))),
-        DiagramLayer((n("X"),), (Words("input"),)),
+        DiagramLayer((n("X"),), words("input")),
     ),
     (
         *(((3, 0), (2, j)) for j in range(3)),
@@ -230,43 +239,43 @@ ALL = sheet(
         Display((equal(Annotated(n("X"), Shape(n(3), n(5))), X),)),
         Display((Row((equal(W_Q, W), equal(Name("W", sup="K"), W), equal(Name("W", sup="V"), W))),)),
     )),
-    Heading((Words("Answers"),)),
+    Heading(words("Answers")),
     Together((AnswerGrid(n("Q"), 3, 4), AnswerGrid(indexed("S", 1), 2, 2, "exponential"))),
     AnswerGrid(n("A"), 2, 12, "word"),
     WorkingSpace(30),
-    Heading((Words("Deeper"),), 2),
+    Heading(words("Deeper"), 2),
     FIGURE,
     PageBreak(),
-    Heading((Words("Key"),)),
-    Display((FORMULAS["wide product"],), (Words("Queries:"),)),
+    Heading(words("Key")),
+    Display((FORMULAS["wide product"],), words("Queries:")),
     Display((equal("S", times("Q", Transposed(n("K")))), equal(NOTHING, matrix([2, 4], [4, 16])), n("S"))),
     Entries(tuple(equal(indexed("q", i, j), plus(times(i, j, sign="·"), times(2, -1, sign="·")), 2 * i - j)
                   for i in (1, 2, 3) for j in (1, 2, 3)), 3),
     Entries(tuple(equal(indexed("a", i, 1), WEIGHT) for i in range(4)), 2),
-    ItemList(((Words("one"),), (Words("two"),)), ordered=True),
-    Table(((Words("step"),), (Words("value"),), (Words("what it says"),)), (
-        ((Words("S"),), (Math(matrix([1, 2], [3, 4])),), (Words("long words " * 20),)),
-        ((Words("A"),), (Math(over(1, 2)),), (Code("x"),)),
+    ItemList((words("one"), words("two")), ordered=True),
+    Table((words("step"), words("value"), words("what it says")), (
+        (words("S"), (Math(matrix([1, 2], [3, 4])),), words("long words " * 20)),
+        (words("A"), (Math(over(1, 2)),), (Code("x"),)),
     )),
-    Table(((Math(n("k")),), (Math(exp("k")),)), tuple(((Words(str(k)),), (Words("7.3891"),)) for k in range(60)),
+    Table(((Math(n("k")),), (Math(exp("k")),)), tuple((words(str(k)), words("7.3891")) for k in range(60)),
           row_heads=True),
     subtitle="With everything", fields=("Name", "Date"), sheet="3f9a-0007", recipe="symattn worksheet --seed 7",
 )  # fmt: skip
 
 EMPTY = Document("", ())
 
-DEEP = sheet(Heading((Words("starts deep"),), 3), Box("", (Heading((Words("deeper"),), 5),)))
+DEEP = sheet(Heading(words("starts deep"), 3), Box("", (Heading(words("deeper"), 5),)))
 
 WIDE = sheet(
     Display((equal("A", *[matrix([10**9 + i for i in range(12)])] * 4),)),
     Display((matrix([10**9 + i for i in range(30)]),)),
-    Display((equal("A", matrix(*[[WEIGHT] * 8] * 8)),), (Words("A lead of some words:"),)),
+    Display((equal("A", matrix(*[[WEIGHT] * 8] * 8)),), words("A lead of some words:")),
     Display(tuple(equal("x" if i == 0 else NOTHING, matrix([10**9 + i for i in range(30)])) for i in range(3))),
     Entries((equal("x", plus(*range(60))),) * 4, 3),
     Paragraph((Words("inline "), Math(equal("A", matrix([10**9 + i for i in range(6)]), 1)), Words(" x" * 60))),
     AnswerGrid(n("A"), 30, 30, "exponential"),
-    Table(tuple((Words(f"column {i}"),) for i in range(14)), (tuple((Math(WEIGHT),) for _ in range(14)),)),
-    Diagram((DiagramLayer(tuple(indexed("a", i) for i in range(40)), (Words("remark " * 9),)),
+    Table(tuple(words(f"column {i}") for i in range(14)), (tuple((Math(WEIGHT),) for _ in range(14)),)),
+    Diagram((DiagramLayer(tuple(indexed("a", i) for i in range(40)), words("remark " * 9)),
              DiagramLayer((n("X"),))), (((1, 0), (0, 39)),), "wide"),
 )  # fmt: skip
 
@@ -274,17 +283,24 @@ HOSTILES = Document(
     HOSTILE[0],
     (
         *(block for text in HOSTILE for block in (
-            Heading((Words(text),), 1),
+            Heading(words(text), 1),
             Paragraph((Words(text), Words(" "), Strong(text), Words(" "), Code(text))),
             Paragraph((Math(Text(text)),)),
             Paragraph((Math(Name(text or "x")),)),
         )),
-        ItemList(tuple((Words(text),) for text in HOSTILE)),
-        Table(tuple((Words(text),) for text in HOSTILE[:3]), ((*((Words(text),) for text in HOSTILE[4:7]),),)),
-        *(Box(text, (Display((Name("q", (Text(text),), text),), (Words(text),)),)) for text in HOSTILE),
-        Diagram((DiagramLayer((Text(HOSTILE[1]),), (Words(HOSTILE[2]),)),), (), HOSTILE[3]),
+        ItemList(tuple(words(text) for text in HOSTILE)),
+        Table(tuple(words(text) for text in HOSTILE[:3]), ((*(words(text) for text in HOSTILE[4:7]),),)),
+        *(Box(text, (Display((Name("q", (Text(text),), text),), words(text)),)) for text in HOSTILE),
+        Diagram((DiagramLayer((Text(HOSTILE[1]),), words(HOSTILE[2])),), (), HOSTILE[3]),
     ),
     subtitle=HOSTILE[1], fields=HOSTILE[:6], sheet=HOSTILE[2], recipe=HOSTILE[4],
 )  # fmt: skip
 
 DOCUMENTS = {"all": ALL, "empty": EMPTY, "deep": DEEP, "wide": WIDE, "hostile": HOSTILES}
+
+SOLVED = Solved(
+    (paragraph("asked words"), AnswerGrid(n("S"), 2, 2)),
+    (paragraph("partly words"), AnswerGrid(n("S"), 2, 2, filled=(((0, 0), n(7)),))),
+    (paragraph("worked words & more"), Display((equal("S", matrix([1, 2], [3, 4])),))),
+    (Paragraph(words("key words"), "M1 A2"),),
+)
