@@ -7,6 +7,7 @@ layouts.
 """
 
 import re
+from collections import deque
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -445,8 +446,14 @@ def _changed(rng):
 # ------------------------------------------------------------------------------------------------ reports
 
 
+LAST = deque(maxlen=2)
+"""The last reports, which a failing test shows (conftest.py)."""
+
+
 def marked(question, attempt, policy="ecf"):
-    return mark(question, attempt, POLICIES[policy] if isinstance(policy, str) else policy)
+    report = mark(question, attempt, POLICIES[policy] if isinstance(policy, str) else policy)
+    LAST.append(report)
+    return report
 
 
 def lost(report):
@@ -468,7 +475,7 @@ def ids(event):
 
 
 def shown(report):
-    """The script and what became of it, for the message of a failing test."""
+    """The script and what became of it, as a failing test shows it."""
     question, attempt = report.question, report.attempt
     lines = [f"{question.title} ({question.type}), {report.policy.name}: {report.total}/{report.available}"]
     if question.problem is not None:

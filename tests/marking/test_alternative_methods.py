@@ -18,7 +18,6 @@ from scripts import (
     page,
     pages,
     script,
-    shown,
     step_of,
     texts,
     texts_times,
@@ -202,8 +201,8 @@ WAYS = (
 
 def full_marks(q, attempt, policy):
     report = marked(q, attempt, policy)
-    assert not mistakes(report), shown(report)
-    assert report.total == report.available > 0, shown(report)
+    assert not mistakes(report)
+    assert report.total == report.available > 0
 
 
 @pytest.mark.covering(most=1)
@@ -245,9 +244,9 @@ def test_scores_that_are_not_scaled_are_no_scaled_queries(projected):
     attempt = written(q, {"S'": right["S"], "A": [list(map(sympy.sstr, row)) for row in weights]})
     report = marked(q, attempt)
     [event] = mistakes(report)
-    assert event.step == "S'", shown(report)
-    assert "C1" in ids(event), shown(report)
-    assert not [notice for notice in report.notices if notice.kind == "method"], shown(report)
+    assert event.step == "S'"
+    assert "C1" in ids(event)
+    assert not [notice for notice in report.notices if notice.kind == "method"]
 
 
 def kinds(q, attempt):

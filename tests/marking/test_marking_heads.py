@@ -5,7 +5,7 @@ Scripts are worked out here, in SymPy, head by head, with one line of a head don
 
 import pytest
 import sympy
-from scripts import ids, key_script, laid, marked, mistakes, script, shown, with_entry
+from scripts import ids, key_script, laid, marked, mistakes, script, with_entry
 from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -107,9 +107,9 @@ def test_another_way_in_one_head_or_in_all(heads, way):
     causal = way == "masked first"
     q = question(mask="causal" if causal else None)
     report = marked(q, handed_in(q, written(dict.fromkeys(heads, ON_THE_WAY[way]), causal)))
-    assert not report.events, shown(report)
-    assert report.total == report.available, shown(report)
-    assert [notice for notice in report.notices if notice.kind == "method"], shown(report)
+    assert not report.events
+    assert report.total == report.available
+    assert [notice for notice in report.notices if notice.kind == "method"]
 
 
 def test_all_queries_scaled_at_once():
@@ -117,8 +117,8 @@ def test_all_queries_scaled_at_once():
     q = question(orientation="columns")
     scaled = written({head: {"S": lambda q, k: q * k.T / sympy.sqrt(2), "S'": lambda s: s} for head in (1, 2)})
     report = marked(q, handed_in(q, {**scaled, "Q": scaled["Q"] / sympy.sqrt(2)}))
-    assert not report.events, shown(report)
-    assert report.total == report.available, shown(report)
+    assert not report.events
+    assert report.total == report.available
     assert [n.says for n in report.notices] == ["The queries were scaled instead of the scores."]
 
 
@@ -133,17 +133,17 @@ def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation)
     report = marked(q, handed_in(q, written(dict.fromkeys(heads, WRONG[belief]))))
     [event] = mistakes(report)
     [spoilt] = WRONG[belief]
-    assert event.step == f"{spoilt}_{heads[0]}", shown(report)
-    assert belief in ids(event), shown(report)
+    assert event.step == f"{spoilt}_{heads[0]}"
+    assert belief in ids(event)
     wrong = {verdict.part for verdict in report.verdicts if verdict.state == "wrong"}
-    assert wrong == {f"{spoilt}_{head}" for head in heads}, shown(report)
+    assert wrong == {f"{spoilt}_{head}" for head in heads}
 
 
 def test_a_slip_in_one_head_spoils_nothing_in_the_other():
     q = question()
     report = marked(q, with_entry(key_script(q), "S_2", 0, 1, entry("9")))
     [event] = mistakes(report)
-    assert event.entries == (("S_2", 0, 1),), shown(report)
+    assert event.entries == (("S_2", 0, 1),)
     states = {(v.part, v.i): v.state for v in report.verdicts}
     assert {state for (part, _), state in states.items() if part.endswith("_1")} == {"correct"}
 
@@ -154,7 +154,7 @@ def test_heads_left_out_are_implied_by_what_is_put_side_by_side():
     key = key_script(q)
     kept = {part: said for part, said in key.answers.items() if not part.startswith("Z_")}
     report = marked(q, Attempt(kept))
-    assert {v.state for v in report.verdicts if v.part.startswith("Z_")} == {"implied"}, shown(report)
+    assert {v.state for v in report.verdicts if v.part.startswith("Z_")} == {"implied"}
 
 
 # ------------------------------------------------------------------------------------------------ names

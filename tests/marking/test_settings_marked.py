@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from scripts import asked, decimals, exactly, ids, key_of, marked, script, shown
+from scripts import asked, decimals, exactly, ids, key_of, marked, script
 from strategies import any_numbers
 from tables import tables_beside
 from trials import some
@@ -80,7 +80,7 @@ def assert_marked(name, setting, value, lines=99):
         report = marked(q, script(q, {**key, line: rows}, form))
         [verdict] = [v for v in report.verdicts if (v.part, v.i, v.j) == (line, i, j)]
         shifted = any(notice.kind == "method" for notice in report.notices)  # the one score that a token sees
-        assert shifted or not verdict.accepted, shown(report)
+        assert shifted or not verdict.accepted
     return len(tried)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles import softmax
-from scripts import ids, lost, marked, mistakes, shown
+from scripts import ids, lost, marked, mistakes
 from test_golden_variant import GIVENS
 
 import symattn
@@ -109,34 +109,34 @@ def test_what_a_case_expects(given):
     report = given.report
     for chosen, total, available in given.policies():
         under = report if chosen == report.policy else given.under(chosen)
-        assert (under.total, under.available) == (total, available), shown(under)
+        assert (under.total, under.available) == (total, available)
     for part, expected in given.expected.get("Part", []):
         found = dict.fromkeys("BMA", 0)
         for line in report.marks:
             if line.parts[0] == part:
                 found[line.code] += line.given
         stated = {code: int(number) for code, number in re.findall(r"([BMA])(\d+)", expected)}
-        assert {code: n for code, n in found.items() if code in stated or n} == stated, f"{part}\n{shown(report)}"
+        assert {code: n for code, n in found.items() if code in stated or n} == stated, part
     for entries, state in given.expected.get("Entries", []):
         part, _, places = entries.partition(" ")
         for i, j in re.findall(r"\((\d+), (\d+)\)", places):
-            assert report.of(part)[int(i) - 1, int(j) - 1].state == state, f"{part} ({i}, {j})\n{shown(report)}"
+            assert report.of(part)[int(i) - 1, int(j) - 1].state == state, f"{part} ({i}, {j})"
     notices = {(notice.part, notice.kind) for notice in report.notices}
     for part, kind in given.expected.get("Notice", []):
-        assert (part, kind) in notices or (part == "-" and kind in {k for _, k in notices}), shown(report)
+        assert (part, kind) in notices or (part == "-" and kind in {k for _, k in notices})
 
 
 @each_case
 def test_the_mistakes(given):
     expected, report = given.expected.get("Event", []), given.report
-    assert len(mistakes(report)) == len(expected), shown(report)
+    assert len(mistakes(report)) == len(expected)
     for event, (part, step, kind, explanation) in zip(mistakes(report), expected, strict=True):
-        assert event.kind == kind, shown(report)
-        assert part in ("-", event.part), shown(report)
-        assert step in ("-", event.step), shown(report)
+        assert event.kind == kind
+        assert part in ("-", event.part)
+        assert step in ("-", event.step)
         stated = explanation.split(", ") if explanation else []  # the likeliest, or all of them
-        assert ids(event)[: len(stated) if stated[1:] else 1] == stated, shown(report)
-        assert not stated[1:] or len(ids(event)) == len(stated), shown(report)
+        assert ids(event)[: len(stated) if stated[1:] else 1] == stated
+        assert not stated[1:] or len(ids(event)) == len(stated)
 
 
 # ------------------------------------------------------------------------------------------------ a witness
@@ -181,11 +181,11 @@ def test_a_line_left_out_loses_nothing_for_a_mistake_that_was_made_after_it(name
     g1, values = question("g1.toml"), with_base(10)
     report = marked(g1, handed_in(values, 6, "Q", "K", "V", "S", "A", "Z"), POLICIES[name])
     [event] = mistakes(report)
-    assert (event.step, ids(event)) == ("A", ["X4"]), shown(report)
-    assert {v.state for v in report.of("S'").values()} == {"implied"}, shown(report)
+    assert (event.step, ids(event)) == ("A", ["X4"])
+    assert {v.state for v in report.of("S'").values()} == {"implied"}
     whole = marked(g1, handed_in(values, 6, "Q", "K", "V", "S", "S'", "A", "Z"), POLICIES[name])
-    assert report.total == whole.total, shown(report)  # as if it had been written
-    assert set(lost(report)) == set(lost(whole)) <= {"A", "Z"}, shown(report)
+    assert report.total == whole.total  # as if it had been written
+    assert set(lost(report)) == set(lost(whole)) <= {"A", "Z"}
 
 
 def test_nor_for_a_single_wrong_entry_after_it():
@@ -195,7 +195,7 @@ def test_nor_for_a_single_wrong_entry_after_it():
     values["Z"] = values["A"] @ values["V"]  # follows
     for parts in (("S", "A", "Z"), ("S", "S'", "A", "Z")):
         report = marked(g1, handed_in(values, 6, "Q", "K", "V", *parts), POLICIES["ecf"])
-        assert lost(report) == {"A": 1}, shown(report)
+        assert lost(report) == {"A": 1}
 
 
 WITNESSES = {
