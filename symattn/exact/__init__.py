@@ -2,7 +2,7 @@
 
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, compare, decide, is_zero, sign
-from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, in_numbers, matrix, values_of
+from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, in_numbers, indices, matrix, values_of
 from symattn.exact.reading import read
 from symattn.exact.real import Real
 from symattn.exact.rounding import (
@@ -54,6 +54,7 @@ __all__ = [
     "from_sympy",
     "has_symbols",
     "in_numbers",
+    "indices",
     "is_symbolic",
     "is_zero",
     "largest_remainder",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from operator import index as whole
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
@@ -192,6 +193,12 @@ class Outline:
 
 
 AnyMatrix = Matrix | Outline
+
+
+def indices(shape: tuple[int, int]) -> list[tuple[int, int]]:
+    """The row and the column of every entry, row by row, from 0."""
+    rows, columns = shape
+    return list(product(range(rows), range(columns)))
 
 
 def in_numbers(matrix: object) -> TypeGuard[Matrix]:

@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
 from symattn.errors import InputError, offered
-from symattn.exact import Matrix, Value, decide, decimal_text, has_symbols
+from symattn.exact import Matrix, Value, decide, decimal_text, has_symbols, indices
 from symattn.exact.reading import typed
 from symattn.marking.marker.trace import continued
 from symattn.marking.submissions.answers import RawText, grids_of
@@ -804,17 +804,19 @@ def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
     match answer:
         case StepAnswer(step) | EntriesAnswer(step) if problem is not None:
             key = matrix_of(problem.derivation, step)
-            boxes = answer.cells if isinstance(answer, EntriesAnswer) else _all(key)
+            boxes = answer.cells if isinstance(answer, EntriesAnswer) else tuple(indices(key.shape))
             aliases |= {normal(step)}
             yield Place(number, part, part.name, shown, aliases, boxes, key, "", problem.derivation, step)
         case MatrixAnswer(value, derivation, step):
-            yield Place(number, part, part.name, shown, aliases, _all(value), value, "", derivation, step)
+            yield Place(
+                number, part, part.name, shown, aliases, tuple(indices(value.shape)), value, "", derivation, step
+            )
         case PropertyAnswer(model=model):
             others = [p.answer.model for p in question.parts if p is not part and isinstance(p.answer, PropertyAnswer)]
             for name, matrix in model.items():
                 own = f"{part.name}.{name}" if any(name in other for other in others) else name
                 signs = frozenset({normal(own)})
-                yield Place(number, part, own, signs, signs, _all(matrix), matrix, inside=name)
+                yield Place(number, part, own, signs, signs, tuple(indices(matrix.shape)), matrix, inside=name)
         case RubricAnswer():
             yield Place(number, part, part.name, shown, aliases, text=str(part.points))
         case FormulaAnswer(value):
@@ -822,8 +824,3 @@ def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
         case _:
             text = " ".join(text for _, text in answer_entries(answer, problem))
             yield Place(number, part, part.name, shown, aliases, text=text)
-
-
-def _all(matrix: Matrix) -> tuple[Box, ...]:
-    rows, columns = matrix.shape
-    return tuple((i, j) for i in range(rows) for j in range(columns))

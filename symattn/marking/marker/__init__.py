@@ -14,7 +14,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, turned
 from symattn.derivation.misconceptions import misconception
-from symattn.exact import Matrix, values_of
+from symattn.exact import Matrix, indices, values_of
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
 from symattn.marking.marker.answers import mark_answer, plain_number, rows_text, unread
@@ -309,8 +309,7 @@ class DerivationAnswers:
             for line in (line for line in d if line.name in boxed):
                 rows, columns = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
-                everything = frozenset((i, j) for i in range(rows) for j in range(columns))
-                printed[line.name] = everything - blank
+                printed[line.name] = frozenset(indices((rows, columns))) - blank
                 if not blank:
                     written[line.name] = Grid.blank(rows, columns)
         return Script(

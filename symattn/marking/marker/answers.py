@@ -18,7 +18,7 @@ from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions, s
 from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols, indices, to_sympy
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, counted, listed, message
@@ -659,8 +659,8 @@ def _places(answer: Answer) -> Iterator[tuple[Cell, Value | None]]:
     match answer:
         case MatrixAnswer(value):
             yield from (((i, j), x) for i, row in enumerate(value.rows) for j, x in enumerate(row))
-        case CellsAnswer((rows, columns), cells):
-            yield from (((i, j), int((i, j) in cells)) for i in range(rows) for j in range(columns))
+        case CellsAnswer(shape, cells):
+            yield from ((cell, int(cell in cells)) for cell in indices(shape))
         case ChoiceAnswer(options, several=True):
             yield from (((k, 0), None) for k in range(len(options)))
         case FormulaAnswer(value):

@@ -17,7 +17,7 @@ from symattn.derivation.derivation import Arithmetic, Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.ops import Scale, Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, values_of
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, indices, values_of
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import (
@@ -325,8 +325,7 @@ class Trace:
     def _asked_cells(self, step: Step) -> Iterator[Cell]:
         if step.name in self.script.asked and isinstance(step.result, Matrix):
             printed = self.script.printed.get(step.name, frozenset())
-            rows, columns = step.result.shape
-            yield from ((i, j) for i in range(rows) for j in range(columns) if (i, j) not in printed)
+            yield from (cell for cell in indices(step.result.shape) if cell not in printed)
 
     def _misfit(self, step: Step, grid: Grid) -> None:
         """A matrix of another shape: nothing of it is right, and what follows can be worked out only if it fits."""

@@ -15,7 +15,7 @@ from math import ceil
 from typing import assert_never
 
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols, rounded
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols, indices, rounded
 from symattn.foundation.languages import Message, capitalised, listed, message, say, speaking
 from symattn.page.document import (
     DEFAULT_LOOK,
@@ -419,8 +419,8 @@ def _places(
             return _of_one_size({alone: _number(place, value, known.of(part, alone), None if listed else PLACES)})
         case ChoiceAnswer():
             return {alone: _choice(place, part.answer, said, known)}
-        case CellsAnswer((rows, columns), shaded):
-            shares = _shares(place, [(i, j) for i in range(rows) for j in range(columns)])
+        case CellsAnswer(shape, shaded):
+            shares = _shares(place, indices(shape))
             return {cell: Shaded(**asdict(share), right=cell in shaded) for cell, share in shares.items()}
         case ShapeAnswer(shape):
             return {alone: _text(place, _shape(shape), *(_turned(shape) if shape else ()))}
@@ -470,7 +470,7 @@ def _asked(part: Part, question: Question) -> tuple[Matrix, Sequence[Cell]]:
         matrix = matrix_of(*asked)
     if isinstance(part.answer, EntriesAnswer):
         return matrix, part.answer.cells
-    return matrix, [(i, j) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
+    return matrix, indices(matrix.shape)
 
 
 PLACES = 3

@@ -14,7 +14,7 @@ from symattn.derivation.misconceptions import (
     replayed,
     slips,
 )
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, indices
 from symattn.exact.rounding import approximate
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, as_text, sentence
@@ -155,7 +155,7 @@ class Known:
             if value is None or value.shape != right.shape:
                 self._seen[key] = value is not None
             else:
-                every = [(i, j) for i in range(right.shape[0]) for j in range(right.shape[1])]
+                every = indices(right.shape)
                 cells = part.answer.cells if isinstance(part.answer, EntriesAnswer) else every
                 self._seen[key] = any(not _alike(value[cell], right[cell]) for cell in cells)
         return self._seen[key]

@@ -14,7 +14,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName, in_decimals
 from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
-from symattn.exact import Matrix, Outline, Value, exponential
+from symattn.exact import Matrix, Outline, Value, exponential, indices
 from symattn.exact.sums import dot, total
 from symattn.formula import (
     NOTHING,
@@ -455,7 +455,7 @@ class _Head:
             start = (0, own.indices[0]) if own.of == "columns" else (own.indices[0], 0)
         filled = {
             (i, j): self.shown(matrix[i, j], wide, self.over(role, i, j))
-            for i, j in self.cells(matrix)
+            for i, j in indices(matrix.shape)
             if self.version == "worked" or (i + start[0], j + start[1]) in self.begun(name)
         }
         grid = AnswerGrid(self.wording.name(name), *matrix.shape, kind, tuple(filled.items()), step=name)
@@ -475,10 +475,6 @@ class _Head:
         """The boxes that are filled in where some of the work is done."""
         boxes = self.of.begun.boxes.get(name) if self.of.begun else None
         return frozenset(boxes.first) if self.version == "partly" and boxes else frozenset()
-
-    @staticmethod
-    def cells(matrix: Matrix) -> list[Cell]:
-        return [(i, j) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
 
     # -- boxes for working
 
@@ -525,7 +521,7 @@ class _Head:
         """Boxes that no part asks for; where some is done, those of the first token, whose index is at `line`."""
         filled = {
             cell: self.shown(matrix[cell], wide)
-            for cell in self.cells(matrix)
+            for cell in indices(matrix.shape)
             if self.version == "worked" or (self.version == "partly" and cell[line] == 0)
         }
         return AnswerGrid(name, *matrix.shape, kind, tuple(filled.items()))

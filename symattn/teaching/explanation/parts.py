@@ -15,7 +15,7 @@ from symattn.derivation.ops.gradient import InfinityNorm
 from symattn.derivation.ops.words import CrossEntropy
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, in_numbers
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, in_numbers, indices
 from symattn.exact.sums import total
 from symattn.formula import Formula, Fraction, Name, Product, Relation, equal
 from symattn.formula.width import wrapped
@@ -353,7 +353,7 @@ class _Boxes:
     @cached_property
     def first(self) -> tuple[Cell, ...]:
         """The empty boxes of the first row that has any (of the first token); half of them, if there are no others."""
-        empty = [cell for cell in self._cells if cell not in dict(self.grid.filled)]
+        empty = [cell for cell in indices((self.grid.rows, self.grid.columns)) if cell not in dict(self.grid.filled)]
         axis = 1 if self.derivation.orientation == "columns" else 0
         line = [cell for cell in empty if cell[axis] == min(cell[axis] for cell in empty)]
         return tuple(line if len(line) < len(empty) else line[: len(line) // 2])
@@ -362,10 +362,6 @@ class _Boxes:
     def shown(self) -> frozenset[Cell]:
         """The entries that stand in their boxes when the first are done."""
         return frozenset((*self.first, *dict(self.grid.filled)))
-
-    @property
-    def _cells(self) -> list[Cell]:
-        return [(i, j) for i in range(self.grid.rows) for j in range(self.grid.columns)]
 
     def printed(self, cell: Cell) -> Formula:
         return self._wording.number(self.matrix[cell])

@@ -16,7 +16,7 @@ from symattn.derivation.ops import Mask, MatMul
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.sizes import letters_of
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, indices, is_symbolic
 from symattn.formula import (
     NOTHING,
     CellKind,
@@ -224,7 +224,7 @@ def refuse_outside(entries: WhichEntries, steps: Iterable[Step]) -> None:
 def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int, int]], str]:
     """The entries to write out, and a sentence if they are not all."""
     rows, columns = shape
-    every = [(i, j) for i in range(rows) for j in range(columns)]
+    every = indices(shape)
     if entries == "auto":
         if rows <= LONG and columns <= LONG:
             return every, ""

@@ -41,6 +41,7 @@ from symattn.exact import (
     compare,
     decimal_text,
     has_symbols,
+    indices,
     is_symbolic,
     significant_text,
 )
@@ -540,8 +541,8 @@ class Wording:
     def totals(self, name: str) -> Formula:
         """Every entry of a sum written out, one after another: 0 + 1 + 1 = 2, and the next."""
         step, result = self.derivation[name], self.numeric(name)
-        cells = [(i, j) for i in range(result.shape[0]) for j in range(result.shape[1])]
-        return Row(tuple(equal(self.working(step, i, j), self.number(result[i, j])) for i, j in cells))
+        entries = indices(result.shape)
+        return Row(tuple(equal(self.working(step, i, j), self.number(result[i, j])) for i, j in entries))
 
     def labelled(self, name: str, grid: MatrixOf | None = None) -> MatrixOf:
         """A grid with q's before its rows and k's above its columns; numbers are dots, exact zeros are shown.
@@ -552,9 +553,7 @@ class Wording:
         rows, columns = matrix.shape
         dot, zero = Dots("cell"), FormulaNumber("0")
         masks = [s.op for s in self.derivation if isinstance(s.op, Mask) and s.op.keep]
-        hidden = frozenset(
-            (i, j) for mask in masks[:1] for i in range(rows) for j in range(columns) if not mask.keep[i][j]
-        )
+        hidden = frozenset((i, j) for mask in masks[:1] for i, j in indices(matrix.shape) if not mask.keep[i][j])
         cells = grid.rows if grid else tuple(tuple(zero if x == 0 else dot for x in row) for row in matrix.rows)
         return MatrixOf(
             cells,

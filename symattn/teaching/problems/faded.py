@@ -12,7 +12,7 @@ from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Operand, Step, View
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, values_of
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, indices, values_of
 from symattn.formula import Formula, Relation, equal
 from symattn.formula.width import fold, wrapped
 from symattn.foundation.dice import sample, shuffled
@@ -50,8 +50,7 @@ def result_of(step: Step) -> Matrix:
 
 
 def cells_of(step: Step) -> tuple[tuple[int, int], ...]:
-    rows, columns = result_of(step).shape
-    return tuple((i, j) for i in range(rows) for j in range(columns))
+    return tuple(indices(result_of(step).shape))
 
 
 def undetermined(d: Derivation, blanks: Blanks) -> set[Cell]:
@@ -253,8 +252,7 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
     names = dict.fromkeys(["Q", "K"] if "Q" in d.givens else factors)
     blanks_of = {}
     for name in names:
-        rows, columns = values_of(d.value(name)).shape
-        blanks_of[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
+        blanks_of[name] = tuple(sorted(sample(rng, indices(values_of(d.value(name)).shape), count)))
     return blanks_of
 
 
@@ -309,7 +307,7 @@ def _grid(
     rows, columns = matrix.shape
     printed = wording if problem.exact else Wording(problem.derivation, problem.notation, problem.places)
     show = wording.number if all(isinstance(x, int) for x in matrix) else printed.number
-    filled = tuple(((i, j), show(matrix[i, j])) for i in range(rows) for j in range(columns) if (i, j) not in cells)
+    filled = tuple(((i, j), show(matrix[i, j])) for i, j in indices(matrix.shape) if (i, j) not in cells)
     return AnswerGrid(wording.name(name), rows, columns, cell_kind(step.result, problem.exact), filled, step=name)
 
 

@@ -17,7 +17,7 @@ from symattn.derivation.misconceptions import (
 from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
-from symattn.exact import Matrix, values_of
+from symattn.exact import Matrix, indices, values_of
 from symattn.exact.rounding import approximate
 from symattn.formula import Formula, Name, Relation, equal, written
 from symattn.formula.width import fold, width, wrapped
@@ -141,8 +141,8 @@ def slip_steps(d: Derivation) -> list[str]:
 def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
     """Slips that spoil one entry, which no misconception explains."""
     d = separated.derivation
-    rows, columns = values_of(d.value(step)).shape
-    listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
+    entries = indices(values_of(d.value(step)).shape)
+    listed = [s for i, j in entries for s in slips(d, step, i, j) if len(s.entries) == 1]
     return [s for s in listed if not explanations(separated, step, s.on(d))]
 
 

@@ -15,7 +15,7 @@ from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import MARKED, Keep, MaskStyle, causal, padding, window
 from symattn.derivation.ops.attention import blocks as in_blocks
 from symattn.errors import InputError
-from symattn.exact import Matrix
+from symattn.exact import Matrix, indices
 from symattn.exact.sums import total
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
@@ -460,7 +460,7 @@ def _labels(count: int) -> tuple[Formula, ...]:
 def _shading(mask: Mask, turned: bool) -> Part:
     """The cells as they are printed; where they are `turned`, a column is a query."""
     rows, columns = len(mask.keep), len(mask.keep[0])
-    hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
+    hidden = frozenset((i, j) for i, j in indices((rows, columns)) if not mask.keep[i][j])
     cells = ((Dots("cell"),) * columns,) * rows
     shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
     shade = "Shade every cell (query, key) that is hidden; leave the others white."
@@ -511,9 +511,9 @@ def _matrix(mask: Mask) -> Part:
 def _weights(asked: Sequence[int], problem: Problem, wording: Wording) -> Part:
     step, turned = problem["A"], wording.orientation == "columns"
     assert isinstance(step.result, Matrix)
-    rows, columns = step.result.shape
-    cells = tuple((i, j) for i in range(rows) for j in range(columns) if (j if turned else i) in asked)
-    rest = tuple(((i, j), Dots("cell")) for i in range(rows) for j in range(columns) if (i, j) not in cells)
+    rows, columns = shape = step.result.shape
+    cells = tuple(cell for cell in indices(shape) if cell[1 if turned else 0] in asked)
+    rest = tuple((cell, Dots("cell")) for cell in indices(shape) if cell not in cells)
     kind, name, numbers = cell_kind(step.result, problem.exact), wording.name("A"), listed([str(i + 1) for i in asked])
     if turned:
         what = counted(
