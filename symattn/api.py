@@ -39,7 +39,6 @@ from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
-from symattn.teaching.description import refuse_idle
 from symattn.teaching.explanation import (
     Conventions,
     Detail,
@@ -49,7 +48,6 @@ from symattn.teaching.explanation import (
     lines_of,
 )
 from symattn.teaching.explanation.steps import refuse_outside
-from symattn.teaching.exporters import not_carried
 from symattn.teaching.problem import (
     Problem,
     ProblemFile,
@@ -382,7 +380,7 @@ def derive(
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
     if file.name == file.mechanism != "custom":
-        refuse_idle(file.name, settings)
+        _refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
         what = "givens" if givens else "steps"
@@ -522,6 +520,14 @@ def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], mat
         known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
         raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
+
+
+def _refuse_idle(name: str, settings: Mapping[str, object]) -> None:
+    """`InputError` for a setting that changes no step of a mechanism."""
+    if settings:
+        from symattn.teaching.description import refuse_idle  # which loads much, and mostly nothing is stated
+
+        refuse_idle(name, settings)
 
 
 def _words(function: Callable[..., object]) -> list[str]:
@@ -689,10 +695,8 @@ def worksheet(
                 made_from, n, Path(out), how, those, together=together, overview=overview, on_sheet=step,
                 keep=made.append,
             )  # fmt: skip
-            for sentence in not_carried(how.banks, (sheet.question for sheet in made)):
+            for sentence in how.remarks(made_from, written, (sheet.question for sheet in made)):
                 _LOG.warning("%s", sentence)
-            if left_out := how.left_out(made_from, written):
-                _LOG.warning("%s", left_out)
         else:
             for sheet in sheets(made_from, n, those):
                 made.append(sheet)
@@ -954,7 +958,7 @@ def make_recipe(
     if name and name not in mechanisms() and name in problem_types():
         raise InputError(f"{name} is a type of problem, not a mechanism: --problem {name}, in Python problem={name!r}.")
     spec = problem_type(problem).spec({**said, "settings": settings or {}})
-    refuse_idle(spec.mechanism, settings or {})
+    _refuse_idle(spec.mechanism, settings or {})
     return Recipe(spec, seed, tuple(parts), marks or {})
 
 

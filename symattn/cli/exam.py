@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from symattn.errors import InputError, nearest
 if TYPE_CHECKING:
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam.preview import Foreseen, Preview
-    from symattn.teaching.question import Question
 
 
 def _in_file(option: str) -> str:
@@ -164,7 +162,9 @@ def make(
     from symattn.foundation.crew import crew
     from symattn.teaching.exam import read_exam_file, write_exam
     from symattn.teaching.exam.deploy import steps_of
+    from symattn.teaching.exporters import not_carried
     from symattn.teaching.frozen import FROZEN
+    from symattn.teaching.sheets import banks_apart
 
     refuse_what_is_no_exam(path)
     if seed is not None and secret is not None:
@@ -189,7 +189,9 @@ def make(
     if not quiet:
         made = "1 paper with its key" if len(exam.papers) == 1 else f"{len(exam.papers)} papers with keys"
         click.echo(f"{folder / path.stem}: {made}, {len(written)} files.")
-        say_what_is_lost(forms, [exam.question(number, 0) for number in range(len(exam.pools))])
+        _, banks = banks_apart(forms)
+        for sentence in not_carried(banks, (exam.question(number, 0) for number in range(len(exam.pools)))):
+            click.echo(sentence, err=True)
 
 
 def _dice(seed: int | None, secret: Path | None, quiet: bool) -> Dice | None:
@@ -225,16 +227,6 @@ def refuse_what_is_no_exam(path: Path) -> None:
     raise InputError(
         f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
     )
-
-
-def say_what_is_lost(forms: Sequence[str], questions: Sequence[Question]) -> None:
-    """What banks of other systems cannot do."""
-    from symattn.teaching.exporters import not_carried
-    from symattn.teaching.sheets import banks_apart
-
-    _, banks = banks_apart(forms)
-    for sentence in not_carried(banks, questions):
-        click.echo(sentence, err=True)
 
 
 # ------------------------------------------------------------------------------------------------ other words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from symattn.cli.exam import in_exam, in_shell, make, refuse_what_is_no_exam, say_what_is_lost
+from symattn.cli.exam import in_exam, in_shell, make, refuse_what_is_no_exam
 from symattn.cli.options import (
     FILES,
     HOW_TO_GO_ON,
@@ -176,9 +176,8 @@ def worksheet(
     if not quiet:
         for path in written:
             click.echo(path)
-        say_what_is_lost(listed, questions)
-        if left_out := how.left_out(recipe, written):
-            click.echo(left_out, err=True)
+        for sentence in how.remarks(recipe, written, questions):
+            click.echo(sentence, err=True)
 
 
 def _exam(

@@ -33,6 +33,15 @@ def read_text(path: Path, named: str = "", where: str = "") -> str:
 
     Messages call it `named`, by default "file notes.toml", and looked for `where`.
     """
+    content, named = read_bytes(path, named, where), named or f"file {path}"
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"The {named} is not text in UTF-8 (byte {error.start}).") from error
+
+
+def read_bytes(path: Path, named: str = "", where: str = "") -> bytes:
+    """A file that is not too large; `InputError` as for a text."""
     named = named or f"file {path}"
     try:
         with path.open("rb") as file:
@@ -43,10 +52,7 @@ def read_text(path: Path, named: str = "", where: str = "") -> str:
         raise InputError(f"The {named} cannot be read: {_reason(error)}.") from error
     if len(content) > LARGEST:
         raise InputError(f"The {named} is larger than {LARGEST // 2**20} MB.")
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"The {named} is not text in UTF-8 (byte {error.start}).") from error
+    return content
 
 
 def _reason(error: Exception) -> str:

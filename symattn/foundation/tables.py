@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 
 from symattn.errors import InputError
+from symattn.foundation.files import LARGEST, read_bytes
 
 KINDS = (".csv", ".tsv", ".xlsx")
 READ = (*KINDS, ".xls", ".txt")
 """What is read: Blackboard calls text with tabs .xls."""
-LARGEST, MOST_ROWS, MOST_COLUMNS = 64 * 2**20, 20_000, 2_000
-"""In bytes, unpacked; and what a table may have."""
+MOST_ROWS, MOST_COLUMNS = 20_000, 2_000
 
 Rows = list[list[str]]
 _WIDTHS = {"name": 24, "differs": 40, "then": 24, "would be": 60}
@@ -29,13 +29,7 @@ def read_table(path: Path, *, strict: bool = False) -> Rows:
     quotation marks are left open.
     """
     check_kind(path, READ)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
+    content = read_bytes(path)
     try:
         rows = _of_xlsx(content) if path.suffix.lower() == ".xlsx" else _of_csv(content, strict)
     except InputError as error:

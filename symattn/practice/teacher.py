@@ -37,7 +37,6 @@ from symattn.page.writers import html
 from symattn.practice.shown import Said, Told, Verb, answered, file, noted, silent, verbs_of
 from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.explanation.wording import Wording, terminates
-from symattn.teaching.exporters import not_carried
 from symattn.teaching.pool import AHEAD, Tally, no_more_room
 from symattn.teaching.problem import Problem, read_given
 from symattn.teaching.problems import problem_type
@@ -197,8 +196,7 @@ class Teacher:
                 keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None, tally=tally,
             )  # fmt: skip
             archive = zipped((path.name, path.read_bytes()) for path in written)
-        notes += not_carried(how.banks, questions)
-        notes += filter(None, [how.left_out(chosen.recipe, written)])
+        notes += how.remarks(chosen.recipe, written, questions)
         return file(f"{how.stem}.zip", archive, notes)
 
     def command(

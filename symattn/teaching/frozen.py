@@ -31,6 +31,7 @@ from symattn.teaching.question import (
     ShapeAnswer,
     StepAnswer,
     answer_entries,
+    at_least_one,
     share,
     total,
 )
@@ -173,10 +174,7 @@ def worth_in_format_1(question: Question, points: int) -> Question:
     Within a part they are what this version makes of them, where it comes to the same numbers.
     """
     own = [total(part.marks) for part in question.parts if part.marks]
-    shares = share(points, own)
-    while 0 in shares:
-        shares[shares.index(max(shares))] -= 1
-        shares[shares.index(0)] += 1
+    shares = at_least_one(points, own)
     with suppress(InputError):  # fewer points than it takes today
         today = question.worth(points)
         if [total(part.marks) for part in today.parts if part.marks] == shares:

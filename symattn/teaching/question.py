@@ -463,7 +463,7 @@ def _shared_out(lines: Sequence[Sequence[Part]], points: int) -> dict[str, Marks
         return {}
     if points < len(lines):
         return _joined([part for line in lines for part in line], points)
-    shares = _at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
+    shares = at_least_one(points, [sum(total(part.marks) for part in line) for line in lines])
     marks_of: dict[str, Marks] = {}
     for line, number in zip(lines, shares, strict=True):
         marks_of |= _scaled(line, number)
@@ -568,7 +568,7 @@ _OF_SEVERAL_THINGS = (
 )
 
 
-def _at_least_one(points: int, weights: list[int]) -> list[int]:
+def at_least_one(points: int, weights: list[int]) -> list[int]:
     """Shares of points in proportion to weights, none of them 0; there must be points for that."""
     shares = share(points, weights)
     while 0 in shares:

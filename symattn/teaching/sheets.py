@@ -35,7 +35,7 @@ from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
 from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
-from symattn.teaching.exporters import EXPORTERS, wants
+from symattn.teaching.exporters import EXPORTERS, not_carried, wants
 from symattn.teaching.fairness import self_check
 from symattn.teaching.frozen import FORMAT, FrozenPart, as_frozen, freeze_parts, refused, sealed, unsealed
 from symattn.teaching.pool import Tally, chosen_contents, pool, prove
@@ -539,11 +539,11 @@ class Setting:
         """Whether there is such a document; a diagnosis that alone is asked for is refused where there is none."""
         return asked != "diagnosis" or len(self.solutions) == 1 or bool(sheet.question.diagnosis)
 
-    def left_out(self, recipe: Recipe, written: Iterable[Path]) -> str:
-        """A sentence on what was asked for and is not there, "" if everything is."""
-        if "diagnosis" not in self.solutions or not self.forms or any("-diagnosis" in path.name for path in written):
-            return ""
-        return f"Questions of the type {recipe.spec.type} have no common wrong answers, so no diagnosis was written."
+    def remarks(self, recipe: Recipe, written: Iterable[Path], questions: Iterable[Question]) -> Iterator[str]:
+        """What banks of other systems cannot do, and what was asked for and is not there: a sentence each."""
+        yield from not_carried(self.banks, questions)
+        if "diagnosis" in self.solutions and self.forms and not any("-diagnosis" in path.name for path in written):
+            yield f"Questions of the type {recipe.spec.type} have no common wrong answers, so no diagnosis was written."
 
     def files(self, documents: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, str, bytes]]:
         """Stem, format and content of every file that documents are written to."""

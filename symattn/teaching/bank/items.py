@@ -36,6 +36,7 @@ from symattn.teaching.bank.forms import (
     MOST_PLACES,
     few,
     in_any_order,
+    in_proportion,
     is_listed,
     typed,
 )
@@ -183,6 +184,11 @@ class BankItem:
     @property
     def points(self) -> Fraction:
         return sum((place.points for place in self.places), Fraction(0))
+
+    @property
+    def weights(self) -> dict[Spot, int]:
+        """What its places are worth, as whole numbers."""
+        return dict(zip(self.places, in_proportion([place.points for place in self.places]), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.forms import decimal, exact, in_proportion
+from symattn.teaching.bank.forms import decimal, exact
 from symattn.teaching.bank.items import Bank, BankItem, Body, Chosen, Measured, Shaded, Spot, Typed
 from symattn.teaching.bank.prompts import styled
 from symattn.teaching.question import LETTERS
@@ -94,7 +94,7 @@ def _options(place: Chosen) -> str:
 
 
 def _cloze(item: BankItem) -> str:
-    weights = dict(zip(item.places, in_proportion([place.points for place in item.places]), strict=True))
+    weights = item.weights
     written = []
     for part in item.parts:
         longest = _longest(part)

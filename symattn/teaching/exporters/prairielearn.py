@@ -15,7 +15,7 @@ from symattn.foundation.files import zipped_texts
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import message, say
 from symattn.page.writers.html import escaped
-from symattn.teaching.bank.forms import decimal, exact, in_proportion
+from symattn.teaching.bank.forms import decimal, exact
 from symattn.teaching.bank.items import Bank, BankItem, Chosen, Measured, Shaded, Spot, Typed, Wants
 from symattn.teaching.bank.prompts import styled
 
@@ -87,7 +87,7 @@ def _assessment(bank: Bank, folder: str) -> dict[str, object]:
 
 def _question(item: BankItem) -> str:
     """What is given is shown above the question alone; the parts also with what was handed in and what is right."""
-    weights = dict(zip(item.places, in_proportion([place.points for place in item.places]), strict=True))
+    weights = item.weights
     opening, *parts = item.parts
     shown = [
         _html(piece if isinstance(piece, str) else _place(piece, weights[piece])) for part in parts for piece in part
