@@ -40,6 +40,10 @@ def softmax(s, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
+def scaled(q, k):
+    return q @ k.T / np.sqrt(k.shape[1])
+
+
 TRIANGLE = np.tril(np.ones((3, 3), dtype=bool))
 
 
@@ -47,7 +51,7 @@ TRIANGLE = np.tril(np.ones((3, 3), dtype=bool))
 
 
 def wrong_axis(q, k, v):
-    return softmax(q @ k.T / np.sqrt(k.shape[1]), 0) @ v
+    return softmax(scaled(q, k), 0) @ v
 
 
 def unscaled(q, k, v):
@@ -64,37 +68,37 @@ def queries_and_keys_swapped(q, k, v):
 
 
 def weights_transposed(q, k, v):
-    weights = softmax(q @ k.T / np.sqrt(k.shape[1]))
+    weights = softmax(scaled(q, k))
     return weights.T @ v
 
 
 def softmax_twice(q, k, v):
-    return softmax(softmax(q @ k.T / np.sqrt(k.shape[1]))) @ v
+    return softmax(softmax(scaled(q, k))) @ v
 
 
 def not_normalised(q, k, v):
-    return np.exp(q @ k.T / np.sqrt(k.shape[1])) @ v
+    return np.exp(scaled(q, k)) @ v
 
 
 def log_softmax(q, k, v):
-    return np.log(softmax(q @ k.T / np.sqrt(k.shape[1]))) @ v
+    return np.log(softmax(scaled(q, k))) @ v
 
 
 def unmasked(q, k, v):
-    return softmax(q @ k.T / np.sqrt(k.shape[1])) @ v
+    return softmax(scaled(q, k)) @ v
 
 
 def masked_with_zero(q, k, v):
-    return softmax(q @ k.T / np.sqrt(k.shape[1]) * TRIANGLE) @ v
+    return softmax(scaled(q, k) * TRIANGLE) @ v
 
 
 def masked_the_wrong_way_round(q, k, v):
-    return softmax(np.where(TRIANGLE, -1e9, q @ k.T / np.sqrt(k.shape[1]))) @ v
+    return softmax(np.where(TRIANGLE, -1e9, scaled(q, k))) @ v
 
 
 def sees_the_next(q, k, v):
     seen = np.tril(np.ones((3, 3)), 1) > 0
-    return softmax(np.where(seen, q @ k.T / np.sqrt(k.shape[1]), -1e9)) @ v
+    return softmax(np.where(seen, scaled(q, k), -1e9)) @ v
 
 
 def in_heads(x, w_q, w_k, w_v, w_o, split=None, join=None):
@@ -185,7 +189,7 @@ def scaled_first(q, k, v):
 
 
 def divided_at_the_end(q, k, v):
-    powers = np.exp(q @ k.T / np.sqrt(k.shape[1]))
+    powers = np.exp(scaled(q, k))
     return powers @ v / powers.sum(axis=1, keepdims=True)
 
 
