@@ -6,6 +6,7 @@ from fractions import Fraction
 from random import Random
 
 from hypothesis import strategies as st
+from oracles import turned
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, UndefinedError
@@ -40,8 +41,7 @@ class RandomProblem:
         uses = mechanism(self.name).uses
         stated = {**self.settings, **other}
         settings = Settings.read({key: value for key, value in stated.items() if key != "scores" or key in uses})
-        turned = settings.orientation == "columns"
-        givens = {k: [list(c) for c in zip(*v, strict=True)] if turned else v for k, v in self.givens.items()}
+        givens = turned(self.givens) if settings.orientation == "columns" else self.givens
         return mechanism(self.name).run(givens, settings)
 
 

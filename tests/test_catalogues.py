@@ -11,11 +11,11 @@ from catalogue_sheets import leaves
 from printed_lines import NotReadError, evaluated
 
 from symattn import formula as f
-from symattn.api import Solution, derive
+from symattn.api import derive
 from symattn.page.document import Display
 from symattn.page.notation import load_notation, notations, read_notation
 from symattn.page.writers import FORMATS
-from symattn.teaching.problem import examples, load_example, problem_file
+from symattn.teaching.problem import examples, load_example
 
 MODES = ({}, {"corrected": False}, {"symbolic": True}, {"places": 0, "entries": "none"})
 
@@ -51,15 +51,6 @@ def numeric(formula):
     return sympy.Matrix(found) if isinstance(found, list) else None
 
 
-def in_orientation(givens, orientation, **settings):
-    """A problem file whose givens are written in the orientation that it states."""
-    if orientation == "columns":
-        givens = {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
-    return Solution(
-        problem_file({"given": givens, "orientation": orientation, "scale": "none", **settings}, "it").problem()
-    )
-
-
 def displayed(document):
     for block in document.blocks:
         yield from block.lines if isinstance(block, Display) else ()
@@ -73,7 +64,8 @@ def test_every_product_of_numbers_on_a_page_is_right(notation, orientation, by):
     # sizes are different, so that a product in the wrong order is no product
     givens = {"X": [[1, 0, 1, 2], [0, 2, 1, 0], [1, 1, -1, 1]], "W_Q": [[1, 0], [0, 1], [1, 1], [0, -1]]}
     givens |= {"W_K": [[0, 1], [1, 1], [2, 0], [0, 1]], "W_V": [[1], [0], [2], [1]]}
-    solution = in_orientation(givens, orientation, notation=notation, by=by)
+    given = oracles.turned(givens) if orientation == "columns" else givens
+    solution = derive("self_attention", **given, orientation=orientation, scale="none", notation=notation, by=by)
     checked = 0
     for relation in leaves(tuple(displayed(solution.document)), f.Relation):
         values = [numeric(part) for part in relation.parts]
@@ -89,8 +81,8 @@ def test_every_product_of_numbers_on_a_page_is_right(notation, orientation, by):
 def test_the_inputs_of_the_handout_are_the_tokens(orientation):
     tokens = [[1, 0, 5, 2], [0, 2, 1, 7], [3, 1, 4, 1]]
     weights = {name: [[1, 0], [0, 1], [1, 1], [0, 3]] for name in ("W_Q", "W_K", "W_V")}
-    givens = {"X": tokens, **weights}
-    page = oracles.page_lines(in_orientation(givens, orientation, notation="note-002").document)
+    given = oracles.turned({"X": tokens, **weights}) if orientation == "columns" else {"X": tokens, **weights}
+    page = oracles.page_lines(derive("self_attention", **given, orientation=orientation, notation="note-002").document)
     shown = [line for line in page if line.startswith("Input ")]
     right = [f"Input {t}: [{', '.join(map(str, token))}]" for t, token in enumerate(tokens, 1)]
     assert shown == right or (orientation == "columns" and not shown)  # left out rather than wrong

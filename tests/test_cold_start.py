@@ -60,7 +60,7 @@ IN_PYTHON = "import symattn; symattn.{}"
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
-    ("may", "arguments"),
+    ("may", "asked"),
     [
         (set(), "--help"),
         (set(), "--version"),
@@ -72,23 +72,13 @@ IN_PYTHON = "import symattn; symattn.{}"
         ({*DERIVING, "symattn.teaching.fairness"}, "derive problem.toml --format text --out derived"),
         (DRAWING, "worksheet self_attention --seed 5 --format markdown --out markdown"),
         ({*DRAWING, "symattn.page.writers.typst", "typst"}, "worksheet --seed 5 --format pdf --out pdf"),
-    ],
-)
-def test_a_command_loads_what_it_needs(folder, may, arguments):
-    found = loaded(folder, COMMAND, *arguments.split())
-    assert found <= may, f"{found - may} need not be loaded"
-
-
-@pytest.mark.covering(most=1)
-@pytest.mark.parametrize(
-    ("may", "call"),
-    [
         ({*DERIVING, "symattn.teaching.fairness"}, "derive('attention', Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"),
         ({*DRAWING, "symattn.marking.marker", *EXAMS, "polib"}, "check('problem.toml', 'answers.toml').right"),
     ],
 )
-def test_a_verb_in_python_loads_what_it_needs(folder, may, call):
-    found = loaded(folder, IN_PYTHON.format(call))
+def test_a_command_and_a_verb_in_python_load_what_they_need(folder, may, asked):
+    code = (IN_PYTHON.format(asked),) if "(" in asked else (COMMAND, *asked.split())
+    found = loaded(folder, *code)
     assert found <= may, f"{found - may} need not be loaded"
 
 

@@ -130,12 +130,6 @@ def test_heat_maps_have_the_weights_in_their_cells():
         assert ", ".join(words) in picture.description
 
 
-def test_dot_products_are_those_of_the_first_query():
-    text = render(diagram_document(worked("note-000").problem, "dot-products"), "text")[1].decode()
-    for shown in ("Q₁ = [1  0  2]", "K₁ = [0  1  1]", "K₂ = [4  4  0]", "K₃ = [2  3  1]"):
-        assert shown in text
-
-
 @pytest.mark.parametrize("notation", ["note-003", "columns", "standard"])
 def test_every_drawn_score_is_the_dot_product_of_what_leads_to_it(notation):
     """Also where the scores of one token are a column, as in note-003: K q₁ᵀ."""

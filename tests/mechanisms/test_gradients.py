@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import floats
 from sentences import refused_saying
 
 from symattn.derivation.derivation import Derivation
@@ -16,7 +17,6 @@ from symattn.derivation.mechanisms.backward import SECTION, backward
 from symattn.derivation.ops import RotateBack
 from symattn.derivation.ops.position import Direction
 from symattn.exact import Outline, matrix
-from symattn.exact.rounding import approximate
 
 
 def numbers(rng, rows, columns, low=-2, high=2):
@@ -26,11 +26,6 @@ def numbers(rng, rows, columns, low=-2, high=2):
 def exactly(name, given, **settings):
     chosen = mechanism(name)
     return chosen.run(given, Settings.read({**chosen.defaults, **settings}))
-
-
-def floats(d, name):
-    value = d.value(name)
-    return np.array([[approximate(x) for x in row] for row in value.rows])
 
 
 # ------------------------------------------------------------------------------------------------ exactly
@@ -57,8 +52,8 @@ def test_a_rotation_back_is_gone_back_through_by_the_rotation():
     d = Derivation({"X": matrix([[1, 2]]), "dY": matrix([[5, 10]])}).then("Y", back, "X")
     d = backward(d, "Y")
     matrix_of_rotation = np.array([[0.6, -0.8], [0.8, 0.6]])  # x ↦ x M
-    assert np.allclose(floats(d, "Y"), np.array([[1, 2]]) @ matrix_of_rotation)
-    assert np.allclose(floats(d, "dX"), np.array([[5, 10]]) @ matrix_of_rotation.T)
+    assert np.allclose(floats(d.value("Y")), np.array([[1, 2]]) @ matrix_of_rotation)
+    assert np.allclose(floats(d.value("dX")), np.array([[5, 10]]) @ matrix_of_rotation.T)
 
 
 def test_a_gradient_of_another_shape_is_refused():

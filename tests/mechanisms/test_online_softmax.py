@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 from tables import tables_beside
 
+from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.exact import decide
-from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import agreement, wording_of
-from symattn.teaching.problem import Problem
 
 TABLES = tables_beside(__file__)
 
 ONLINE = mechanism("online_softmax")
-
-
-def run(name, givens, **settings):
-    return mechanism(name).run(givens, Settings.read(settings))
 
 
 GIVENS = TABLES["givens"]
@@ -26,18 +21,16 @@ GIVENS = TABLES["givens"]
 
 def test_finite_masks_are_cut_into_blocks_as_well():
     mask = "additive:[[0, 1, 0, -1], [1, 0, 0, 0]]"
-    d, at_once = run("online_softmax", GIVENS, mask=mask), run("attention", GIVENS, mask=mask)
-    pairs = zip(d.value("Z"), at_once.value("Z"), strict=True)
+    d, at_once = (derive(name, **GIVENS, mask=mask) for name in ("online_softmax", "attention"))
+    pairs = zip(d["Z"].result, at_once["Z"].result, strict=True)
     assert all(decide(x, y).equal for x, y in pairs)
-    problem = Problem("", "online_softmax", d, load_notation("standard"))
-    assert len(agreement(problem, wording_of(problem))) == 1
+    assert len(agreement(d.problem, wording_of(d.problem))) == 1
 
 
-def test_the_key_says_that_both_ways_agree():
-    problem = Problem("", "online_softmax", run("online_softmax", GIVENS), load_notation("standard"))
-    assert len(agreement(problem, wording_of(problem))) == 1
-    short = Problem("", "online_softmax", run("online_softmax", GIVENS, stop_at="l_2"), load_notation("standard"))
-    assert agreement(short, wording_of(short)) == []
+@pytest.mark.parametrize(("stated", "said"), [({}, 1), ({"stop_at": "l_2"}, 0)])
+def test_the_key_says_that_both_ways_agree(stated, said):
+    problem = derive("online_softmax", **GIVENS, **stated).problem
+    assert len(agreement(problem, wording_of(problem))) == said
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,21 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from witnesses import turned
 
+from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import Rotate
 from symattn.derivation.ops.position import Direction
 from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
-from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import conventions, wording_of
-from symattn.teaching.problem import Problem
-
-
-def run(name, givens, **settings):
-    chosen = mechanism(name)
-    return chosen.run(givens, Settings.read({**chosen.defaults, "angles": None, **settings}))
-
 
 # ------------------------------------------------------------------------------------------------ exact
 
@@ -62,8 +55,8 @@ def test_sines_and_cosines_are_enclosed(x, digits):
 
 
 def test_conventions_say_which_positions_and_angles():
-    d = run("rotary_attention", {"Q": [[1, 2]], "K": [[1, 1]], "V": [[3]]}, angles="3/5+4/5i", first_position=1)
-    problem = Problem("", "rotary_attention", d, load_notation("standard"))
+    given = {"Q": [[1, 2]], "K": [[1, 1]], "V": [[3]]}
+    problem = derive("rotary_attention", **given, angles="3/5+4/5i", first_position=1).problem
     said = str(conventions(problem, wording_of(problem)))
     assert "The positions are" in said
     assert "Neighbouring features form pairs" in said

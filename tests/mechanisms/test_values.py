@@ -156,9 +156,9 @@ def floats(rows):
 def derived(name, given, s):
     """With decimals where what is exact would be long."""
     chosen = mechanism(name)
-    if s.get("orientation") == "columns":
-        given = {one: [list(column) for column in zip(*rows, strict=True)] for one, rows in given.items()}
-    d = chosen.run(given, Settings.read({**chosen.defaults, **s}))
+    d = chosen.run(
+        oracles.turned(given) if s.get("orientation") == "columns" else given, Settings.read({**chosen.defaults, **s})
+    )
     self_check(d)
     return d
 

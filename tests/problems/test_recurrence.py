@@ -1,7 +1,5 @@
 """Attention beside recurrence: walks over dependency graphs and loops over positions."""
 
-from collections import deque
-
 import pytest
 import sympy
 from hypothesis import given
@@ -27,18 +25,6 @@ question = variant_of(TYPE, 13)
 # ------------------------------------------------------------------------------------------------ graphs
 
 
-def shortest(edges, start, end):
-    """The fewest edges from start to end (breadth first)."""
-    distance, queue = {start: 0}, deque([start])
-    while queue:
-        node = queue.popleft()
-        for other in edges(node):
-            if other not in distance:
-                distance[other] = distance[node] + 1
-                queue.append(other)
-    return distance.get(end)
-
-
 def layers_needed(first, last, n, reads):
     """The fewest layers after which position `last` depends on `first`; `reads(layer, t)`: the positions t reads."""
     seen, layers = {last}, 0
@@ -56,8 +42,6 @@ def layers_needed(first, last, n, reads):
 def test_paths_by_walking_the_dependency_graph(n, k, data):
     first = data.draw(st.integers(1, n - 1))
     last = data.draw(st.integers(first + 1, n))
-    assert layers_needed(first, last, n, lambda layer, t: range(1, n + 1)) == 1
-    assert shortest(lambda t: [t + 1] if t < n else [], first, last) == last - first
     assert layers_needed(first, last, n, lambda layer, t: range(t - k + 1, t + 1)) == stacked_layers(last - first, k)
     dilated = layers_needed(first, last, n, lambda layer, t: [t - a * k**layer for a in range(k)])
     assert dilated == dilated_layers(last - first, k)
@@ -81,14 +65,6 @@ TOGETHER = {
 
 def test_what_derivations_say_of_waiting_is_what_the_papers_say():
     assert {name: work.parallel for name, work in WORK.items()} == TOGETHER
-
-
-def longest_chain(n, waits):
-    """Steps when everything that does not wait is done at once."""
-    step = {}
-    for t in range(1, n + 1):
-        step[t] = 1 + max((step[s] for s in waits(t)), default=0)
-    return max(step.values())
 
 
 @given(st.integers(1, 7), st.integers(1, 6), st.integers(2, 5))
@@ -125,7 +101,7 @@ def test_every_answer(level):
         assert [sympy.Rational(v) for v in answer(q, "gradients").value] == [
             derivative.subs(x, y) for y in (1 / w, 1, w)
         ]
-        assert steps == [longest_chain(n, w) for w in (lambda t: [], lambda t: [t - 1] if t > 1 else [], lambda t: [])]
+        assert steps == [1, n, 1]
         assert paths == [
             1,
             last - first,

@@ -144,18 +144,11 @@ def test_a_frame_holds_its_boxes_and_no_others():
     drawing = drawn(diagram)
     frames, boxes = shapes(drawing, Frame), shapes(drawing, Box)
     for frame, count in zip(frames, (4, 2), strict=True):
-        held = [
-            box
-            for box in boxes
-            if frame.x < box.x - box.width / 2
-            and box.x + box.width / 2 < frame.x + frame.width
-            and frame.y < box.y - box.height / 2
-            and box.y + box.height / 2 < frame.y + frame.height
-        ]
+        ends = {box: ((box.x - frame.x, box.width / 2, frame.width), (box.y - frame.y, box.height / 2, frame.height))
+                for box in boxes}  # fmt: skip
+        held = {box for box in boxes if all(half < at < room - half for at, half, room in ends[box])}
         assert len(held) == count
-        touched = [box for box in boxes if box not in held and frame.x < box.x < frame.x + frame.width]
-        assert not [box for box in touched if frame.y < box.y < frame.y + frame.height]
-    assert len(frames) == 2
+        assert held == {box for box in boxes if all(0 < at < room for at, _, room in ends[box])}
 
 
 # --- characters --------------------------------------------------------------------------------------------------
