@@ -180,8 +180,8 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism,
     for page in pages(together):
         across = [x for x, _, _ in ink(page)]
         assert LEFT - 1 < min(across) < max(across) < RIGHT + 1
-    monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page, height: list(blocks))
-    monkeypatch.setattr(typst, "grouped", lambda blocks, page: None)
+    monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page, measured: list(blocks))
+    monkeypatch.setattr(typst.Beside, "group", lambda self, room: None)
     alone = plain(bare(mechanism))
     assert letters_of(alone) <= letters_of(
         together
@@ -198,7 +198,7 @@ def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(
     for many in range(4, 60, 9):
         words = Display((equal("y", Text(letters * many)),))
         document = replace(sheet(words, few), solutions="key")
-        beside += typst.grouped((words, few), Page(document.look)) is not None
+        beside += typst.Beside.of((words, few)).group(Page(document.look).room) is not None
         assert complaints(document) == []
     assert beside  # where there is room for it, it is used
 
@@ -212,7 +212,7 @@ def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count)
     line = Display((equal("x", Number("1" * digits)),))
     blocks = [block for k in range(count) for block in _question(k + 1, line)]
     placed = worked_in_rows(
-        blocks, Page(dense=True), lambda blocks, page: 2 if page.line > digits / 2 + 2 else math.inf
+        blocks, Page(dense=True), lambda blocks: lambda page: 2 if page.line > digits / 2 + 2 else math.inf
     )
     rows = [row for row in placed if isinstance(row, WorkedRow)]
     assert [block for row in placed for block in _blocks_of(row)] == blocks
@@ -229,7 +229,7 @@ def _blocks_of(placed):
 def test_a_question_with_a_table_stands_alone():
     table = Table((words("a"),), ((words("b"),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, paragraph("Of these:"), table)]
-    assert worked_in_rows(blocks, Page(dense=True), lambda blocks, page: 2) == blocks
+    assert worked_in_rows(blocks, Page(dense=True), lambda blocks: lambda page: 2) == blocks
 
 
 @pytest.mark.parametrize(("columns", "digits", "size"), [(3, 4, 11), (4, 64, 11), (12, 4, 11), (3, 4, 18)])

@@ -63,7 +63,7 @@ class Printing:
     known: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
 
-_PRINTING: ContextVar[Printing] = ContextVar("printing")
+_PRINTING: ContextVar[Printing | None] = ContextVar("printing", default=None)
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def han() -> frozenset[str]:
 
 
 def _account() -> Printing:
-    return _PRINTING.get(Printing())
+    return _PRINTING.get() or Printing()
 
 
 def once_for_a_document(write: Callable[P, T]) -> Callable[P, T]:

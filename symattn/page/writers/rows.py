@@ -521,17 +521,19 @@ def in_part(page: Page, wide: float) -> Page:
 _EM_OF_LINE = common.PAGE_WIDTH / (common.LINE + common.INDENT)
 
 
-def worked_in_rows(
-    blocks: Sequence[Block], page: Page, height: Callable[[Sequence[Block], Page], float]
-) -> list[Placed]:
-    """The blocks of a key, its questions in rows where these are lower; `height` is that of blocks in em."""
+Measured = Callable[[Sequence[Block]], Callable[[Page], float]]
+"""Of blocks, what tells how high they are on a page in em."""
+
+
+def worked_in_rows(blocks: Sequence[Block], page: Page, measured: Measured) -> list[Placed]:
+    """The blocks of a key, its questions in rows where these are lower."""
     if page.large or page.share < 1:
         return list(blocks)
     placed: list[Placed] = []
     run: list[_Worked] = []
     for part in _worked_parts(common.without_programs(blocks), page):
         if isinstance(part, tuple):
-            run.append(_Worked.of(part, page, height))
+            run.append(_Worked.of(part, page, measured))
         else:
             placed += [*_lowest(run), part]
             run = []
@@ -565,22 +567,23 @@ class _Worked:
     heights: tuple[float, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], page: Page, height: Callable[[Sequence[Block], Page], float]) -> _Worked:
+    def of(cls, blocks: tuple[Block, ...], page: Page, measured: Measured) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
+        height, size = measured(rest), _heading_width(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)
-            high = height(rest, in_part(page, wide) if parts < _PARTS else page)
+            high = height(in_part(page, wide) if parts < _PARTS else page)
             if high == math.inf:  # nor has it room in less
                 break
-            heights[parts] = 1.4 * _lines_of_heading(heading, wide) + 1 + high
+            heights[parts] = 1.4 * _lines_of_heading(heading, size, wide) + 1 + high
         return cls(blocks, tuple(heights))
 
 
-def _lines_of_heading(heading: Heading, wide: float) -> float:
-    """The lines of a heading of a key in a width in mm; inf if a formula does not fit."""
-    words, unbroken = _heading_width(heading)
+def _lines_of_heading(heading: Heading, size: tuple[float, float], wide: float) -> float:
+    """The lines of a heading of a key, of a known `size`, in a width in mm; inf if a formula does not fit."""
+    words, unbroken = size
     if parted(heading, wide):
         return 2 if unbroken <= wide else math.inf
     own = max(words, unbroken) + _marks_width(heading)

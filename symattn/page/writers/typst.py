@@ -584,7 +584,11 @@ _WHOLE = "\n#let whole-questions = {}\n"
 
 def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
     """The blocks of a page, with questions side by side where they have room."""
-    placed = worked_in_rows(blocks, page, _height) if page.dense else in_rows(blocks, page)
+    placed = (
+        worked_in_rows(blocks, page, lambda blocks: _Measured.of(blocks).height)
+        if page.dense
+        else in_rows(blocks, page)
+    )
     starts = [k for k, one in enumerate(placed) if isinstance(one, Heading | WorkedRow)][1:] if ends else []
     cuts = pairwise((0, *starts[-_MOST_WHOLE:], len(placed)))
     parts = [[*_sources(placed[start:end], page)] for start, end in cuts]
@@ -692,7 +696,7 @@ def _columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     blocks = common.without_programs(blocks)
     kept, sources, end = common.stays_with_next(blocks, together), list[str](), 0
-    for group in groups(blocks, page):
+    for group in _Measured.of(blocks).groups(page):
         end += len(group.blocks)
         source = _group(group, page)
         sources.append(f"#kept[{source}]" if kept[end - 1] else source)
@@ -722,33 +726,155 @@ class _Group:
     high: float
 
 
-def groups(blocks: Sequence[Block], page: Page) -> list[_Group]:
-    """The blocks, equations with what is before or after them beside them where that is lower."""
-    best: list[tuple[float, list[_Group]]] = [(0.0, [])]
-    for end, block in enumerate(blocks, 1):
-        if end > 1 and pictured(blocks[end - 2], block, page):
-            high, before = best[end - 2]
-            best.append((high, [*before, _Group(tuple(blocks[end - 2 : end]), 0, 0.0)]))
-            continue
-        alone = _Group((block,), 0, _height_alone(block, page))
-        options = [(best[-1][0] + alone.high, [*best[-1][1], alone])]
-        for start in range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1):
-            if group := grouped(tuple(blocks[start:end]), page):
-                options.append((best[start][0] + group.high + 0.1, [*best[start][1], group]))
-        best.append(min(options, key=lambda option: option[0]))
-    return best[-1][1]
+@dataclass(frozen=True)
+class _Equations:
+    """The widths of equations in em, in how many columns they stand at most, and how high the highest of them is."""
+
+    widths: Sequence[float]
+    most: int
+    high: float
+
+    @classmethod
+    def of(cls, block: Entries) -> _Equations:
+        highest = max(map(common.line_height, block.equations))
+        return cls(_tightened(block.equations)[1], block.columns, highest)
+
+    def height(self, columns: int) -> float:
+        return -(-len(self.widths) // columns) * self.high
 
 
-def _height_alone(block: Block, page: Page) -> float:
-    """The height of formulas in em, with the space between them and what comes next; 0 for anything else."""
+@dataclass(frozen=True)
+class Beside:
+    """Equations, and the formulas of the same step beside them: how wide and how high these are, in em.
+
+    `words` is by how much all may be wider than is estimated.
+    """
+
+    blocks: tuple[Block, ...]
+    equations: _Equations
+    width: float
+    high: float
+    words: float
+
+    @classmethod
+    def of(cls, blocks: tuple[Block, ...]) -> Beside | None:
+        """None if the blocks are not of one step."""
+        if (found := _of_one_step(blocks)) is None:
+            return None
+        own, shown = found
+        beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
+        cells, _ = _tightened(own.equations)
+        sources = (*cells, *(source for block in shown for source in _aligned_all(block.lines)))
+        high = max((common.lines_height(one.lines) for one in shown), default=0.0)
+        return cls(blocks, _Equations.of(own), beside, high, _at_most(1.0, sources))
+
+    def group(self, room: float) -> _Group | None:
+        """What stands side by side, equations in as many columns as have room; None if there is no room for that."""
+        if room <= self.width:
+            return None
+        widths = self.equations.widths
+        columns = common.columns_as_wide(widths, self.equations.most, room - self.width, _ENTRIES_APART)
+        if self.words * (self.width + _width_of_columns(widths, columns)) > room:
+            return None
+        if -(-len(widths) // columns) > _MOST_BESIDE:
+            return None
+        return _Group(self.blocks, columns, max(self.equations.height(columns), self.high) + _BETWEEN)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Blocks, and what is the same of them in every part of a line: a key is tried in many.
+
+    alone   how high each is in em if it is formulas, or equations, whose height depends on the room
+    widths  how wide each is on one line, in em, if it is formulas or text
+    beside  what may stand side by side, by where it ends
+    """
+
+    blocks: Sequence[Block]
+    alone: Sequence[float | _Equations]
+    widths: Sequence[float]
+    beside: Mapping[int, Sequence[Beside]]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> _Measured:
+        beside: dict[int, list[Beside]] = {}
+        for end in range(2, len(blocks) + 1):
+            starts = range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1)
+            found = (Beside.of(tuple(blocks[start:end])) for start in starts)
+            beside[end] = [one for one in found if one]
+        return cls(blocks, [*map(_alone, blocks)], [*map(_wide, blocks)], beside)
+
+    def groups(self, page: Page) -> list[_Group]:
+        """The blocks, equations with what is before or after them beside them where that is lower."""
+        best: list[tuple[float, list[_Group]]] = [(0.0, [])]
+        for end, block in enumerate(self.blocks, 1):
+            if end > 1 and pictured(self.blocks[end - 2], block, page):
+                high, before = best[end - 2]
+                best.append((high, [*before, _Group(tuple(self.blocks[end - 2 : end]), 0, 0.0)]))
+                continue
+            high = _height_alone(self.alone[end - 1], page)
+            options = [(best[-1][0] + high, [*best[-1][1], _Group((block,), 0, high)])]
+            for beside in () if page.form or page.large else self.beside.get(end, ()):
+                if group := beside.group(page.room):
+                    before_it = best[end - len(group.blocks)]
+                    options.append((before_it[0] + group.high + 0.1, [*before_it[1], group]))
+            best.append(min(options, key=lambda option: option[0]))
+        return best[-1][1]
+
+    def height(self, page: Page) -> float:
+        """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
+        room, high, end = page.room, 0.0, 0
+        for group in self.groups(page):
+            wide = self.widths[end]
+            end += len(group.blocks)
+            match group.blocks:
+                case (Paragraph(),):
+                    lines = math.ceil(wide / page.line)
+                    if lines > 1 and page.width < LEGIBLE:
+                        return math.inf
+                    high += 1.4 * lines + _BETWEEN
+                case (Display() | Entries() as block,) if wide > room or (isinstance(block, Display) and block.lead):
+                    return math.inf
+                case (Display() | Entries(), *_):
+                    high += group.high
+                case (Choices(items) | ItemList(items),) if page.share < 1 and not are_legible(items, page):
+                    return math.inf
+                case (Choices() as choices,):
+                    high += _height_of_choices(choices, page) + _BETWEEN
+                case (ItemList(ordered=False) as listed,):
+                    high += 1.35 * common.lines_of_list(listed, page) + _BETWEEN
+                case _:
+                    return math.inf
+        return high
+
+
+def _alone(block: Block) -> float | _Equations:
     match block:
         case Display(lines):
             return common.lines_height(lines) + _BETWEEN
-        case Entries(equations, most):
-            columns = _columns_of_entries(_tightened(equations)[1], most, page)
-            return -(-len(equations) // columns) * max(map(common.line_height, equations)) + _BETWEEN
+        case Entries():
+            return _Equations.of(block)
         case _:
             return 0.0
+
+
+def _wide(block: Block) -> float:
+    match block:
+        case Paragraph(content, marks):
+            return common.inlines_width((*content, Words(marks)))
+        case Display(lines):
+            return max(map(width, lines), default=0.0)
+        case Entries(equations):
+            return max(_tightened(equations)[1], default=0.0)
+        case _:
+            return 0.0
+
+
+def _height_alone(block: float | _Equations, page: Page) -> float:
+    """The height of formulas in em, with the space between them and what comes next; 0 for anything else."""
+    if isinstance(block, float):
+        return block
+    return block.height(_columns_of_entries(block.widths, block.most, page)) + _BETWEEN
 
 
 _BETWEEN = 0.5  # em, between blocks of a key
@@ -764,25 +890,6 @@ def _of_one_step(blocks: Sequence[Block]) -> tuple[Entries, list[Display]] | Non
             if len(shown) == len(blocks) - 1 and "values" not in before and "rule" not in after:
                 return own, shown
     return None
-
-
-def grouped(blocks: tuple[Block, ...], page: Page) -> _Group | None:
-    """Equations with formulas beside them, in as many columns as have room; None if there is no room for that."""
-    if page.form or page.large or (found := _of_one_step(blocks)) is None:
-        return None
-    own, shown = found
-    beside = sum(_width_aligned(block.lines) + _BESIDE for block in shown)
-    room = page.room - beside
-    cells, widths = _tightened(own.equations)
-    columns = common.columns_as_wide(widths, own.columns, room, _ENTRIES_APART) if room > 0 else 0
-    if not columns:
-        return None
-    sources = (*cells, *(source for block in shown for source in _aligned_all(block.lines)))
-    if _at_most(beside + _width_of_columns(widths, columns), sources) > page.room:
-        return None
-    lines = -(-len(cells) // columns)
-    high = max(lines * max(map(common.line_height, own.equations)), *(common.lines_height(one.lines) for one in shown))
-    return _Group(blocks, columns, high + _BETWEEN) if lines <= _MOST_BESIDE else None
 
 
 def _width_aligned(lines: Sequence[Formula]) -> float:
@@ -810,33 +917,6 @@ def _group(group: _Group, page: Page) -> str:
         elif isinstance(block, Display):
             parts.append(_lines(block.lines, page))
     return "#beside" + "".join(f"[\n{part}\n]" for part in parts)
-
-
-def _height(blocks: Sequence[Block], page: Page) -> float:
-    """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
-    room, high = page.room, 0.0
-    for group in groups(blocks, page):
-        match group.blocks:
-            case (Paragraph(content, marks),):
-                lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)
-                if lines > 1 and page.width < LEGIBLE:
-                    return math.inf
-                high += 1.4 * lines + _BETWEEN
-            case (Display(lines, lead),) if lead or any(width(line) > room for line in lines):
-                return math.inf
-            case (Entries(equations),) if max(_tightened(equations)[1]) > room:
-                return math.inf
-            case (Display() | Entries(), *_):
-                high += group.high
-            case (Choices(items) | ItemList(items),) if page.share < 1 and not are_legible(items, page):
-                return math.inf
-            case (Choices() as choices,):
-                high += _height_of_choices(choices, page) + _BETWEEN
-            case (ItemList(ordered=False) as listed,):
-                high += 1.35 * common.lines_of_list(listed, page) + _BETWEEN
-            case _:
-                return math.inf
-    return high
 
 
 def _block(block: Block, page: Page) -> str:
