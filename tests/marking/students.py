@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from oracles import floats
 
 from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
 from symattn.derivation.ops.linear import Slice as HeadPart
@@ -232,7 +233,7 @@ def _decimals(m):
 
 def by_machine(d, kind):
     """The values in floating point, rounded to the format after every step and printed with all digits."""
-    own = {name: np.array([[float(x) for x in row] for row in m.rows]).astype(kind) for name, m in d.givens.items()}
+    own = {name: floats(m).astype(kind) for name, m in d.givens.items()}
     for step in d:
         operands = []
         for operand in step.operands:

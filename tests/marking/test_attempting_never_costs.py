@@ -93,14 +93,19 @@ def costs_at_most(most, q, before, after, part, names=WITH_MARKS):
         assert all(others[line] >= n for line, n in earned(less, part).items()), says
 
 
-@tries(5)
-@given(st.integers(0, 10**6))
-def test_a_line_that_is_anything_costs_a_mark_of_its_own_at_most(seed):
+def any_part(seed):
+    """A sheet, a right script to it with gaps, and one of its matrices: its part, and what is right there."""
     rng = Random(seed)
     q, right = key_to(rng.randrange(len(SHEETS)))
     attempt = with_gaps(right, rng)
     part = rng.choice([p.name for p in q.parts if p.name in key_of(q)])
-    key = key_script(q).answers[part]
+    return rng, q, attempt, part, right.answers[part]
+
+
+@tries(5)
+@given(st.integers(0, 10**6))
+def test_a_line_that_is_anything_costs_a_mark_of_its_own_at_most(seed):
+    rng, q, attempt, part, key = any_part(seed)
     before = without(attempt, part)
     after = Attempt({**before.answers, part: anything(key.shape, rng)})
     costs_at_most(1, q, before, after, part, rng.sample(WITH_MARKS, 2))
@@ -109,11 +114,7 @@ def test_a_line_that_is_anything_costs_a_mark_of_its_own_at_most(seed):
 @tries(5)
 @given(st.integers(0, 10**6))
 def test_an_entry_that_is_anything_costs_a_mark_of_its_line_at_most(seed):
-    rng = Random(seed)
-    q, right = key_to(rng.randrange(len(SHEETS)))
-    attempt = with_gaps(right, rng)
-    part = rng.choice([p.name for p in q.parts if p.name in key_of(q)])
-    key = key_script(q).answers[part]
+    rng, q, attempt, part, key = any_part(seed)
     said = attempt.answers.get(part, Grid.blank(*key.shape))
     if said.shape != key.shape:
         return
@@ -266,22 +267,22 @@ def test_zeros_everywhere_earn_next_to_nothing():
 def test_weights_follow_from_the_students_own_mask():
     """One cell of the mask is shaded wrongly: that is the mistake, and the weights under it are right."""
     q = drawn(problem="masks", seed=2)
-    d, parts = q.problem.derivation, {part.name: part.answer for part in q.parts}
-    shading, weights, matrix = parts["shade"], parts["weights"], parts["mask"]
-    columns = range(shading.shape[1])
-    row = next(i for i, _ in weights.cells if sum((i, j) not in shading.cells for j in columns) > 1)
-    own = shading.cells | {max((row, j) for j in columns if (row, j) not in shading.cells)}
+    parts = {part.name: part.answer for part in q.parts}
+    hidden, matrix = parts["shade"].cells, parts["mask"].value
+    rows, columns = map(range, matrix.shape)
+    row = next(i for i, _ in parts["weights"].cells if sum((i, j) not in hidden for j in columns) > 1)
+    own = hidden | {max((row, j) for j in columns if (row, j) not in hidden)}
     base = {"e": sympy.E}.get(str(q.content["base"]), q.content["base"])
-    scores = page(d.value("S'"))
+    scores = page(q.problem.derivation.value("S'"))
     powers = [[0 if (i, j) in own else base ** to_sympy(x) for j, x in enumerate(r)] for i, r in enumerate(scores)]
-    lines = {**key_of(q), "weights": [[str(x / sum(r)).replace("E", "e") for x in r] for r in powers]}
-    marks = {(i, j) in shading.cells: matrix.value[i, j] for i in range(shading.shape[0]) for j in columns}
-    lines["mask"] = [[marks[(i, j) in own] for j in columns] for i in range(shading.shape[0])]
-    attempt = script(q, lines)
-    report = marked(q, Attempt({**attempt.answers, "shade": Shaded(own)}))
+    marks = {(i, j) in hidden: matrix[i, j] for i in rows for j in columns}
+    lines = {**key_of(q), "weights": [[str(x / sum(r)).replace("E", "e") for x in r] for r in powers],
+             "mask": [[marks[(i, j) in own] for j in columns] for i in rows]}  # fmt: skip
+    attempt = Attempt({**script(q, lines).answers, "shade": Shaded(own)})
+    report = marked(q, attempt)
     assert [event.part for event in report.events] == ["shade"]
     assert set(lost(report)) == {"shade"}
-    assert marked(q, Attempt({**attempt.answers, "shade": Shaded(own)}), "strict").total < report.total
+    assert marked(q, attempt, "strict").total < report.total
 
 
 def test_a_decimal_and_the_fraction_that_it_equals_are_worth_the_same():

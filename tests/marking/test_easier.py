@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from oracles import softmax
+from oracles import floats, softmax
 
 import symattn
 from symattn.marking.attempt import Attempt
@@ -21,11 +21,6 @@ def script(places=None, **lines):
     return Attempt({name: grid([[text(x) for x in row] for row in rows]) for name, rows in lines.items()})
 
 
-def numbers(question):
-    return {name: np.array([[float(x) for x in row] for row in matrix.rows])
-            for name, matrix in question.problem.derivation.givens.items()}  # fmt: skip
-
-
 def vetoes(report):
     return [str(notice.says) for notice in report.notices if notice.kind == "veto"]
 
@@ -33,7 +28,7 @@ def vetoes(report):
 def test_the_mirror_image_of_a_causal_mask_is_not_easier():
     """The first row of the right weights is one-hot, and so is the last row of these."""
     [sheet] = symattn.worksheet("causal_self_attention", problem="full", seed=2)
-    g = numbers(sheet.question)
+    g = {name: floats(matrix) for name, matrix in sheet.question.problem.derivation.givens.items()}
     q, k, v = (g["X"] @ g[name] for name in ("W_Q", "W_K", "W_V"))
     scores = q @ k.T
     scaled = scores / np.sqrt(k.shape[1])

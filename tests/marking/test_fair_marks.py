@@ -231,7 +231,7 @@ def test_what_the_key_lists_as_wrong_is_recognised():
 def test_wrong_losses_are_named(id, part):
     question = drawn("language_model")
     d = question.problem.derivation
-    logits, wanted = (np.array([[float(x) for x in row] for row in d.value(name).rows]) for name in ("L", "T"))
+    logits, wanted = (floats(d.value(name)) for name in ("L", "T"))
     shares = softmax(logits, axis=0 if id == "X16" else 1)
     losses = -np.log((shares * wanted).sum(axis=1, keepdims=True)) / {"X17": np.log(10), "X18": np.log(2)}.get(id, 1)
     own = {"probabilities": shares, "loss": losses, "mean_loss": losses.mean(keepdims=True)}

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
-from test_whose_work import WHOSE
+from test_whose_work import WHOSE, in_order
 
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
 from symattn.marking.grading import handed_in
-from symattn.marking.grading.handed_in import RECORDS, File, files, matched
-from symattn.marking.grading.run import heads_of, looked_into
+from symattn.marking.grading.handed_in import RECORDS, File, files
+from symattn.marking.grading.run import looked_into
 from symattn.marking.grading.source import Entrant, Paper, Papers
 
 SHEETS = [identity(k) for k in range(3)]
@@ -44,11 +44,6 @@ def hand_in(folder, **texts):
 
 def found(folder, papers=EXAM):
     return in_order(files(folder), papers)
-
-
-def in_order(listed, papers=EXAM):
-    """Whose the files are, as a run finds it, without processes of its own."""
-    return matched(looked_into(listed, Crew()), lambda some: heads_of(some, None, Crew()), papers)
 
 
 def only(folder, path, text, papers=EXAM):
@@ -323,7 +318,7 @@ NOBODY = (
     "text", [head(), head(student="s001"), head(name="Ada Lovelace"), head(SHEETS[1], "Ada Lovelace", "s001")]
 )
 def test_what_is_named_like_nobody_is_nobodys_whatever_is_written_inside(text):
-    [one] = in_order([File.of("x.toml", text.encode())])
+    [one] = in_order([File.of("x.toml", text.encode())], EXAM)
     assert (one.entrant, one.complaint, one.unclear) == (None, "", NOBODY)
 
 
@@ -352,7 +347,7 @@ def test_a_name_that_fits_several_waits(tmp_path, path, students):
 )
 def test_a_file_named_like_one_in_the_folder_of_another_is_nobodys(path, inside):
     """Though it is the only one, as the one late hand-in of a class."""
-    [one] = in_order([File.of(path, head().encode())])
+    [one] = in_order([File.of(path, head().encode())], EXAM)
     assert one.entrant is None
     assert one.unclear == (
         "It is not clear whose it is: {!r} is the name of 'Alan Turing' ('s-2/x'), and {!r} in it that of "
@@ -369,7 +364,7 @@ def test_a_file_named_like_one_in_the_folder_of_another_is_nobodys(path, inside)
 def test_whatever_is_written_inside_a_file_it_stays_whose_it_is(number, id, name, sheet):
     """And its marks hold at once only if nothing in it is somebody else's."""
     entrant = ENTRANTS[number - 1]
-    [one] = in_order([File.of(f"{entrant.stem}.toml", head(sheet, name, id).encode())])
+    [one] = in_order([File.of(f"{entrant.stem}.toml", head(sheet, name, id).encode())], EXAM)
     assert (one.entrant, one.complaint) == (entrant, "")
     meant = {"S001": "s001"}.get(id, id)
     assert bool(one.doubt) == ((meant in IDS and meant != entrant.id) or sheet not in ("", entrant.sheet))
@@ -491,6 +486,6 @@ def test_a_file_without_any_name_is_a_file(tmp_path):
         return path.read_bytes()
 
     nameless(tmp_path / "all.zip", **{"001-s001.zip": nameless(tmp_path / "inner.zip")})
-    ada, nobody = in_order(files(tmp_path / "all.zip"))
+    ada, nobody = in_order(files(tmp_path / "all.zip"), EXAM)
     assert (ada.entrant, ada.complaint, ada.file.path) == (ENTRANTS[0], "", "001-s001.zip/")
     assert (nobody.unclear, nobody.file.path) == (NOBODY, "\ufffd")

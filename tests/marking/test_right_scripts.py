@@ -191,7 +191,7 @@ def test_a_rounded_output_is_told_in_words_and_costs_precision_once():
 def test_a_right_answer_alone_earns_its_share_whatever_its_last_digit(name, places):
     _, output = by_numpy(places)
     share, totals = Fraction(3, 5), set()
-    for answer in (output, np.array([[float(x) for x in row] for row in exact_scores()["Z"].result.rows])):
+    for answer in (output, floats(exact_scores()["Z"].result)):
         [report] = symattn.check(exact_scores(), {"Z": typed(answer, places)}, policy=name).reports
         assert all(verdict.accepted for verdict in report.verdicts if verdict.part == "Z")
         assert report.total == share * report.available - sum(notice.marks for notice in report.notices)

@@ -81,13 +81,18 @@ def export(platform, handed, top):
     return [File.of(top + path, data) for path, data in texts.items()]
 
 
+def in_order(files, papers):
+    """Whose the files are, as a run finds it, without processes of its own."""
+    return matched(looked_into(files, Crew()), lambda some: heads_of(some, None, Crew()), papers)
+
+
 def given_out(files):
-    """What each of the class is given, by number; 0: what waits or belongs to nobody."""
-    found = {}
-    for one in matched(looked_into(files, Crew()), lambda some: heads_of(some, None, Crew()), EXAM):
-        if one.entrant:
-            found[one.entrant.number] = one.file.path, one.hash, one.sheet, one.complaint, one.doubt, one.notices
-    return found
+    """What each of the class is given, by number; what waits or belongs to nobody is left out."""
+    return {
+        one.entrant.number: (one.file.path, one.hash, one.sheet, one.complaint, one.doubt, one.notices)
+        for one in in_order(files, EXAM)
+        if one.entrant
+    }
 
 
 def zipped(texts):
