@@ -155,8 +155,8 @@ AT_ONCE = 0.3
 TOO_LONG = 5
 """Seconds for a further member for which no sheet is to wait."""
 
-FEWEST, VARIANTS = 8, 128
-"""So many are kept whatever they have in common, or as many as make so many variants in all orders: of two draws, one
+FEWEST, VARIANTS = 8, 512
+"""So many are kept whatever they have in common, or as many as make so many variants in all orders: of a few draws, one
 is taken."""
 
 
