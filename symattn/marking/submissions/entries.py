@@ -144,7 +144,7 @@ _FIRST_WORD = re.compile(
 )
 
 _known_kind = lru_cache(maxsize=2**13)(_kind)
-_LONGEST_KNOWN = 40
+_LONGEST_KNOWN = 120
 """A line is looked at several times before it is clear what it is; of its numbers the short ones are remembered."""
 
 

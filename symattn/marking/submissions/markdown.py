@@ -533,6 +533,8 @@ def behind_label(text: str, label: str) -> str | None:
     'K'
     """
     sought = _sought(label)
+    if sought and not sought.startswith(next(filter(None, map(_sign, text)), "")):
+        return None
     at = 0
     for character in sought:
         while at < len(text) and not _sign(text[at]):

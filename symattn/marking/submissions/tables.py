@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -269,17 +269,25 @@ _IN_BRACKETS = re.compile(r"[][(){}]")
 
 def split(text: str, separators: str, behind: str = "") -> Iterator[str]:
     """Pieces between separators that stand in no bracket; with `behind`, only those right behind that sign."""
-    depth, start, last = 0, 0, ""
-    for i, character in enumerate(text):
-        depth = max(0, depth + (character in "([{") - (character in ")]}"))
-        if depth == 0 and character in separators and (not behind or last == behind):
+    depth, start, last, end = 0, 0, "", 0
+    for found in _signs(separators).finditer(text):
+        i, sign = found.start(), found[0]
+        depth = max(0, depth + (sign in "([{") - (sign in ")]}"))
+        last = text[end:i].rstrip()[-1:] or last
+        if depth == 0 and sign in separators and (not behind or last == behind):
             yield text[start:i]
             start = i + 1
-        elif behind and depth == 1 and character == "[" and last == behind and text[start:i].strip():
+        elif behind and depth == 1 and sign == "[" and last == behind and text[start:i].strip():
             yield text[start:i]  # [1 2] [3 4], as NumPy prints it
             start = i
-        last = character if not character.isspace() else last
+        last, end = sign if not sign.isspace() else last, i + 1
     yield text[start:]
+
+
+@cache
+def _signs(separators: str) -> re.Pattern[str]:
+    """What parts a text, and the brackets in which nothing does."""
+    return re.compile(rf"[][(){{}}{re.escape(separators)}]")
 
 
 _CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|[Aa]rray|[Tt]ensor)\s*\($")
@@ -379,6 +387,7 @@ _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
 _COUNTER = re.compile(r"[^\W\d]*[\s_]?[\[(]?,?(\d{1,2}),?[\])]?[.:)]?")
 
 
+@lru_cache(maxsize=2**8)  # a line is looked at from above, too
 def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     """The cells of a line at a gap, the label before them in one of its own: 1. or row 1:
 
