@@ -60,6 +60,7 @@ from symattn.marking.submissions.tables import (
     are_entries,
     as_row,
     behind_arrow,
+    closed,
     count_numbers,
     entries_of,
     has_shape,
@@ -406,7 +407,7 @@ class FreeText:
             return True
         in_words = piece.placed and answer and part.name not in self._wordy
         named = self.resolver.called(said) if value and not in_words else ""
-        if named and named != part.name and (not piece.placed or self._is_matrix(named)):
+        if named and named != part.name:
             return False
         if not answer and piece.placed:
             self.written.not_read(self.where(piece.start), rest, part.name)
@@ -425,10 +426,6 @@ class FreeText:
         """The parts that any words may answer."""
         parts = self.written.question.parts
         return frozenset(part.name for part in parts if isinstance(part.answer, RubricAnswer | WordAnswer))
-
-    def _is_matrix(self, name: str) -> bool:
-        part = self._part(name)
-        return part is None or isinstance(part.answer, MATRICES)
 
     def _label(self, text: str, further: int = 3) -> tuple[str, str]:
         """The part or the step that a line begins with, and what stands behind its name; "" if it has none.
@@ -703,7 +700,7 @@ class FreeText:
         remarks: dict[Piece, str] = {}
         text, remarks[head] = _without_comment(text)
         for piece in self.pieces[self._at : self._at + LARGEST]:
-            if _open(text) <= 0 or self._is_statement(piece.text):
+            if _open(text) <= 0:
                 break
             line, remarks[piece] = _without_comment(piece.text)
             taken.append(piece)
@@ -712,11 +709,6 @@ class FreeText:
         for piece, remark in remarks.items():
             self._tell([remark] if remark else (), piece)
         return text, taken
-
-    def _is_statement(self, line: str) -> bool:
-        """Whether a line says what a step is, its name before an equals sign."""
-        head, sign, _ = _partition(line)
-        return sign == "=" and "[" not in head and bool(self.names.sign(head.strip(AROUND)))
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
         """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
@@ -1188,7 +1180,10 @@ def _in_round(text: str) -> bool:
 def _leaves_numbers(text: str, matrix: Cells) -> bool:
     """Whether so many numbers stand beside a matrix, with no equals sign between, that they may be another one."""
     last = re.split("[=≈]", text)[-1]
-    return len(_NUMBERS.findall(last)) > len(_NUMBERS.findall(" ".join(matrix.texts()))) + 2
+    start = last.find("[")
+    outside = last[:start] + last[closed(last, start) :] if start >= 0 else last  # in it there may be labels
+    most = len(_NUMBERS.findall(" ".join(matrix.texts()))) + 2
+    return len(_NUMBERS.findall(last)) > most and len(_NUMBERS.findall(outside)) > 2
 
 
 def _says_something_else(text: str) -> bool:
