@@ -12,8 +12,7 @@ from symattn.errors import SelfCheckError
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import Prose
 from symattn.teaching.problems.draws import Draw
-from symattn.teaching.problems.instances import INSTANCES
-from symattn.teaching.problems.prove import THEOREMS, TYPE
+from symattn.teaching.problems.prove import INSTANCES, THEOREMS, TYPE
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, RubricAnswer
 
 
