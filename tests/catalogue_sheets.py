@@ -34,6 +34,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from exams import freeze_sheets
 from trials import LONG
 
 from symattn.api import make_recipe
@@ -46,7 +47,7 @@ from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.sheets import Recipe, Sheet, freeze_sheets, render, sheets, thaw_sheets
+from symattn.teaching.sheets import Recipe, Sheet, render, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
 ROOT = Path(__file__).parents[1]

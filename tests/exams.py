@@ -1,10 +1,16 @@
-"""Exams made in a folder: the file with its class list, what is frozen of it, and what is written."""
+"""Exams made in a folder: the file with its class list, what is frozen of it, what is written; and sets that are frozen."""
 
 import csv
 
 from symattn.foundation.dice import Dice
+from symattn.teaching import sheets
 from symattn.teaching.exam import make_exam, read_exam_file, write_exam
 from symattn.teaching.exam.deploy import freeze
+
+
+def freeze_sheets(made):
+    """A set of worksheets as the text of its JSON file."""
+    return sheets._sealed([sheets._frozen(one) for one in made if sheets._is_variant(one)])  # noqa: SLF001
 
 
 def exam_file(folder, text, students=()):

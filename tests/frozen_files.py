@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from exams import freeze_sheets
 from filling import said_text
 from scripts import key_script
 
@@ -20,7 +21,6 @@ from symattn.teaching.exam import read_exam_file, write_exam
 from symattn.teaching.frozen import FORMAT, FROZEN
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import marks_text
-from symattn.teaching.sheets import freeze_sheets
 
 FOLDER = Path(__file__).parent / "frozen"
 EXAM = """title = "Midterm"

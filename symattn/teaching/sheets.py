@@ -287,14 +287,6 @@ def _content(matrix: Matrix | Outline) -> Json:
 # ------------------------------------------------------------------------------------------------ freezing
 
 
-def freeze_sheets(sheets: Iterable[Sheet]) -> str:
-    """A set of worksheets as the text of its JSON file: enough to mark by, and to see any change.
-
-    A problem that is no variant (`make_sheet`) is left out: what it is made from is a file of its own.
-    """
-    return _sealed([_frozen(sheet) for sheet in sheets if _is_variant(sheet)])
-
-
 @dataclass(frozen=True)
 class _Frozen:
     """A sheet; `ask` are the parts that were chosen, `hash` is what format 1 has instead of parts."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pypdf
 import pytest
 from commands import contents, started
-from exams import exam_file
+from exams import exam_file, freeze_sheets
 from sentences import refused_saying
 from waiting import until
 from wrong_values import spoilt, without
@@ -27,7 +27,7 @@ from symattn.foundation.identity import digest, is_identity
 from symattn.teaching.exam import make_exam, read_exam_file, write_exam
 from symattn.teaching.exam.class_list import neighbours, places
 from symattn.teaching.exam.deploy import copies, freeze, thawed
-from symattn.teaching.sheets import freeze_sheets, thaw_sheets
+from symattn.teaching.sheets import thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """

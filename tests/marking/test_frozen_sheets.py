@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from exams import freeze_sheets
 from frozen_files import FOLDER
 from sentences import refused_saying
 
@@ -18,7 +19,7 @@ from symattn.teaching.exam.deploy import thawed
 from symattn.teaching.frozen import FORMAT
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import total
-from symattn.teaching.sheets import Setting, freeze_sheets, thaw_sheets, write_sheets
+from symattn.teaching.sheets import Setting, thaw_sheets, write_sheets
 
 
 @pytest.fixture(scope="module")
