@@ -36,7 +36,7 @@ from symattn.foundation.languages import (
     say,
     speaking,
 )
-from symattn.marking.attempt import Attempt, Text
+from symattn.marking.attempt import Attempt, Submission, Text
 from symattn.marking.marker import mark
 from symattn.marking.reports import feedback_document
 from symattn.marking.submissions import read_submission
@@ -225,7 +225,7 @@ def test_what_a_student_wrote_is_not_translated(language, text):
     asked = question("prove")
     part = next(part.name for part in asked.parts if type(part.answer).__name__ == "RubricAnswer")
     report = mark(asked, Attempt({part: Text(text)}))
-    document = feedback_document(report, name=text, student=text)
+    document = feedback_document(report, Submission("", (), name=text, student=text))
     said = in_(language, document)
     expected = Counter(own for own in leaves(document, Quoted))
     assert expected[Quoted(text)] >= 3

@@ -21,7 +21,7 @@ from symattn.exact import decide
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
-from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text, Ticked
+from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Submission, Text, Ticked
 from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Given
@@ -89,7 +89,7 @@ every_type = pytest.mark.parametrize("problem", sorted(drawn_types()))
 def test_every_format_names_the_student_and_the_sheet(problem):
     report = spoilt_report(problem, 1)
     for make in DOCUMENTS.values():
-        document = make([report, report], name="Ada Lovelace", student="1815", sheet="3f9a-0007")
+        document = make([report, report], Submission("", (), "3f9a-0007", "Ada Lovelace", "1815"))
         assert squeezed(f"{report.total}/{report.available}") in plain(document)
         assert squeezed(f"{2 * report.total}/{2 * report.available}") in plain(document)
         assert b"pdfuaid:part" in pdf.write_pdf(document)  # text for every formula and every picture
@@ -318,7 +318,7 @@ def test_what_was_typed_comes_out_as_it_was_typed(typed):
     shown = squeezed(short(visible(typed)))
     assert len(shown) <= LONGEST + 1
     for make in DOCUMENTS.values():
-        document = make(report, name=typed[:60], student="<b>1</b>", sheet="$1")
+        document = make(report, Submission("", (), "$1", typed[:60], "<b>1</b>"))
         assert plain(document).count(shown) >= 2
         tree = ElementTree.fromstring(FORMATS["html"].write(document))
         assert squeezed("".join(tree.itertext())).count(shown) >= 2

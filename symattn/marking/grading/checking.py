@@ -86,15 +86,12 @@ class Marking:
         """The report for the student, or for the teacher; with `exercise`, the student's says that one is beside it."""
         from symattn.marking.reports import feedback_document, marking_document  # most want the marks alone
 
-        found = self.submission
-        about: Any = {
-            "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks,
-            "of_exam": self.of_exam,
-        }  # fmt: skip
         if reader == "teacher":
-            return replace(marking_document(self.reports, **about), look=self.look)
+            document = marking_document(self.reports, self.submission, of_exam=self.of_exam)
+            return replace(document, look=self.look)
+        exercise = exercise and self.exercise is not None
         document = feedback_document(
-            self.reports, **about, exercise=exercise and self.exercise is not None, alone=self.alone
+            self.reports, self.submission, of_exam=self.of_exam, exercise=exercise, alone=self.alone
         )
         return replace(document, look=self._students_look)
 

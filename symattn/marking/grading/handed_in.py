@@ -32,7 +32,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Self
 
 from anyascii import anyascii
 
@@ -106,7 +106,20 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class PlainData:
+    """What another process finds in a file, with its `complaint`, as plain data."""
+
+    def json(self) -> dict[str, Any]:
+        found = asdict(self)
+        return {**found, "complaint": packed(found["complaint"])}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        return cls(**{**data, "complaint": unpacked(data["complaint"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Head(PlainData):
     """What a file says about itself; `complaint` says why it cannot be read, "" if it can; and the hash of it."""
 
     sheet: str = ""
@@ -114,13 +127,6 @@ class Head:
     id: str = ""
     complaint: str = ""
     hash: str = ""
-
-    def json(self) -> dict[str, Any]:
-        return {**asdict(self), "complaint": packed(self.complaint)}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Head:
-        return cls(**{**data, "complaint": unpacked(data["complaint"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,10 @@ class Handed:
     stem: str = ""
     hash: str = ""
     unclear: str = ""
+
+    def noticed(self, notice: str) -> Handed:
+        """The same with a notice more."""
+        return replace(self, notices=(*self.notices, notice))
 
 
 # ------------------------------------------------------------------------------------------------ finding files
@@ -279,20 +289,13 @@ _NOT_HANDED_IN = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Member(PlainData):
     """One file of a zip: its place in the directory, its path, and the hash of its bytes; or why it was not read."""
 
     number: int
     path: str
     hash: str = ""
     complaint: str = ""
-
-    def json(self) -> dict[str, Any]:
-        return {**asdict(self), "complaint": packed(self.complaint)}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Member:
-        return cls(**{**data, "complaint": unpacked(data["complaint"])})
 
 
 def members_of(archive: bytes) -> list[Member]:
@@ -435,8 +438,9 @@ def _compared(one: Handed, roster: Roster) -> Handed:
         return replace(one, doubt=doubt)
     if inside or not one.id:
         return one
-    said = message("The id inside, {id}, is not in the class list; the file's name says whose it is.", id=repr(one.id))
-    return replace(one, notices=(*one.notices, said))
+    return one.noticed(
+        message("The id inside, {id}, is not in the class list; the file's name says whose it is.", id=repr(one.id))
+    )
 
 
 def _refused(one: Handed, complaint: str) -> Handed:
@@ -488,7 +492,7 @@ def _once_each(handed: Sequence[Handed]) -> list[Handed]:
             said = message(
                 "{count} files were handed in; the last by name is marked, not {others}.", count=len(files), others=left
             )
-            last = replace(last, notices=(*last.notices, said))
+            last = last.noticed(said)
         kept.append(last)
     return kept
 
@@ -507,8 +511,9 @@ def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed], every: S
     said = []
     for one in entered:
         if one.entrant and (paths := files.get(one.entrant.number)):
-            notice = message("It was entered in the table; files not marked: {files}.", files=", ".join(paths))
-            one = replace(one, notices=(*one.notices, notice))
+            one = one.noticed(
+                message("It was entered in the table; files not marked: {files}.", files=", ".join(paths))
+            )
         said.append(one)
     return [*(one for one in handed if not (one.entrant and one.entrant.number in rows)), *said]
 
@@ -521,8 +526,7 @@ def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
     for one in handed:
         others = [path for path in same[folded(one.id)] if one.id and path != one.file.path]
         if others:
-            notice = message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others))
-            one = replace(one, notices=(*one.notices, notice))
+            one = one.noticed(message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others)))
         said.append(one)
     return said
 

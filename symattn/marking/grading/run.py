@@ -299,10 +299,10 @@ class MarkedFolder:
             self._record(one).unlink(missing_ok=True)
             for name in self._practice(one.stem):
                 (self.path / name).unlink()
-            for name, content in pages.items():
-                put(self.path / name, content, self.staging)
         except OSError as error:
-            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+            raise self._failed(error) from error
+        for name, content in pages.items():
+            self.put(name, content)
         if row is not None:
             self.put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
 
@@ -403,8 +403,11 @@ class MarkedFolder:
         try:
             put(self.path / name, content, self.staging)
         except OSError as error:
-            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+            raise self._failed(error) from error
         return self.path / name
+
+    def _failed(self, error: OSError) -> InputError:
+        return InputError(f"Writing to the folder {self.path} failed: {error.strerror}.")
 
 
 def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[Change]:

@@ -106,6 +106,10 @@ class Part(NamedTuple):
     changes: Rewritten
 
 
+Fits = tuple[list[Fit], list[Fit], list[Fit]]
+"""Misconceptions that explain a line wholly, all but one entry, or partly."""
+
+
 class Explanations(NamedTuple):
     """The misconceptions that give every entry of a line, those that give all but one that is wrong, those that give
     all that is wrong in some rows or columns and not in the others, and slips; the likeliest first."""
@@ -437,15 +441,15 @@ class Diagnosis(Trace):
 
     # -- misconceptions
 
-    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
-        """The misconceptions that explain a line wholly, all but one entry, or partly: see `Explanations`."""
+    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Fits:
+        """The misconceptions that explain a line, those that other lines do not speak against: see `Explanations`."""
         fits, nearly, partly = self._once("fits", step, grid, wrong, lambda: self._possible_fits(step, grid, wrong))
         fits = [fit for fit in fits if self._consistent(fit, step)] or fits
         nearly = [fit for fit in nearly if self._consistent(fit, step)]
         partly = [fit for fit in partly if self._consistent(fit, step)] or partly
         return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step), self._ranked(partly, step)
 
-    def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
+    def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Fits:
         """The same whatever the lines before say of them."""
         fits: list[Fit] = []
         nearly: list[Fit] = []

@@ -17,7 +17,19 @@ from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, decimal, n
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import Message, counted, message, sentences
-from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Remark, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import (
+    Entry,
+    Grid,
+    Grids,
+    Ordered,
+    Said,
+    Shaded,
+    Shaped,
+    Submission,
+    Text,
+    Ticked,
+    Unreadable,
+)
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.marking.reports.text import Reader, ReportLine, ReportText, explained, remarked
@@ -62,13 +74,14 @@ WIDEST_VALUE = 12.0
 """An exact value that is wider, in em, stands in a report as a decimal alone."""
 
 
+UNNAMED = Submission("", ())
+"""What was handed in by nobody in particular."""
+
+
 def feedback_document(
     reports: Report | Sequence[Report],
+    found: Submission = UNNAMED,
     *,
-    name: str = "",
-    student: str = "",
-    sheet: str = "",
-    remarks: Sequence[Remark] = (),
     of_exam: bool = False,
     exercise: bool = False,
     alone: bool = False,
@@ -76,24 +89,19 @@ def feedback_document(
     """What a student gets back: what was read, a sign at every entry, what to look at.
 
     Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
-    `remarks` are those on the file as a whole; a sheet `of_exam` is called a paper; `exercise` says that there is a
-    fresh exercise beside it; where the student is `alone`, nobody else will look at what is in doubt.
+    `found` says whose it is, and what was remarked on the file as a whole; a sheet `of_exam` is called a paper;
+    `exercise` says that there is a fresh exercise beside it; where the student is `alone`, nobody else will look at
+    what is in doubt.
     """
-    document = _document(_several(reports), "student", name, student, sheet, remarks, of_exam, alone)
+    document = _document(_several(reports), "student", found, of_exam, alone)
     return replace(document, blocks=(*document.blocks, paragraph(words.EXERCISE))) if exercise else document
 
 
 def marking_document(
-    reports: Report | Sequence[Report],
-    *,
-    name: str = "",
-    student: str = "",
-    sheet: str = "",
-    remarks: Sequence[Remark] = (),
-    of_exam: bool = False,
+    reports: Report | Sequence[Report], found: Submission = UNNAMED, *, of_exam: bool = False
 ) -> Document:
     """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
-    return _document(_several(reports), "teacher", name, student, sheet, remarks, of_exam)
+    return _document(_several(reports), "teacher", found, of_exam)
 
 
 def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
@@ -101,42 +109,34 @@ def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
 
 
 def _document(
-    reports: Sequence[Report],
-    reader: Reader,
-    name: str,
-    student: str,
-    sheet: str,
-    remarks: Sequence[Remark],
-    of_exam: bool,
-    alone: bool = False,
+    reports: Sequence[Report], reader: Reader, found: Submission, of_exam: bool, alone: bool = False
 ) -> Document:
     told = [ReportText(report, reader, of_exam, alone) for report in reports]
     empty = [len(told) > 1 and _was_left_empty(one) for one in told]
     written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
-    blocks = [*_head(reports, reader, name, student, sheet, of_exam, alone), *_legend(written)]
-    if remarks:
-        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
+    blocks = [*_head(reports, reader, found, of_exam, alone), *_legend(written)]
+    if found.remarks:
+        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, found.remarks))),)))
     for position, (one, is_empty) in enumerate(zip(told, empty, strict=True), 1):
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
             blocks.append(Heading(named, 1, _total([one.report], alone)))
         blocks += [paragraph(words.LEFT_EMPTY)] if is_empty else _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
-    return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
+    subtitle = reports[0].question.title if len(reports) == 1 else ""
+    return Document(title, tuple(blocks), subtitle=subtitle, sheet=found.sheet)
 
 
 # ------------------------------------------------------------------------------------------------ the head
 
 
-def _head(
-    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, of_exam: bool, alone: bool
-) -> Iterator[Block]:
-    whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
-    whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
-    called = sentence("sheet {sheet}", sheet=Quoted(sheet))
+def _head(reports: Sequence[Report], reader: Reader, found: Submission, of_exam: bool, alone: bool) -> Iterator[Block]:
+    whose: list[Inlines] = [(Strong(Quoted(found.name)),)] * bool(found.name)
+    whose += [sentence("student ID {id}", id=Quoted(found.student))] * bool(found.student)
+    called = sentence("sheet {sheet}", sheet=Quoted(found.sheet))
     if of_exam:
-        called = sentence("paper {paper}", paper=Quoted(sheet))
-    whose += [called] * bool(sheet)
+        called = sentence("paper {paper}", paper=Quoted(found.sheet))
+    whose += [called] * bool(found.sheet)
     yield Paragraph(_apart(whose), _total(reports, alone))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
