@@ -1,6 +1,7 @@
 """Difficulty features: the figures of rules.md 2.3 and 4.6, and a plain loop as a second count."""
 
 from functools import cache
+from operator import attrgetter
 from statistics import median
 
 import numpy as np
@@ -105,16 +106,8 @@ def test_letters_have_no_load():
 MOST = 12
 
 LESS_IS_EASIER = {
-    "z": lambda f: f.counts.z,
-    "u": lambda f: f.counts.u,
-    "h": lambda f: f.counts.h,
-    "adds": lambda f: f.counts.adds,
-    "neg": lambda f: f.counts.neg,
-    "two": lambda f: f.counts.two,
-    "L_S": lambda f: f.counts.load,
-    "L_out": lambda f: f.output_counts.load,
-    "L": lambda f: f.load,
-    "ties": lambda f: f.ties,
+    **{f"counts.{kind}": attrgetter(f"counts.{kind}") for kind in ("z", "u", "h", "adds", "neg", "two", "load")},
+    **{kind: attrgetter(kind) for kind in ("output_counts.load", "load", "ties")},
     "range": lambda f: max(max(map(approximate, row)) for row in f.offsets),
     "D": lambda f: max(sum(2 ** approximate(x) for x in row) for row in f.offsets),
 }

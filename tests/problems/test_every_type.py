@@ -182,10 +182,9 @@ def test_a_mean_loss_is_no_norm_and_nothing_is_said_of_one():
 def test_what_a_design_question_says_of_its_inputs_and_keys_is_so():
     """Other ones differ in every row; where it names two equal keys or a zero input, the wish needs unequal weights."""
     for content in contents(problem_type("design"), 20, options={"items": ["impossible"]}):
-        frozen = content
-        [item] = frozen["items"]
+        [item] = content["items"]
         for name in ("X", "K"):
-            assert not any(row in frozen[name] for row in item[name])
+            assert not any(row in content[name] for row in item[name])
         if item["reason"] == "equal keys":
             one, other = item["about"]
             assert item["K"][one] == item["K"][other]

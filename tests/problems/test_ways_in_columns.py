@@ -28,8 +28,7 @@ class Columns:
     def __init__(self, question):
         d = question.problem.derivation
         assert d.orientation == "columns"
-        self.d = d
-        self.X, self.W_Q, self.W_K, self.W_V = (self.given(name) for name in ("X", "W_Q", "W_K", "W_V"))
+        self.X, self.W_Q, self.W_K, self.W_V = (d.value(name).sympy() for name in ("X", "W_Q", "W_K", "W_V"))
         self.Q, self.K, self.V = self.W_Q * self.X, self.W_K * self.X, self.W_V * self.X
         self.S = self.K.T * self.Q
         self.divisor = sympy.sqrt(self.K.rows)
@@ -40,10 +39,6 @@ class Columns:
         wording = Wording(d, question.problem.notation)
         names = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A")
         self.signs = {wording.name(name): getattr(self, name) for name in names}
-
-    def given(self, name):
-        value = self.d.value(name)
-        return value.sympy()
 
     def value(self, node):
         """A formula as printed, in matrices that lie as they do."""

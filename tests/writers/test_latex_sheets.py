@@ -196,6 +196,17 @@ def compiled(folder, name):
     return [page.extract_text() for page in PdfReader((folder / name).with_suffix(".pdf")).pages]
 
 
+def in_one_run(folder, sources):
+    """The pages of sheets, as they come out of the file that has them all."""
+    beside = latex.Folder()
+    for k, source in enumerate(sources):
+        (folder / f"a-{k}.tex").write_text(source, "utf-8")
+        beside.add(f"a-{k}", source, "a-class")
+    for name, text in beside.files():
+        (folder / name).write_text(text, "utf-8")
+    return compiled(folder, "a-class.tex")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path):
@@ -217,14 +228,7 @@ def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path):
 def test_settings_of_one_sheet_end_with_it(tmp_path):
     one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
     two = sheet(Paragraph((Words("second "), Math(indexed("W", "Q")))), SOLVED, solutions="partly", sheet="two")
-    for name, document in (("a-01", one), ("a-02", two)):
-        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), "utf-8")
-    beside = latex.Folder()
-    for name in ("a-01", "a-02"):
-        beside.add(name, (tmp_path / f"{name}.tex").read_text("utf-8"), "a-class")
-    for name, text in beside.files():
-        (tmp_path / name).write_text(text, "utf-8")
-    first, second = compiled(tmp_path, "a-class.tex")
+    first, second = in_one_run(tmp_path, map(latex.write_beside_macros, (one, two)))
     assert "worked words" in first
     assert "key words" in first
     assert "partly words" in second
@@ -290,14 +294,8 @@ def test_marks_are_set_once_where_they_add_up():
 @pytest.mark.usefixtures("tex")
 def test_tex_adds_marks_up_and_every_sheet_of_a_class_has_its_own_sums(tmp_path):
     page = sheet(*marked("[2]", "[3]", whole=5), *marked(whole=4, label="Question 2."), summed((5, 1), (4, 2), (9, 0)))
-    beside = latex.Folder()
-    for name, more in (("a-01", "2"), ("a-02", "7")):
-        source = latex.write_beside_macros(page).replace("\\points{2}", f"\\points{{{more}}}")
-        (tmp_path / f"{name}.tex").write_text(source, "utf-8")
-        beside.add(name, source, "a-class")
-    for name, text in beside.files():
-        (tmp_path / name).write_text(text, "utf-8")
-    first, second = compiled(tmp_path, "a-class.tex")
+    source = latex.write_beside_macros(page)
+    first, second = in_one_run(tmp_path, [source, source.replace("\\points{2}", "\\points{7}")])
     for text, whole in ((first, 5), (second, 7 + 3)):
         assert f"{whole};4;{whole + 4};" in text
         assert f"[{whole}]" in text

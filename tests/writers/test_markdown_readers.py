@@ -145,19 +145,20 @@ def test_falk_too_wide_for_a_line_stands_one_after_another():
     assert lines[0].startswith("    Q = [")
 
 
-STEP = (paragraph("Scores"),)
+def columns(*workings):
+    return sheet(Columns((words("Step"), words("Working")), tuple(((paragraph("Scores"),), w) for w in workings)))
 
 
 def test_columns_of_lines_are_a_table(reader):
     working = (Display((equal("s", 2),)),)
-    source = markdown(sheet(Columns((words("Step"), words("Working")), ((STEP, working), (STEP, ())))))
+    source = markdown(columns(working, ()))
     assert tables(source) == [[[" Step ", " Working "], [" Scores ", " s = 2 "], [" Scores ", "  "]]]
     assert lost(source, reader) == []
 
 
 def test_columns_of_more_stand_one_after_another():
     working = (Display((equal("S", PRODUCT),)), paragraph("done"))
-    source = markdown(sheet(Columns((words("Step"), words("Working")), ((STEP, working),))))
+    source = markdown(columns(working))
     assert lint(source) == []
     assert tables(source) == []
     assert source.index("Scores") < source.index("bmatrix") < source.index("done")
@@ -165,7 +166,7 @@ def test_columns_of_more_stand_one_after_another():
 
 def test_columns_in_text_stand_side_by_side():
     working = (Display((equal("S", PRODUCT),)),)
-    lines = drawn(Columns((words("Step"), words("Working")), ((STEP, working), (STEP, working))))
+    lines = drawn(columns(working, working))
     assert lines[0].index("│") == lines[2].index("│") == lines[1].index("┼")
     assert "Step" in lines[0]
     assert "Working" in lines[0]
@@ -176,7 +177,7 @@ def test_columns_in_text_stand_side_by_side():
 def test_columns_that_do_not_fit_stand_one_after_another():
     heads = tuple(words(letter * 31) for letter in "abc")
     wide = (Table(heads, (tuple((Math(n(letter)),) for letter in "xyz"),)),)
-    lines = drawn(Columns((words("Step"), words("Working")), ((STEP, wide),)))
+    lines = drawn(columns(wide))
     assert not any("┼" in line for line in lines)
 
 
