@@ -75,8 +75,7 @@ def test_pinned_results_flow_on(problem, data):
     assert replayed.steps[:position] == derivation.steps[:position]
     for after in replayed.steps[position + 1 :]:  # each one follows from what stands before it
         assert not after.pinned
-        operands = [operand.of(replayed.value(operand.name)) for operand in after.operands]
-        assert after.result == after.op.apply(*operands)
+        assert after.result == after.op.apply(*replayed.operands(after))
 
 
 def test_a_change_is_carried_on_and_a_second_replay_undoes_a_pin():

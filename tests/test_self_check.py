@@ -29,11 +29,15 @@ def every_op():
     return problem_file(PROGRAM, "every op").problem().derivation
 
 
-def planted(derivation, name, i, j, value):
-    """The derivation with one entry of one result replaced, and nothing worked out again."""
-    rows = [list(row) for row in derivation.value(name).rows]
+def with_entry(matrix, i, j, value):
+    rows = [list(row) for row in matrix.rows]
     rows[i][j] = value
-    steps = tuple(replace(s, result=Matrix.of(rows)) if s.name == name else s for s in derivation)
+    return Matrix.of(rows)
+
+
+def planted(derivation, name, *entry):
+    """The derivation with one entry of one result replaced, and nothing worked out again."""
+    steps = tuple(replace(s, result=with_entry(s.result, *entry)) if s.name == name else s for s in derivation)
     return replace(derivation, steps=steps)
 
 
@@ -57,9 +61,8 @@ def test_what_an_op_says_of_itself_is_true_of_its_result():
     """What only moves entries has no others, and weights sum to 1."""
     d = every_op()
     for step in d:
-        operands = [set(map(str, o.of(d.value(o.name)))) for o in step.operands]
         if step.op.moves:
-            assert set(map(str, step.result)) <= set().union(*operands), step.name
+            assert set(map(str, step.result)) <= {str(x) for m in d.operands(step) for x in m}, step.name
         if step.op.weighs:
             lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
             assert all(decide(reduce(add, line), 1).equal for line in lines), step.name
@@ -88,11 +91,9 @@ def test_a_small_error_is_found_too(name):
         self_check(planted(derivation, name, 0, 0, value + Matrix([["1/1000000"]])[0, 0]))
 
 
-def carried(derivation, name, i, j, value):
+def carried(derivation, name, *entry):
     """One entry replaced as if the op had made it, and everything after it following from it."""
-    rows = [list(row) for row in derivation.value(name).rows]
-    rows[i][j] = value
-    replayed = derivation.replay(pinned={name: Matrix(rows)})
+    replayed = derivation.replay(pinned={name: with_entry(derivation.value(name), *entry)})
     return replace(replayed, steps=tuple(replace(s, pinned=False) for s in replayed))
 
 

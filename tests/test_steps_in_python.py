@@ -5,7 +5,6 @@ import re
 import tomllib
 from xml.etree import ElementTree
 
-import numpy
 import numpy as np
 import oracles
 import pytest
@@ -26,17 +25,18 @@ from symattn.teaching.sheets import render
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
 SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
+GIVEN = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 WEIGHTS = {"name": "A", "op": "softmax", "of": "S", "base": 2}
 
 
 def test_steps_are_worked_out_as_numpy_has_it():
     steps = [SCORES, WEIGHTS, {"name": "Z", "op": "matmul", "of": ("A", "V")}]
-    V = numpy.array([[1.0, 2], [0.5, 4]])
+    V = np.array([[1.0, 2], [0.5, 4]])
     d = symattn.derive("custom", steps=steps, **QK, V=V)
-    powers = 2.0 ** (numpy.array(QK["Q"]) @ numpy.array(QK["K"]).T)
+    powers = 2.0 ** (np.array(QK["Q"]) @ np.array(QK["K"]).T)
     weights = powers / powers.sum(axis=1, keepdims=True)
-    assert numpy.allclose(numpy.asarray(d["A"].result, dtype=float), weights)
-    assert numpy.allclose(numpy.asarray(d.output, dtype=float), weights @ V)
+    assert np.allclose(np.asarray(d["A"].result, dtype=float), weights)
+    assert np.allclose(np.asarray(d.output, dtype=float), weights @ V)
     assert d.problem.title == "The derivation"
     assert d.text("markdown")
     assert d.worksheet().question.parts
@@ -74,7 +74,7 @@ def test_the_contents_of_a_file_as_a_dict(name):
 
 
 def test_a_dict_takes_settings_and_arrays_and_is_titled_by_its_mechanism():
-    data = {"mechanism": "attention", "given": {**QK, "V": numpy.eye(2)}, "scale": "none"}
+    data = {"mechanism": "attention", "given": {**QK, "V": np.eye(2)}, "scale": "none"}
     d = symattn.derive(data, base=2, places=3)
     assert d["A"].result.sympy() == sympy.Matrix([["2/3", "1/3"], ["2/3", "1/3"]])
     assert d.problem.title == symattn.derive("attention", **QK, V=[[1], [2]]).problem.title
@@ -110,14 +110,14 @@ def test_output_is_always_there():
 
 
 def test_a_solution_is_gone_through_step_by_step():
-    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+    d = symattn.derive("attention", **GIVEN)
     assert [step.name for step in d] == ["S", "S'", "A", "Z"]
     assert len(d) == 4
     assert [name in d for name in ("Q", "A", "B", 0)] == [True, True, False, False]
 
 
 def test_a_derivation_has_as_many_places_as_are_asked_for():
-    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none", places=2)
+    d = symattn.derive("attention", **GIVEN, scale="none", places=2)
     assert d.problem.places == 2
     found = re.findall(r"\b\d+\.(\d+)\b", d.text())
     assert found
@@ -125,11 +125,7 @@ def test_a_derivation_has_as_many_places_as_are_asked_for():
 
 
 def test_answers_are_checked_against_what_stands_in_a_file():
-    problem = {
-        "mechanism": "attention",
-        "scale": "none",
-        "given": {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]},
-    }
+    problem = {"mechanism": "attention", "scale": "none", "given": GIVEN}
     answers = {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}
     assert symattn.check(problem, answers).right
     assert not symattn.check(problem, {**answers, "S": [[0, 1]]}).right
@@ -167,7 +163,7 @@ def test_a_batch_is_what_numpy_makes_of_it(kind):
 
 
 def test_each_sequence_has_its_worksheet_and_is_checked_by_itself():
-    batch = symattn.batch("attention", Q=[[[1, 0]], [[0, 1]]], K=[[1, 0], [0, 1]], V=[[1], [2]], base=2, scale="none")
+    batch = symattn.batch("attention", **GIVEN | {"Q": [[[1, 0]], [[0, 1]]]}, base=2, scale="none")
     assert [one.worksheet().key.title for one in batch] == [batch[0].worksheet().key.title] * 2
     assert symattn.check(batch[1], {"S": [[0, 1]], "A": [["1/3", "2/3"]], "Z": [["5/3"]]}).right
     with refused_saying("one sequence at a time"):
@@ -176,15 +172,10 @@ def test_each_sequence_has_its_worksheet_and_is_checked_by_itself():
 
 def test_a_problem_file_may_have_a_batch(tmp_path):
     path = tmp_path / "batch.toml"
-    path.write_text(
-        'mechanism = "attention"\nbase = 2\nscale = "none"\n\n[given]\nQ = [[[1, 0]], [[0, 1]]]\n'
-        "K = [[1, 0], [0, 1]]\nV = [[1], [2]]\n",
-        "utf-8",
-    )
+    contents = {"mechanism": "attention", "base": 2, "scale": "none", "given": GIVEN | {"Q": [[[1, 0]], [[0, 1]]]}}
+    path.write_text(dumps(contents), "utf-8")
     by_hand = (Matrix([["4/3"]]), Matrix([["5/3"]]))  # weights 2/3 and 1/3 of the values 1 and 2, and back
     assert symattn.batch(path).results("Z") == by_hand
-    contents = {"mechanism": "attention", "base": 2, "scale": "none",
-                "given": {"Q": [[[1, 0]], [[0, 1]]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}}  # fmt: skip
     assert symattn.batch(contents).results("Z") == by_hand
     with refused_saying(r"Given Q has three dimensions or more; .* symattn\.batch"):
         symattn.derive(path)
@@ -204,8 +195,6 @@ def test_shapes_have_no_numbers():
 
 
 # ------------------------------------------------------------------------------------------------ shown in a notebook
-
-GIVEN = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 
 
 @pytest.fixture(scope="module")

@@ -202,7 +202,7 @@ def made(d, step, i, j, kind):
 def by_the_rule(d, step, i, j, kind):
     if not isinstance(step.op, RuleOp):
         return
-    matrices = [operand.of(d.value(operand.name)) for operand in step.operands]
+    matrices = d.operands(step)
     if any(isinstance(x, float) for m in matrices for x in m):
         return
     values = {}

@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 from catalogue_sheets import ROWS, sheet
-from test_self_check import STEPS, every_op
+from test_self_check import STEPS, every_op, with_entry
 
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
@@ -70,7 +70,8 @@ def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
     d, intervals = derivation(name), Intervals(interval_ring(40))
-    for step, matrices in worked_out(d):
+    for step in rules(d):
+        matrices = d.operands(step)
         rows, columns = step.result.shape
         assert step.op.shape(*(m.shape for m in matrices)) == (rows, columns)
         assert_equal(Matrix.of(step.op.read(VALUES, *(m.rows for m in matrices))), step.result, step.name)
@@ -89,7 +90,7 @@ def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_what_is_turned_gives_the_transpose(name):
     for step in derivation(name):
-        operands = [operand.of(derivation(name).value(operand.name)).T for operand in step.operands]
+        operands = [m.T for m in derivation(name).operands(step)]
         turned = step.op.turn()
         assert turned.turn() == step.op
         assert_equal(turned.apply(*(operands[::-1] if step.op.reverses else operands)), step.result.T, step.name)
@@ -170,7 +171,8 @@ def in_duals(d, directions):
     for step in d:
         assert isinstance(step.op, RuleOp), step
         operands = [
-            Entries(o.of(d.value(o.name)).shape, lambda i, j, o=o: tables[o.name][o.place(i, j)]) for o in step.operands
+            Entries(m.shape, lambda i, j, o=o: tables[o.name][o.place(i, j)])
+            for m, o in zip(d.operands(step), step.operands, strict=True)
         ]
         cells = product(*map(range, step.result.shape))
         tables[step.name] = {at: step.op.rule(DUALS, *at, *operands) for at in cells}
@@ -198,11 +200,8 @@ def assert_equal(mine, own, where):
             assert decide(x, y).equal is True, f"{where}: {x} and {y}"
 
 
-def worked_out(d):
-    """The steps that are rules, each with its operands."""
-    for step in d:
-        if isinstance(step.op, RuleOp):
-            yield step, [operand.of(d.value(operand.name)) for operand in step.operands]
+def rules(d):
+    return (step for step in d if isinstance(step.op, RuleOp))
 
 
 def random_matrix(shape, rng):
@@ -216,18 +215,17 @@ def random_matrix(shape, rng):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_only_what_rests_on_an_entry_changes_with_it(name):
     d, rng = derivation(name), Random(name)
-    for step in (s for s in d if isinstance(s.op, RuleOp)):
-        operands = [o.of(d.value(o.name)) for o in step.operands]
+    for step in rules(d):
+        operands = d.operands(step)
         resting = rests_on(step.op, tuple(m.shape for m in operands))
         for k, operand in enumerate(operands):
             i, j = rng.randrange(operand.shape[0]), rng.randrange(operand.shape[1])
-            rows = [list(row) for row in operand.rows]
-            rows[i][j] = 3 if rows[i][j] is NEGATIVE_INFINITY else rows[i][j] + 1
+            changed = with_entry(operand, i, j, 3 if operand[i, j] is NEGATIVE_INFINITY else operand[i, j] + 1)
             try:
-                other = step.op.apply(*operands[:k], Matrix.of(rows), *operands[k + 1 :])
+                other = step.op.apply(*operands[:k], changed, *operands[k + 1 :])
             except InputError:  # no longer a number of keys, or a matrix of weights
                 continue
-            cells = [(r, c) for r in range(other.shape[0]) for c in range(other.shape[1])]
+            cells = product(*map(range, other.shape))
             changed = {place for place in cells if decide(other[place], step.result[place]).equal is not True}
             assert changed <= set(resting.get((k, i, j), ())), f"{step.name}: ({i}, {j}) of operand {k}"
 
@@ -241,7 +239,7 @@ def test_windows_hold_what_rounded_numbers_stand_for(name):
     """
     d = derivation(name)
     for step in d:
-        operands = [operand.of(d.value(operand.name)) for operand in step.operands]
+        operands = d.operands(step)
         range_ = window(step.op, *map(box, operands))
         assert range_ is not None, step
         for x, span in zip(step.result, (span for row in range_ for span in row), strict=True):

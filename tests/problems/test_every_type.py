@@ -233,7 +233,7 @@ def test_the_answer_is_exactly_the_result_of_its_step(name):
         if d is not None:
             step = d[answer.step]
             assert answer.value == d.value(answer.step)
-            assert answer.value == step.op.apply(*(operand.of(d.value(operand.name)) for operand in step.operands))
+            assert answer.value == step.op.apply(*d.operands(step))
             steps.add(answer.step)
     assert steps == STEPS.get(name, set())
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import softmax
 from problem_laws import variant_of
 
 from symattn.errors import SelfCheckError, ShapeError
@@ -37,8 +38,7 @@ def evaluated(expression, arrays):
             case Call(Name("Concat"), parts):
                 return np.hstack([value(part) for part in parts])
             case Call(Name("softmax"), (body,)):
-                powers = np.exp(value(body))
-                return powers / powers.sum(axis=1, keepdims=True)
+                return softmax(value(body))
             case Product(factors, ""):
                 return reduce(np.matmul, map(value, factors))
             case Product(factors, "⊙"):
@@ -54,19 +54,9 @@ def evaluated(expression, arrays):
 
 
 def arrays(n, d_model, d_k, d_v):
-    shapes = {
-        "X": (n, d_model),
-        "W_Q": (d_model, d_k),
-        "W_K": (d_model, d_k),
-        "W_V": (d_model, d_v),
-        "Q": (n, d_k),
-        "K": (n, d_k),
-        "V": (n, d_v),
-        "A": (n, n),
-        "H_1": (n, d_v),
-        "H_2": (n, d_v),
-        "W_O": (2 * d_v, d_model),
-    }
+    shapes = {"X": (n, d_model), "W_V": (d_model, d_v), "A": (n, n), "W_O": (2 * d_v, d_model)}
+    shapes |= dict.fromkeys(("W_Q", "W_K"), (d_model, d_k)) | dict.fromkeys("QK", (n, d_k))
+    shapes |= dict.fromkeys(("V", "H_1", "H_2"), (n, d_v))
     rng = np.random.default_rng(1)
     return {name: rng.uniform(size=shape) for name, shape in shapes.items()}
 

@@ -15,7 +15,7 @@ from symattn.api import derive, make_recipe
 from symattn.errors import InputError
 from symattn.formula.nodes import NOTHING
 from symattn.foundation.installed import templates
-from symattn.page.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Table, Together, Words
+from symattn.page.document import AnswerGrid, Choices, Display, Heading, Solved, Table, Together
 from symattn.page.writers import FORMATS, latex, pdf
 from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import sheets
@@ -255,9 +255,8 @@ def test_it_is_set_in_a_document_of_ones_own(latex_class, engine, tmp_path):
 
 
 def test_formulas_belong_to_the_words_above_them():
-    words = Paragraph((Words("So:"),))
-    heading = Heading((Words("Scores"),), 2, "[2]")
-    assert code(body(sheet(heading, words, Display((n("S"),))))).strip() == (
+    page = sheet(Heading(words("Scores"), 2, "[2]"), paragraph("So:"), Display((n("S"),)))
+    assert code(body(page)).strip() == (
         "\\medskip\\noindent\\textbf{Scores}\\hfill [2]\\par\\nopagebreak\n\n"
         "\\noindent So:\n\\begin{align*}\n  & S\n\\end{align*}"
     )
