@@ -17,6 +17,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import (
     AUTO,
     is_blank,
+    is_number,
     mark_in,
     noticed,
     quoted,
@@ -118,6 +119,33 @@ def tables_of(part: Part) -> list[Table]:
     """The tables that a part prints to be filled in; their first column says what."""
     tables = (block for block in all_blocks(part.ask) if isinstance(block, Table))
     return [table for table in tables if isinstance(part.answer, MatrixAnswer) and table.row_heads]
+
+
+def in_rows_of_table(part: Part, text: str) -> Cells | None:
+    """Numbers behind words for the rows of the table that a part prints, in its order: "attention 1, recurrent 30".
+
+    None where they do not say of every row which number is in it; of one row they may have a word that is not printed.
+    """
+    labels = [characters.plain(row[0]).casefold() for table in tables_of(part)[:1] for row in table.rows]
+    items = [_NUMBER_BEHIND_WORDS.fullmatch(item) for item in _BETWEEN_ITEMS.split(text.strip(" .\n"))]
+    numbers = {row: item[2] for item in items if item and (row := _row_called(item[1], labels)) >= 0}
+    others = [item[2] for item in items if item and _row_called(item[1], labels) < 0]
+    if len(others) == 1 and len(numbers) == len(labels) - 1:
+        numbers[next(row for row in range(len(labels)) if row not in numbers)] = others[0]
+    if not len(items) == len(numbers) == len(labels) or not all(map(is_number, numbers.values())):
+        return None
+    return Cells(tuple((numbers[row],) for row in range(len(labels))))
+
+
+def _row_called(words: str, labels: Sequence[str]) -> int:
+    """The row whose label has all of the words in it; −1 if none has, or several."""
+    sought = re.findall(r"[^\W\d_]{3,}", words.casefold())
+    found = [row for row, label in enumerate(labels) if sought and all(word in label for word in sought)]
+    return found[0] if len(found) == 1 else -1
+
+
+_BETWEEN_ITEMS = re.compile(r"[,;]\s+|\s*\n\s*")
+_NUMBER_BEHIND_WORDS = re.compile(r"\s*([^\d=:]*[^\W\d_][^\d=:]*?)\s*[\s:=]\s*([-+−.\d√(].*)")
 
 
 def shape_of(part: Part) -> Shape:

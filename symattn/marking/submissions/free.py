@@ -27,6 +27,7 @@ from symattn.marking.submissions.answers import (
     Several,
     answer_in,
     grids_of,
+    in_rows_of_table,
     is_line,
     shape_of,
     tables_of,
@@ -575,6 +576,8 @@ class FreeText:
             text, other, behind = self._apart(rest)
             self._words(part, head, text)
             return other, behind, head
+        if part is not None and self._rows_of_table(part, head, rest):
+            return "", "", head
         text, further = self._to_its_bracket(head, rest)
         taken = [head, *further]
         if not further and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
@@ -616,6 +619,19 @@ class FreeText:
                     self._target, self._heads = "", []  # what stands below is something else
         return other, behind, taken[-1]
 
+    def _rows_of_table(self, part: Part, head: Piece, text: str) -> bool:
+        """Numbers behind words for the rows of the table that a part prints, behind its name or in the lines below."""
+        if text.strip(NO_WORDS):
+            lines = []
+        else:
+            below = self.pieces[self._at : self._at + self._shape[0]]
+            lines = [*takewhile(lambda piece: not (piece.blank or piece.rows), below)]
+        cells = in_rows_of_table(part, "\n".join([line.text for line in lines] or [text])) if tables_of(part) else None
+        if cells is None:
+            return False
+        self._at += len(lines)
+        return self._answer(part.name, cells, [head, *lines])
+
     def _tell_another(self, piece: Piece, text: str, matrix: Cells) -> None:
         """What stands beside a matrix and may be another one."""
         another = _ANOTHER.search(text)
@@ -625,7 +641,7 @@ class FreeText:
     def _names_another(self, text: str) -> bool:
         """Whether behind numbers another part or step is named and more numbers follow: [1 2] → weights = [3 4]."""
         count = 0
-        for segment in _SAYS.split(text)[:-1]:
+        for segment in _SAYS.split(_BULLETS.sub("\n", text))[:-1]:
             numbers = [*_NUMBERS.finditer(segment)]
             count += len(numbers)
             words = segment[numbers[-1].end() if numbers else 0 :].lstrip(_BEHIND_NUMBERS)
@@ -1152,6 +1168,7 @@ def _without_marker(text: str) -> str:
 
 _SIGN = re.compile("[=:：≈]")
 _SAYS = re.compile(r"[=:：≈→]|[-=]>|\s(?:is|are|ist|sind|est|sont|es|son)\s")
+_BULLETS = re.compile(r"\*\*|\n\s*[-*+•>]\s")
 _BEHIND_NUMBERS, _OPERATORS = " \t\n])}%,;.✓`\"'$", "-−+*/·×⋅∘⊙@^"
 
 
@@ -1164,7 +1181,7 @@ def _partition(text: str) -> tuple[str, str, str]:
 def _behind_name(text: str) -> str:
     """What stands behind the sign or the colon before the first bracket: of "the last one: [[1]]", [[1]]."""
     head, sign, rest = _partition(text)
-    return rest if sign and "[" not in head else text
+    return rest if sign and "[" not in head and not _NUMBERS_ALONE.search(head) else text
 
 
 def _open(text: str) -> int:

@@ -362,6 +362,8 @@ def is_label(cell: str) -> bool:
     plain = undecorated(cell).strip()
     if any(map(str.isdigit, plain)) and not (any(map(str.isalpha, plain)) or _PLACE.fullmatch(plain)):
         return False
+    if len(_SEVERAL.findall(plain)) > MOST_NUMBERS:
+        return False
     return not plain or (bool(_LABEL.fullmatch(plain)) and not is_number(plain))
 
 
@@ -381,6 +383,8 @@ def is_remark(cell: str) -> bool:
 
 
 _PLACE = re.compile(r"\[\d{0,2},\d{0,2}\]")
+_SEVERAL, MOST_NUMBERS = re.compile(r"\d+(?:[.,]\d+)?"), 3
+"""Numbers, and how many may be in a label: block 1, head 2, token 3."""
 _LABEL = re.compile(rf"{_PLACE.pattern}|[^=≈\[\]]{{1,40}}[=:]?")
 _CROSSES = ("✗", "✘", "❌", "×", "x")
 _COMMENT = re.compile(r"(?:#|//|%|←|<-|\()\s*[^\W\d]")
