@@ -1,4 +1,4 @@
-"""Exams made in a folder: the file with its class list, what is frozen of it, what is written; and sets that are frozen."""
+"""Exams made in a folder: the file with its class list, what is frozen, what is written; and sets that are frozen."""
 
 import csv
 

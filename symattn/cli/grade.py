@@ -23,6 +23,7 @@ from symattn.cli.options import (
     quiet_option,
     read_list,
     read_look,
+    read_terms,
     typesetting_options,
     work_options,
 )
@@ -71,11 +72,6 @@ def grade(
     submissions: Path | None,
     entries: Path | None,
     table: Path | None,
-    policy: str | None,
-    scheme: Path | None,
-    decimals: str | None,
-    precision_mark: bool,
-    decimal_mark: str,
     reader: str,
     forms: str,
     feedback: str | None,
@@ -86,7 +82,7 @@ def grade(
     jobs: int,
     cluster: str | None,
     quiet: bool,
-    **look: Any,
+    **settings: Any,
 ) -> None:
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
@@ -136,13 +132,12 @@ def grade(
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     told = None if feedback is None else () if feedback == "none" else check_formats(read_list(feedback))
     readers = READERS if reader == "both" else (cast(Reader, reader),)
-    shown = read_look(look, language_of(exam))
+    terms, shown = read_terms(settings), read_look(settings, language_of(exam))
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
     ask = _ask if sys.stdin.isatty() and not quiet else None
     with executor(jobs, cluster) as elsewhere:
         book = mark(
-            exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
-            precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, feedback=told, look=shown,
+            exam, submissions, entries=entries, ask=ask, out=out, **terms, forms=listed, feedback=told, look=shown,
             readers=readers, jobs=jobs, executor=elsewhere, class_list=class_list,
             gradebooks=read_list(gradebooks),
             progress=lambda count: progress(count, quiet, "Submissions"),

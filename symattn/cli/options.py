@@ -281,6 +281,13 @@ def chosen_look(settings: dict[str, Any]) -> dict[str, Any]:
     return chosen | ({"text_size": int(chosen["text_size"])} if chosen["text_size"] else {})
 
 
+def read_terms(settings: dict[str, Any]) -> dict[str, Any]:
+    """How work is marked, in the words of `symattn.api.make_terms`; its options are taken out of `settings`."""
+    terms = {name: settings.pop(name) for name in ("policy", "precision_mark", "decimal_mark")}
+    scheme = settings.pop("scheme")
+    return {**terms, "scheme": str(scheme) if scheme else None, "rounding": settings.pop("decimals")}
+
+
 def read_list(text: str) -> list[str]:
     """latex, pdf → ["latex", "pdf"]."""
     return [part.strip() for part in text.split(",") if part.strip()]

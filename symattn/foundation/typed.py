@@ -324,37 +324,23 @@ class Kind:
 
 
 class Scalar(Kind):
-    """Data that means itself."""
+    """Data without data in it, which means itself or what a function makes of it."""
 
-    def __init__(self, expected: str, several: str, fits: Callable[[Any], bool]) -> None:
+    def __init__(
+        self, expected: str, several: str, fits: Callable[[Any], bool], meant: Callable[[Any], Any] | None = None
+    ) -> None:
         super().__init__(expected, several)
-        self.looks_right = fits
+        self.looks_right, self.meant = fits, meant
 
     def fits(self, data: Any) -> bool:
         return self.looks_right(data)
 
+    def made(self, data: Any, place: Place) -> Any:
+        return self.meant(data) if self.meant else data
 
-_FRACTION = re.compile(r"[+-]?\d{1,500}(?:[./]\d{1,500})?")
-
-
-class WholeNumber(Kind):
-    """A whole number, also in digits."""
-
-    def fits(self, data: Any) -> bool:
-        return _SIMPLE[int].fits(data) or (isinstance(data, str) and data.isdecimal() and len(data) < 9)
-
-    def made(self, data: Any, place: Place) -> int:
-        return int(data)
-
-
-class FractionKind(Kind):
-    def fits(self, data: Any) -> bool:
-        if isinstance(data, str):
-            return bool(_FRACTION.fullmatch(data)) and not re.fullmatch(r".*/0+", data)
-        return isinstance(data, Fraction) or _is_number(data)
-
-    def made(self, data: Any, place: Place) -> Fraction:
-        return Fraction(str(data))  # 0.6 is 3/5
+    def are_meant(self, several: Iterable[Any]) -> bool:
+        """Whether all of these fit, and mean themselves."""
+        return self.meant is None and all(map(self.fits, several))
 
 
 class Choice(Kind):
@@ -397,7 +383,7 @@ class Sequence(Kind):
         return isinstance(data, list | tuple | frozenset)
 
     def made(self, data: Any, place: Place) -> Any:
-        if isinstance(self.item, Scalar) and all(map(self.item.fits, data)):
+        if isinstance(self.item, Scalar) and self.item.are_meant(data):
             return self.of(data)
         return self.of(self.item.read(one, place.at(number)) for number, one in enumerate(data, 1))
 
@@ -434,7 +420,7 @@ class Named(Kind):
         return isinstance(data, Mapping)
 
     def made(self, data: Any, place: Place) -> dict[str, Any]:
-        if isinstance(self.item, Scalar) and all(map(self.item.fits, data.values())):
+        if isinstance(self.item, Scalar) and self.item.are_meant(data.values()):
             return dict(data)
         return {key: self.item.read(one, place.at(str(key))) for key, one in data.items()}
 
@@ -657,6 +643,10 @@ def _usual(f: Field[Any]) -> Any:
     return f.default if f.default_factory is MISSING else f.default_factory()
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -678,13 +668,29 @@ def _named(allowed: Iterable[object]) -> list[object]:
 
 ANYTHING = Scalar("something", "things", lambda data: True)
 NOTHING = Scalar("nothing", "nothing", lambda data: data is None)
-_IN_DIGITS = WholeNumber("a whole number", "whole numbers")
+_IN_DIGITS = Scalar(
+    "a whole number",
+    "whole numbers",
+    lambda data: _is_whole(data) or (isinstance(data, str) and data.isdecimal() and len(data) < 9),
+    int,
+)
+_FRACTION = re.compile(r"[+-]?\d{1,500}(?:[./]\d{1,500})?")
+
+
+def _is_fraction(data: object) -> bool:
+    if isinstance(data, str):
+        return bool(_FRACTION.fullmatch(data)) and not re.fullmatch(r".*/0+", data)
+    return isinstance(data, Fraction) or _is_number(data)
+
+
 _SIMPLE: Mapping[Any, Kind] = {
     str: Scalar("a text", "texts", lambda data: isinstance(data, str)),
-    int: Scalar("a whole number", "whole numbers", lambda data: isinstance(data, int) and not isinstance(data, bool)),
+    int: Scalar("a whole number", "whole numbers", _is_whole),
     float: Scalar("a number", "numbers", _is_number),
     bool: Scalar("true or false", "true or false", lambda data: isinstance(data, bool)),
-    Fraction: FractionKind('a number such as 3 or "3/5"', "numbers"),
+    Fraction: Scalar(
+        'a number such as 3 or "3/5"', "numbers", _is_fraction, lambda data: Fraction(str(data))
+    ),  # 0.6 is 3/5
     dict: Scalar("a table", "tables", lambda data: isinstance(data, Mapping)),
     NoneType: NOTHING,
     object: ANYTHING,

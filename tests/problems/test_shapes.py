@@ -68,7 +68,7 @@ SIZES = st.lists(st.integers(2, 12), min_size=4, max_size=4, unique=True).filter
 @given(sizes=SIZES)
 def test_the_banks_are_what_they_say_whatever_the_sizes(defined, sizes):
     of = BANK.expressions
-    bank = of.defined + of.with_heads if defined else of.undefined + of.with_heads_undefined
+    bank = of["defined"] + of["with_heads"] if defined else of["undefined"] + of["with_heads_undefined"]
     given_arrays = arrays(*sizes)
     shapes = {name: array.shape for name, array in given_arrays.items()}
     for text in bank:

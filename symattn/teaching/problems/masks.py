@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, groupby
 from typing import Literal, get_args
@@ -257,15 +257,9 @@ TOKENS = {"starter": 3, "standard": 4, "long": 5}
 ASKED = {"starter": 1, "standard": 2, "long": 2}
 
 
-@dataclass(frozen=True)
-class MaskTexts:
-    """What `masks.toml` has."""
-
-    texts: tuple[str, ...]
-
-
 TEXTS: Mapping[int, tuple[str, ...]] = {
-    size: tuple(texts) for size, texts in groupby(bank(MaskTexts, "masks").texts, key=lambda text: len(text.split()))
+    size: tuple(texts)
+    for size, texts in groupby(bank(dict[str, tuple[str, ...]], "masks")["texts"], key=lambda text: len(text.split()))
 }
 """Short sentences by their number of words."""
 PAD = "[pad]"

@@ -67,14 +67,6 @@ HEADS = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
 
 
 @dataclass(frozen=True)
-class Expressions:
-    defined: tuple[str, ...]
-    undefined: tuple[str, ...]
-    with_heads: tuple[str, ...]
-    with_heads_undefined: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Entry:
     """A row of a table: a matrix in words, and its shape in letters; `turned` are other words for tokens as columns."""
 
@@ -102,7 +94,7 @@ class Fault:
 class ShapesBank:
     """What `shapes.toml` has."""
 
-    expressions: Expressions
+    expressions: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, tuple[Entry, ...]]
     excuses: tuple[str, ...]
     fault: tuple[Fault, ...]
@@ -267,11 +259,11 @@ COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 def draw_variant(rng: random.Random, level: str) -> Record:
     defined, undefined = COUNTS[level]
     heads = level != "starter"
-    expressions = sample(rng, BANK.expressions.defined, defined - heads)
-    bad = sample(rng, BANK.expressions.undefined, undefined - heads)
+    expressions = sample(rng, BANK.expressions["defined"], defined - heads)
+    bad = sample(rng, BANK.expressions["undefined"], undefined - heads)
     if heads:
-        expressions.append(pick(rng, BANK.expressions.with_heads))
-        bad.append(pick(rng, BANK.expressions.with_heads_undefined))
+        expressions.append(pick(rng, BANK.expressions["with_heads"]))
+        bad.append(pick(rng, BANK.expressions["with_heads_undefined"]))
     fault = pick(rng, BANK.fault)
     lines = [k for k in (1, 2, 3, 4, 5, 6) if k != fault.breaks]
     wrong = sample(rng, [k for k in lines if k != fault.line], 2 if fault.line != fault.breaks else 3)
