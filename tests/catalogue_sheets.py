@@ -86,6 +86,7 @@ def _rows() -> tuple[Row, ...]:
 
 
 ROWS = _rows()
+BY_NAME = {row.name: row for row in ROWS}
 
 
 def only(**values: str) -> pytest.MarkDecorator:
@@ -145,6 +146,10 @@ def sheet(row: Row) -> Sheet:
     text = kept(f"{row.kind}-{row.name}.json", lambda: freeze_sheets([draw(row)]).encode()).decode()
     [(name, question)] = thaw_sheets(text, "catalogue").items()
     return Sheet(question, name, row.recipe.command(), 1)
+
+
+def sheet_of(name: str) -> Sheet:
+    return sheet(BY_NAME[name])
 
 
 def derivation(row: Row) -> Derivation:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import product
 from shutil import which
 from subprocess import run
 
@@ -183,11 +184,10 @@ def test_a_mask_in_letters_hides_what_it_hides_in_numbers(mask, rows, more):
     right = oracles.kept(mask, rows, columns).tolist()
     assert [list(row) for row in masks(mask).keep(rows, columns)] == right
     masked = solution.sympy("M")
-    for i in range(rows):
-        for j in range(columns):
-            entry = masked[i, j].subs({n: rows, m: columns})
-            assert (entry is not sympy.S.NegativeInfinity) == right[i][j]
-            assert entry in (sympy.S.NegativeInfinity, MatrixSymbol("S'", rows, columns)[i, j])
+    for i, j in product(range(rows), range(columns)):
+        entry = masked[i, j].subs({n: rows, m: columns})
+        assert (entry is not sympy.S.NegativeInfinity) == right[i][j]
+        assert entry in (sympy.S.NegativeInfinity, MatrixSymbol("S'", rows, columns)[i, j])
 
 
 def test_a_mask_lies_as_the_scores_lie_where_tokens_are_columns():

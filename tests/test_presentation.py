@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from catalogue_sheets import ROWS, document, leaves
+from catalogue_sheets import BY_NAME, document, leaves
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
@@ -33,7 +33,7 @@ COMMA = Look(decimal=",")
 
 @pytest.fixture(scope="module")
 def key():
-    return document(next(row for row in ROWS if row.name == "self_attention"), "key")
+    return document(BY_NAME["self_attention"], "key")
 
 
 def one(*content):

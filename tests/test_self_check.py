@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache, reduce
+from itertools import product
 from operator import add
 
 import pytest
@@ -73,13 +74,11 @@ def test_what_an_op_says_of_itself_is_true_of_its_result():
 @pytest.mark.parametrize("name", [step["name"] for step in STEPS])
 def test_a_wrong_entry_is_found_in_every_kind_of_step(name):
     derivation = every_op()
-    rows, columns = derivation.value(name).shape
-    for i in range(rows):
-        for j in range(columns):
-            value = derivation.value(name)[i, j]
-            wrong = 1 if repr(value) == "-∞" else value + 1
-            with pytest.raises(SelfCheckError, match=rf"{name!r}, entry \({i + 1}, {j + 1}\)"):
-                self_check(planted(derivation, name, i, j, wrong))
+    for i, j in product(*map(range, derivation.value(name).shape)):
+        value = derivation.value(name)[i, j]
+        wrong = 1 if repr(value) == "-∞" else value + 1
+        with pytest.raises(SelfCheckError, match=rf"{name!r}, entry \({i + 1}, {j + 1}\)"):
+            self_check(planted(derivation, name, i, j, wrong))
 
 
 @pytest.mark.covering(most=6)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from catalogue_sheets import ROWS, every_row, only, sheet, the
+from catalogue_sheets import every_row, only, sheet, sheet_of
 from commands import run
 from oracles import floats, softmax
 from pypdf import PdfReader
@@ -36,12 +36,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import marks_text, matrix_of
 from symattn.teaching.sheets import SOLUTIONS, read_besides, render
 
-OF = {row.name: row for row in ROWS}
 every_type = only(kind="type")
-
-
-def question_of(name):
-    return sheet(OF[name]).question
 
 
 def grids(document):
@@ -82,7 +77,7 @@ def test_a_format_needs_nothing_else_of_a_document_than_it_says(row):
 
 
 def test_a_key_that_is_read_as_it_is_shown_holds_no_other_version():
-    shown = Pages(question_of("full")).document("key", besides=read_besides(["markdown", "text"]))
+    shown = Pages(sheet_of("full").question).document("key", besides=read_besides(["markdown", "text"]))
     blocks = list(all_blocks(shown.blocks))
     assert not any(isinstance(block, Solved | Program | AnswerGrid) for block in blocks)
     assert any(isinstance(block, Entries) for block in blocks)
@@ -121,7 +116,7 @@ def test_codes_of_marks_are_for_the_marker_alone(row):
 
 
 @pytest.mark.covering(most=6)
-@the(*(row for row in ROWS if row.kind == "mechanism"))
+@only(kind="mechanism")
 def test_the_first_row_is_given_and_right(row):
     """Where tokens are columns, the first column."""
     question = sheet(row).question
@@ -224,11 +219,11 @@ def test_derive_writes_them_too():
 
 def test_what_there_is_not_is_named():
     with refused_saying("Questions of the type drills have no common wrong answers to list"):
-        question_document(question_of("drills"), solutions="diagnosis")
+        question_document(sheet_of("drills").question, solutions="diagnosis")
     with refused_saying("solutions is 'half'"):
-        question_document(question_of("attention"), solutions="half")
+        question_document(sheet_of("attention").question, solutions="half")
     with refused_saying("conventions is 'few'"):
-        question_document(question_of("attention"), conventions="few")
+        question_document(sheet_of("attention").question, conventions="few")
 
 
 def test_a_type_without_common_wrong_answers_has_everything_else_written(tmp_path):

@@ -124,13 +124,10 @@ def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use
     result = op.apply(*operands).sympy()
     views = [named_view(letter, m) for letter, m in zip("abcd", operands, strict=False)]
-    for i in range(result.shape[0]):
-        for j in range(result.shape[1]):
-            written = op.working(i, j, *views)
-            value = evaluated(written, meaning(operands))
-            assert oracles.same(value, result[i, j]), (
-                f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
-            )
+    for i, j in np.ndindex(result.shape):
+        written = op.working(i, j, *views)
+        value = evaluated(written, meaning(operands))
+        assert oracles.same(value, result[i, j]), f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
 
 
 ROWS = [[1, 2, 6], [0, -1, 4]]
@@ -161,12 +158,11 @@ def test_the_entry_for_any_i_and_j_is_right_for_each_of_them(op, rows):
     )
     i, j = (0 if size == 1 else letter for size, letter in zip(result.shape, "ij", strict=True))
     general = op.working(i, j, *views)
-    for row in range(result.shape[0]):
-        for column in range(result.shape[1]):
-            own, short = (op.working(row, column, *seen) for seen in (views, term_by_term))
-            assert (op, rows) in ENTRYWISE or oracles.contains(own, f.BigSum)
-            for written, indices in ((general, {"i": row + 1, "j": column + 1}), (own, {}), (short, {})):
-                assert oracles.same(evaluated(written, meaning(operands), indices), result[row, column])
+    for place in np.ndindex(result.shape):
+        own, short = (op.working(*place, *seen) for seen in (views, term_by_term))
+        assert (op, rows) in ENTRYWISE or oracles.contains(own, f.BigSum)
+        for written, indices in ((general, {"i": place[0] + 1, "j": place[1] + 1}), (own, {}), (short, {})):
+            assert oracles.same(evaluated(written, meaning(operands), indices), result[place])
 
 
 # ------------------------------------------------------------------------------------------------ mechanisms
@@ -209,10 +205,10 @@ def symbol_table(wording, names):
     """What each written entry of these matrices means: the symbol that stands for it."""
     meant = {}
     for name in names:
-        for i, row in enumerate(wording.derivation.seen(name).sympy().tolist()):
-            for j, x in enumerate(row):
-                written = oracles.plain(wording.entry(name, i, j))
-                assert meant.setdefault(written, x) == x, f"{written} stands for {meant[written]} and for {x}"
+        entries = wording.derivation.seen(name).sympy()
+        for place in np.ndindex(entries.shape):
+            written, x = oracles.plain(wording.entry(name, *place)), entries[place]
+            assert meant.setdefault(written, x) == x, f"{written} stands for {meant[written]} and for {x}"
     return meant
 
 
@@ -231,11 +227,10 @@ def test_every_symbolic_entry_is_written_with_the_entries_before_it(by, mask, or
     for step in wording.derivation:
         meant = symbol_table(wording, [operand.name for operand in step.operands])
         result = step.result.sympy()
-        for i in range(result.shape[0]):
-            for j in range(result.shape[1]):
-                written = wording.working(step, i, j)
-                value = evaluated(written, lambda name, bound, meant=meant: meant[oracles.plain(name)])
-                assert oracles.same(value, result[i, j]), f"{step.name} ({i + 1}, {j + 1}): {oracles.plain(written)}"
+        for i, j in np.ndindex(result.shape):
+            written = wording.working(step, i, j)
+            value = evaluated(written, lambda name, bound, meant=meant: meant[oracles.plain(name)])
+            assert oracles.same(value, result[i, j]), f"{step.name} ({i + 1}, {j + 1}): {oracles.plain(written)}"
 
 
 @pytest.mark.parametrize("by", ["matrix", "token"])
@@ -370,8 +365,7 @@ def in_numbers(letters, settings):
     chosen = Settings.read({**mechanisms()[name].defaults, **stated, "arithmetic": "decimal"})
     quarters = [Fraction(x, 4) for x in (-2, -1, 1, 2, 3)]
     d = strategies.any_numbers(name, chosen, sizes, Random(name), quarters)
-    matrices = {**d.givens, **{step.name: step.result for step in d}}
-    return {one: oracles.floats(rows).tolist() for one, rows in matrices.items()}, sizes
+    return {one: oracles.floats(rows).tolist() for one, rows in d.matrices.items()}, sizes
 
 
 def printed(expanded, wording):

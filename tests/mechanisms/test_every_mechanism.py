@@ -12,12 +12,12 @@ from operator import add
 from random import Random
 
 import pytest
-from catalogue_sheets import ROWS, sheet
+from catalogue_sheets import BY_NAME, sheet_of
 from test_self_check import STEPS, every_op, with_entry
 
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
-from symattn.derivation.mechanisms import mechanism
+from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.ops import (
     ActivationGradient,
@@ -45,13 +45,12 @@ from symattn.marking.marker.windows import Rounded, cell, meet, window
 from symattn.marking.marker.windows import worked as by_hand
 from symattn.teaching.fairness.selfcheck import self_check
 
-ROW = {row.name: row for row in ROWS if row.kind == "mechanism"}
-MECHANISMS = list(ROW)
+MECHANISMS = list(mechanisms())
 
 
 def derivation(name):
     """That of its sheet in the catalogue."""
-    return sheet(ROW[name]).problem.derivation
+    return sheet_of(name).problem.derivation
 
 
 # ------------------------------------------------------------------------------------------------ one rule
@@ -271,7 +270,7 @@ def rounded_to_cents(x):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_tokens_as_columns_are_the_transpose(name):
     d = derivation(name)
-    settings = replace(ROW[name].recipe.spec.chosen_settings(), by="matrix")
+    settings = replace(BY_NAME[name].recipe.spec.chosen_settings(), by="matrix")
     other = "columns" if settings.orientation == "rows" else "rows"
     one = mechanism(name).run(d.givens, settings)
     givens = {given: m.T for given, m in d.givens.items()}

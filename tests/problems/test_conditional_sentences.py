@@ -5,7 +5,6 @@ checks, and below "What this variant cannot show", with what must be so of the n
 when it must be there.  A sentence that is not among them fails.
 """
 
-import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from oracles import floats, plain
+from strategies import drawn
 from tables import tables_beside
 
 from symattn.derivation.derivation import StepName
@@ -43,7 +43,6 @@ from symattn.page.document import Heading, ItemList, Math, Table, Words, spans
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import checks, conventions
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import draw
 from symattn.teaching.fairness.separation import separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
@@ -64,8 +63,7 @@ class Page:
 
     @cached_property
     def numbers(self):
-        d = self.problem.derivation
-        return {name: floats(d.value(name)) for name in (*d.givens, *(step.name for step in d))}
+        return {name: floats(m) for name, m in self.problem.derivation.matrices.items()}
 
     @property
     def upright(self):
@@ -79,16 +77,14 @@ class Page:
 
     def named(self, formula):
         """The matrix that a formula is the name of."""
-        d = self.problem.derivation
-        [name] = {n for n in (*d.givens, *(s.name for s in d)) if self.wording.name(n) == formula}
+        [name] = {n for n in self.problem.derivation.matrices if self.wording.name(n) == formula}
         return name
 
 
 def page(name, seed=1, given=None, **stated):
     spec = problem_type("full").spec({"mechanism": name, "settings": stated})
     chosen, settings = mechanism(name), spec.chosen_settings()
-    given = TABLES["givens"].get(given)
-    derivation = chosen.run(given or draw(chosen, settings, spec.chosen_sizes(), random.Random(seed)).givens, settings)
+    derivation = chosen.run(TABLES["givens"][given], settings) if given else drawn(name, seed, **stated)
     problem = Problem(chosen.title, chosen.name, derivation, load_notation("standard"))
     return Page(problem, settings, Wording(derivation, problem.notation))
 

@@ -7,7 +7,7 @@ from math import isqrt
 from pathlib import Path
 
 import pytest
-from catalogue_sheets import ROWS, sheet
+from catalogue_sheets import BY_NAME, sheet_of
 from problem_laws import contents, questions
 from sentences import refused_saying
 from strategies import drawn
@@ -24,9 +24,6 @@ from symattn.teaching.question import ChoiceAnswer, MatrixAnswer
 from symattn.teaching.sheets import sheets
 
 TYPES = list(drawn_types())
-
-
-ROW = {row.name: row for row in ROWS if row.kind == "type"}
 
 
 @pytest.mark.parametrize(
@@ -116,13 +113,13 @@ def test_an_option_that_cannot_be_is_refused_by_name(name):
 @pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", TYPES)
 def test_given_matrices_are_used_or_refused(name):
-    chosen, content = problem_type(name), sheet(ROW[name]).question.content
+    chosen, content = problem_type(name), sheet_of(name).question.content
     if "mechanism" not in content:
         with refused_saying(f"^The problem type {name} draws its own numbers; leave given out.$"):
             chosen.spec({"given": {"Q": [[1, 2]]}})
         return
     given = {name: [list(row) for row in rows] for name, rows in content["given"].items()}
-    row = ROW[name]
+    row = BY_NAME[name]
     spec = chosen.spec({"given": given, "level": row.level, "notation": row.notation})
     rng = Dice.seeded(3).rng("given")
     assert chosen.draw(spec, rng, 1, chosen.family(spec, rng))["given"] == content["given"]
@@ -130,7 +127,7 @@ def test_given_matrices_are_used_or_refused(name):
 
 @pytest.mark.parametrize("name", TYPES)
 def test_options_that_are_alike_or_of_which_none_is_right_are_found(name):
-    chosen, question = problem_type(name), sheet(ROW[name]).question
+    chosen, question = problem_type(name), sheet_of(name).question
     chosen.prove(question)
     for k, part in enumerate(question.parts):
         if isinstance(part.answer, ChoiceAnswer):

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from catalogue_sheets import ROWS, every_row, page
-from catalogue_sheets import sheet as sheet_of
+from catalogue_sheets import every_row, page, sheet_of
 from check_notebook import complaints, sources
 from tables import tables_beside
 from writer_exam_samples import EVERYTHING
@@ -41,11 +40,6 @@ from symattn.teaching.problem import examples
 from symattn.teaching.problems import problem_type
 
 TABLES = tables_beside(__file__)
-
-
-def made(name):
-    [row] = [row for row in ROWS if row.name == name]
-    return sheet_of(row)
 
 
 def run(*cells):
@@ -151,9 +145,9 @@ def test_every_operation_has_a_line_of_numpy():
 def test_every_step_is_compared_with_the_key():
     """That the numbers beside `assert` are right is seen when it runs."""
     for name in ("causal_self_attention", "layer_norm", "softmax_jacobian"):
-        problem = made(name).problem
+        problem, code = sheet_of(name).problem, "\n".join(sources(sheet_of(name).key, "code"))
         names = Computation(problem.derivation).names
-        compared = re.findall(r"^assert np\.allclose\((\w+),", "\n".join(sources(made(name).key, "code")), re.MULTILINE)
+        compared = re.findall(r"^assert np\.allclose\((\w+),", code, re.MULTILINE)
         assert set(compared) == {names[step.name] for step in problem.steps}
 
 
@@ -209,10 +203,10 @@ def gives_nothing_away(document):
 @pytest.mark.covering(most=5)
 @every_row
 def test_a_worksheet_gives_nothing_away_and_has_a_place_for_every_step(row):
-    blank = sheet_of(row).worksheet
+    blank = sheet_of(row.name).worksheet
     gives_nothing_away(blank)
     if row.kind == "mechanism":
-        problem, code = sheet_of(row).problem, "\n".join(sources(blank, "code"))
+        problem, code = sheet_of(row.name).problem, "\n".join(sources(blank, "code"))
         names = Computation(problem.derivation).names
         assert [step.name for step in problem.asked_steps if f"{names[step.name]} = ..." not in code] == []
 
@@ -263,12 +257,12 @@ def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names):
 
 
 def test_how_to_fill_it_in_is_said_once_before_the_first_program():
-    said = [cell for cell in sources(made("self_attention").worksheet, "markdown") if notebook.EXACT in cell]
+    said = [cell for cell in sources(sheet_of("self_attention").worksheet, "markdown") if notebook.EXACT in cell]
     assert len(said) == 1
     cells = json.loads(notebook.write(exam(("full", "full"))[0]))["cells"]
     first = next(i for i, cell in enumerate(cells) if cell["cell_type"] == "code")
     assert [i for i, cell in enumerate(cells) if notebook.EXACT in "".join(cell["source"])] == [first - 1]
-    for document in (made("self_attention").key, exam(("full",))[1], made("choice").worksheet):
+    for document in (sheet_of("self_attention").key, exam(("full",))[1], sheet_of("choice").worksheet):
         assert notebook.EXACT not in "".join(sources(document, "markdown"))
 
 

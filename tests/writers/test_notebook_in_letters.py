@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 import sympy
-from catalogue_sheets import ROWS, sheet
+from catalogue_sheets import sheet_of
 from check_notebook import sources
 from sympy import Lambda, Matrix
 from test_letters import STEPS_IN_NUMBERS
@@ -167,8 +167,7 @@ def is_step(program):
 
 @pytest.mark.parametrize("name", ["rotary_attention", "cross_entropy_gradient", "recurrent_network"])
 def test_every_program_in_numpy_stands_below_its_step(name):
-    [row] = [row for row in ROWS if row.name == name]
-    problem = sheet(row).problem
+    problem = sheet_of(name).problem
     blocks = list(derivation_document(problem).blocks)
     steps = [i for i, block in enumerate(blocks) if isinstance(block, Program) and is_step(block)]
     assert len(steps) == len(problem.steps)

@@ -8,8 +8,7 @@ from functools import cache
 from itertools import chain
 
 import pytest
-from catalogue_sheets import ROWS
-from catalogue_sheets import sheet as sheet_of
+from catalogue_sheets import sheet_of
 from check_pdf import complaints
 from pdf_marks import LEFT, RIGHT, ink, pages, words_on
 from printed_lines import value
@@ -60,15 +59,9 @@ MECHANISMS = ("layer_norm", "multi_head_attention", "language_model")
 
 
 @cache
-def made(mechanism):
-    [row] = [row for row in ROWS if row.name == mechanism]
-    return sheet_of(row)
-
-
-@cache
 def key_of(mechanism):
     """A key with its recipe, its source in Typst, and its pages."""
-    key = presented(made(mechanism).document("key"))
+    key = presented(sheet_of(mechanism).document("key"))
     return key, typst.write(key), pages(write_pdf(key))
 
 
@@ -89,9 +82,9 @@ def test_every_mark_and_matrix_of_a_key_stands_on_its_pages_once(mechanism):
     without_purpose = re.sub(r"((?<![\w-])[MAB]\d+) \([^()]+\)", r"\1", source)
     shown = Counter(re.findall(r'(?<![\w-])((?:[MAB]\d+ )*[MAB]\d+)(?: \[\d+\])?"\)', without_purpose))
     assert shown == Counter(block.marks for block in blocks)
-    question = made(mechanism).question
+    question = sheet_of(mechanism).question
     held = Counter(chain.from_iterable(_matrices(part.key) for part in question.parts))
-    matrices = Counter(_matrices(settled(made(mechanism).document("worked")).blocks))
+    matrices = Counter(_matrices(settled(sheet_of(mechanism).document("worked")).blocks))
     assert matrices == held + Counter(_matrices(question.given))
 
 
@@ -171,7 +164,7 @@ def letters_of(data):
 
 def bare(mechanism):
     """A key with nothing above or below its pages."""
-    return replace(made(mechanism).document("key"), title="A sheet", sheet="", recipe="")
+    return replace(sheet_of(mechanism).document("key"), title="A sheet", sheet="", recipe="")
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS[:1])
@@ -369,7 +362,7 @@ def test_programs_part_nothing(form):
 
 
 def test_pages_are_told_with_white_space_as_the_typst_of_browsers_writes_it():
-    data = write_pdf(made("multi_head_attention").document())
+    data = write_pdf(sheet_of("multi_head_attention").document())
     spaced = re.sub(rb"(?<=<<)/Type/Page(?=[\s/])", b"\n  /Type /Page", data).replace(b" 0 R/XYZ", b" 0 R /XYZ")
     assert spaced != data
     assert len(LaidOut(spaced)) == len(list(pages(data))) > 1
