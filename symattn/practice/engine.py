@@ -64,7 +64,7 @@ OF_MAKING: tuple[str, ...] = (
     "page/fonts/symattn-math.woff2", "page/fonts/symattn-han.txt",
     *(f"page/writers/{name}.py" for name in (
         "binding", "compiling", "coverage", "latex", "latex_blocks", "latex_body", "latex_text", "pdf",
-        "rows", "typst",
+        "rows", "typst", "typst_text",
     )),
     "teaching/bank", "teaching/exam", "teaching/description.py", "teaching/explanation/program_in_letters.py",
     *(f"teaching/exporters/{name}.py" for name in (

@@ -49,7 +49,7 @@ from symattn.page.writers.characters import plain as in_words
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import LaidOut, write_pdf
-from symattn.page.writers.rows import InRow, Labelled, WorkedRow, worked_in_rows
+from symattn.page.writers.rows import Beside, InRow, Labelled, Measured, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.parts import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
@@ -173,8 +173,8 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism,
     for page in pages(together):
         across = [x for x, _, _ in ink(page)]
         assert LEFT - 1 < min(across) < max(across) < RIGHT + 1
-    monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page, measured: list(blocks))
-    monkeypatch.setattr(typst.Beside, "group", lambda self, room: None)
+    monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page: list(blocks))
+    monkeypatch.setattr(Beside, "group", lambda self, room: None)
     alone = plain(bare(mechanism))
     assert letters_of(alone) <= letters_of(
         together
@@ -191,7 +191,7 @@ def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(
     for many in range(4, 60, 9):
         words = Display((equal("y", Text(letters * many)),))
         document = replace(sheet(words, few), solutions="key")
-        beside += typst.Beside.of((words, few)).group(Page(document.look).room) is not None
+        beside += Beside.of((words, few)).group(Page(document.look).room) is not None
         assert complaints(document) == []
     assert beside  # where there is room for it, it is used
 
@@ -201,12 +201,11 @@ def _question(number, *blocks):
 
 
 @pytest.mark.parametrize(("digits", "count"), [(5, 1), (5, 2), (5, 7), (20, 3), (60, 4)])
-def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count):
+def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count, monkeypatch):
     line = Display((equal("x", Number("1" * digits)),))
     blocks = [block for k in range(count) for block in _question(k + 1, line)]
-    placed = worked_in_rows(
-        blocks, Page(dense=True), lambda blocks: lambda page: 2 if page.line > digits / 2 + 2 else math.inf
-    )
+    monkeypatch.setattr(Measured, "height", lambda _, page: 2 if page.line > digits / 2 + 2 else math.inf)
+    placed = worked_in_rows(blocks, Page(dense=True))
     rows = [row for row in placed if isinstance(row, WorkedRow)]
     assert [block for row in placed for block in _blocks_of(row)] == blocks
     assert all(sum(row.widths) + 6 * (len(row.widths) - 1) <= PAGE_WIDTH + 0.01 for row in rows)
@@ -219,10 +218,11 @@ def _blocks_of(placed):
     return list(chain.from_iterable(placed.questions)) if isinstance(placed, WorkedRow) else [placed]
 
 
-def test_a_question_with_a_table_stands_alone():
+def test_a_question_with_a_table_stands_alone(monkeypatch):
     table = Table((words("a"),), ((words("b"),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, paragraph("Of these:"), table)]
-    assert worked_in_rows(blocks, Page(dense=True), lambda blocks: lambda page: 2) == blocks
+    monkeypatch.setattr(Measured, "height", lambda _, page: 2)
+    assert worked_in_rows(blocks, Page(dense=True)) == blocks
 
 
 @pytest.mark.parametrize(("columns", "digits", "size"), [(3, 4, 11), (4, 64, 11), (12, 4, 11), (3, 4, 18)])

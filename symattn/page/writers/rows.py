@@ -1,19 +1,20 @@
-"""Questions side by side on paper: which of them stand in a row, where that takes less of a page.
+"""What stands beside what on paper, where that takes less of a page, and how high and how wide it is by estimate.
 
-Boxes leave the rest of their line to working, which seldom goes into it.  In a row the boxes stand beside one another,
-and below them is one frame, as wide as the page, with the room that all of them need.  In a key, questions whose
-working is narrow stand beside one another as well.
+On a worksheet, boxes leave the rest of their line to working, which seldom goes into it.  In a row of questions, the
+boxes stand beside one another, and below them is one frame, as wide as the page, with the room that all of them need.
+In a key, questions whose working is narrow stand beside one another as well, and equations beside the formulas of
+their step.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate, pairwise, product
 
-from symattn.formula.nodes import Row
+from symattn.formula.nodes import Formula, Row
 from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import speaking
 from symattn.page.document import (
@@ -47,8 +48,9 @@ from symattn.page.document import (
     as_text,
     spans,
 )
-from symattn.page.writers import common
+from symattn.page.writers import common, coverage
 from symattn.page.writers.common import Page
+from symattn.page.writers.typst_text import aligned_lines, widest, width_aligned
 
 MOST = 4  # questions in a row
 GUTTER = 4  # millimetres between them
@@ -335,7 +337,7 @@ def _choices(blocks: Sequence[Block], page: Page) -> _Choices:
 def _choices_of(parts: Sequence[Block | Labelled | Asked], page: Page) -> list[list[_Piece]]:
     """What the last of these parts may be."""
     if not isinstance(parts[-1], Asked):
-        return [[_Piece((parts[-1],), _height(parts[-1], page))]]
+        return [[_Piece((parts[-1],), _height_on_worksheet(parts[-1], page))]]
     row: list[Asked] = []
     choices = []
     for question in reversed(parts[-MOST:]):
@@ -407,7 +409,7 @@ def _with_more_at_the_end(pieces: list[_Piece], page: Page) -> list[_Piece]:
 _LITTLE, _MUCH = 0.3, 0.6  # of a page
 
 
-def _height(block: Block | Labelled, page: Page) -> float:
+def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
         case Labelled(_, shown):
@@ -422,10 +424,11 @@ def _height(block: Block | Labelled, page: Page) -> float:
             lines = sum(-(-common.inlines_width(item) * _CHARACTERS // page.width) for item in items)
             return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
-            return sum(_height(one, page) for one in inside) + 15 - _saved("box", page)
+            return sum(_height_on_worksheet(one, page) for one in inside) + 15 - _saved("box", page)
         case Together(inside):
-            beside = sum(min(_height(a, page), _height(b, page)) for a, b in pairwise(inside) if pictured(a, b, page))
-            return sum(_height(one, page) for one in inside) - beside
+            heights = [_height_on_worksheet(one, page) for one in inside]
+            pairs = zip(pairwise(inside), pairwise(heights), strict=True)
+            return sum(heights) - sum(min(high) for pair, high in pairs if pictured(*pair, page))
         case AnswerSpace(AnswerGrid() as boxes):
             return _boxes(boxes, page)[1] + common.below_boxes(block, page)
         case AnswerGrid():
@@ -521,11 +524,7 @@ def in_part(page: Page, wide: float) -> Page:
 _EM_OF_LINE = common.PAGE_WIDTH / (common.LINE + common.INDENT)
 
 
-Measured = Callable[[Sequence[Block]], Callable[[Page], float]]
-"""Of blocks, what tells how high they are on a page in em."""
-
-
-def worked_in_rows(blocks: Sequence[Block], page: Page, measured: Measured) -> list[Placed]:
+def worked_in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     """The blocks of a key, its questions in rows where these are lower."""
     if page.large or page.share < 1:
         return list(blocks)
@@ -533,7 +532,7 @@ def worked_in_rows(blocks: Sequence[Block], page: Page, measured: Measured) -> l
     run: list[_Worked] = []
     for part in _worked_parts(common.without_programs(blocks), page):
         if isinstance(part, tuple):
-            run.append(_Worked.of(part, page, measured))
+            run.append(_Worked.of(part, page))
         else:
             placed += [*_lowest(run), part]
             run = []
@@ -567,14 +566,14 @@ class _Worked:
     heights: tuple[float, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], page: Page, measured: Measured) -> _Worked:
+    def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        height, size = measured(rest), _heading_width(heading)
+        measured, size = Measured.of(rest), _heading_width(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)
-            high = height(in_part(page, wide) if parts < _PARTS else page)
+            high = measured.height(in_part(page, wide) if parts < _PARTS else page)
             if high == math.inf:  # nor has it room in less
                 break
             heights[parts] = 1.4 * _lines_of_heading(heading, size, wide) + 1 + high
@@ -626,3 +625,239 @@ def _splits(row: Sequence[_Worked], parts: int) -> Iterator[tuple[float, tuple[i
             for rest, shares in _splits(others, parts - own):
                 yield max(high, rest), (own, *shares)
     yield math.inf, (1,) * len(row)
+
+
+# --- formulas of a key side by side --------------------------------------------------------------------
+
+ENTRIES_APART = 1.0  # em
+_GENEROUS = 0.98  # of their estimated width, equations of digits take
+_TIGHT = {  # and what of the width in em is saved
+    " ⋅ ": (" tightdot ", 0.36),
+    " + ": (" tightplus ", 0.29),
+    " − ": (" tightminus ", 0.29),
+    "= ": ("tightequal ", 0.2),
+    "≈ ": ("tightapprox ", 0.2),
+}
+
+
+@coverage.once_for_a_document
+def tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
+    """Equations with less space round their signs, so that more of them stand in a line, and their widths in em."""
+    cells, widths = aligned_lines(equations), [_GENEROUS * width(equation) for equation in equations]
+    for sign, (tight, saved) in _TIGHT.items():
+        widths = [wide - saved * cell.count(sign) for wide, cell in zip(widths, cells, strict=True)]
+        cells = [cell.replace(sign, tight) for cell in cells]
+    return cells, widths
+
+
+def columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
+    """In how many columns equations stand: as few as do with as few lines as have room."""
+    columns = common.columns_as_wide(widths, most, page.room, ENTRIES_APART)
+    lines = -(-len(widths) // columns)
+    return next(n for n in range(1, columns + 1) if -(-len(widths) // n) == lines)
+
+
+_MOST_BESIDE = 6  # lines of equations with formulas beside them, all of which stay on one page
+_MOST_IN_GROUP = 3  # blocks
+_BESIDE = 1.5  # em, between formulas side by side
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks that stand side by side if they are several, and how high they are in em, if they are formulas.
+
+    Equations among them stand in `columns` columns; 0 for as many as they have alone.
+    """
+
+    blocks: tuple[Block, ...]
+    columns: int
+    high: float
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """The widths of equations in em, in how many columns they stand at most, and how high the highest of them is."""
+
+    widths: Sequence[float]
+    most: int
+    high: float
+
+    @classmethod
+    def of(cls, block: Entries) -> _Equations:
+        highest = max(map(common.line_height, block.equations))
+        return cls(tightened(block.equations)[1], block.columns, highest)
+
+    def height(self, columns: int) -> float:
+        return -(-len(self.widths) // columns) * self.high
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Equations, and the formulas of the same step beside them: how wide and how high these are, in em.
+
+    `words` is by how much all may be wider than is estimated.
+    """
+
+    blocks: tuple[Block, ...]
+    equations: _Equations
+    width: float
+    high: float
+    words: float
+
+    @classmethod
+    def of(cls, blocks: tuple[Block, ...]) -> Beside | None:
+        """None if the blocks are not of one step."""
+        if (found := _of_one_step(blocks)) is None:
+            return None
+        own, shown = found
+        beside = sum(width_aligned(block.lines) + _BESIDE for block in shown)
+        cells, _ = tightened(own.equations)
+        sources = (*cells, *(source for block in shown for source in aligned_lines(block.lines)))
+        high = max((common.lines_height(one.lines) for one in shown), default=0.0)
+        return cls(blocks, _Equations.of(own), beside, high, widest(1.0, sources))
+
+    def group(self, room: float) -> Group | None:
+        """What stands side by side, equations in as many columns as have room; None if there is no room for that."""
+        if room <= self.width:
+            return None
+        widths = self.equations.widths
+        columns = common.columns_as_wide(widths, self.equations.most, room - self.width, ENTRIES_APART)
+        if self.words * (self.width + width_of_columns(widths, columns)) > room:
+            return None
+        if -(-len(widths) // columns) > _MOST_BESIDE:
+            return None
+        return Group(self.blocks, columns, max(self.equations.height(columns), self.high) + _BETWEEN)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Blocks, and what is the same of them in every part of a line: a key is tried in many.
+
+    alone   how high each is in em if it is formulas, or equations, whose height depends on the room
+    widths  how wide each is on one line, in em, if it is formulas or text
+    beside  what may stand side by side, by where it ends
+    """
+
+    blocks: Sequence[Block]
+    alone: Sequence[float | _Equations]
+    widths: Sequence[float]
+    beside: Mapping[int, Sequence[Beside]]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Measured:
+        beside: dict[int, list[Beside]] = {}
+        for end in range(2, len(blocks) + 1):
+            starts = range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1)
+            found = (Beside.of(tuple(blocks[start:end])) for start in starts)
+            beside[end] = [one for one in found if one]
+        return cls(blocks, [*map(_alone, blocks)], [*map(_width_alone, blocks)], beside)
+
+    def groups(self, page: Page) -> list[Group]:
+        """The blocks, equations with what is before or after them beside them where that is lower."""
+        best: list[tuple[float, list[Group]]] = [(0.0, [])]
+        for end, block in enumerate(self.blocks, 1):
+            if end > 1 and pictured(self.blocks[end - 2], block, page):
+                high, before = best[end - 2]
+                best.append((high, [*before, Group(tuple(self.blocks[end - 2 : end]), 0, 0.0)]))
+                continue
+            high = _height_alone(self.alone[end - 1], page)
+            options = [(best[-1][0] + high, [*best[-1][1], Group((block,), 0, high)])]
+            for beside in () if page.form or page.large else self.beside.get(end, ()):
+                if group := beside.group(page.room):
+                    before_it = best[end - len(group.blocks)]
+                    options.append((before_it[0] + group.high + 0.1, [*before_it[1], group]))
+            best.append(min(options, key=lambda option: option[0]))
+        return best[-1][1]
+
+    def height(self, page: Page) -> float:
+        """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
+        room, high, end = page.room, 0.0, 0
+        for group in self.groups(page):
+            wide = self.widths[end]
+            end += len(group.blocks)
+            match group.blocks:
+                case (Paragraph(),):
+                    lines = math.ceil(wide / page.line)
+                    if lines > 1 and page.width < LEGIBLE:
+                        return math.inf
+                    high += 1.4 * lines + _BETWEEN
+                case (Display() | Entries() as block,) if wide > room or (isinstance(block, Display) and block.lead):
+                    return math.inf
+                case (Display() | Entries(), *_):
+                    high += group.high
+                case (Choices(items) | ItemList(items),) if page.share < 1 and not are_legible(items, page):
+                    return math.inf
+                case (Choices() as choices,):
+                    high += _height_of_choices(choices, page) + _BETWEEN
+                case (ItemList(ordered=False) as listed,):
+                    high += 1.35 * common.lines_of_list(listed, page) + _BETWEEN
+                case _:
+                    return math.inf
+        return high
+
+
+def _alone(block: Block) -> float | _Equations:
+    match block:
+        case Display(lines):
+            return common.lines_height(lines) + _BETWEEN
+        case Entries():
+            return _Equations.of(block)
+        case _:
+            return 0.0
+
+
+def _width_alone(block: Block) -> float:
+    match block:
+        case Paragraph(content, marks):
+            return common.inlines_width((*content, Words(marks)))
+        case Display(lines):
+            return max(map(width, lines), default=0.0)
+        case Entries(equations):
+            return max(tightened(equations)[1], default=0.0)
+        case _:
+            return 0.0
+
+
+def _height_alone(block: float | _Equations, page: Page) -> float:
+    """The height of formulas in em, with the space between them and what comes next; 0 for anything else."""
+    if isinstance(block, float):
+        return block
+    return block.height(columns_of_entries(block.widths, block.most, page)) + _BETWEEN
+
+
+_BETWEEN = 0.5  # em, between blocks of a key
+
+
+def _of_one_step(blocks: Sequence[Block]) -> tuple[Entries, list[Display]] | None:
+    """The equations among some blocks, and the formulas that are all the others; None if these are of another step."""
+    match [block for block in blocks if isinstance(block, Entries)]:
+        case [own]:
+            middle = blocks.index(own)
+            shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
+            before, after = ({block.role for block in side} for side in (shown[:middle], shown[middle:]))
+            if len(shown) == len(blocks) - 1 and "values" not in before and "rule" not in after:
+                return own, shown
+    return None
+
+
+def width_of_columns(widths: Sequence[float], columns: int) -> float:
+    return sum(max(widths[k::columns]) for k in range(columns)) + ENTRIES_APART * (columns - 1)
+
+
+def _height_of_choices(choices: Choices, page: Page) -> float:
+    """The height of options in em, each as high as its lines, or as the highest formula."""
+    columns = len(columns_of_choices(choices, page))
+    room = (page.line - common.CHOICE_GAP * (columns - 1)) / columns - common.CHOICE_LABEL
+    highest = max((common.line_height(f) for item in choices.items for f in common.formulas_in(item)), default=0.0)
+    lines = (1.35 * math.ceil(common.inlines_width(item) / room) for item in choices.items)
+    rows = -(-len(choices.items) // columns)
+    return sum(sorted((max(1.6, highest, high) for high in lines), reverse=True)[:rows]) + 0.5 * rows
+
+
+def columns_of_choices(choices: Choices, page: Page) -> Sequence[str]:
+    """The columns in which options stand: in a key all in one line, if they have room there as wide as they are."""
+    widths = [common.inlines_width(item) + common.CHOICE_LABEL + common.CHOICE_GAP for item in choices.items]
+    columns = common.choice_columns(choices, page)
+    if page.dense and columns < len(widths) and sum(widths) < page.line:
+        return ["auto"] * len(widths)
+    return ["1fr"] * columns
