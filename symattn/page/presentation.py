@@ -15,7 +15,6 @@ from symattn.formula import Call, Formula, ListOf, Marked, MatrixOf, Name, Numbe
 from symattn.foundation.languages import ENGLISH, PLACES, Catalogue, Quoted, catalogue, has_words, speaking
 from symattn.page.document import (
     DEFAULT_LOOK,
-    Block,
     Blocks,
     Diagram,
     Document,
@@ -95,7 +94,7 @@ def presented(document: Document) -> Document:
     document, look = translated(document), document.look
     if (look.decimal, look.brackets, look.transpose) == (".", "", ""):
         return document
-    return replace(document, blocks=tuple(_block(block, look) for block in document.blocks))
+    return replace(document, blocks=_changed(document.blocks, look))
 
 
 # --- in another language: messages by their templates, formulas with the words in them ----------------
@@ -262,11 +261,6 @@ _TEXTS = frozenset({"title", "subtitle", "marks", "marks_alone", "description", 
 
 _DECIMAL = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?![\w.]*\w)")
 """A number with a decimal point in words; not the number of a section or a version, 3.2.1."""
-
-
-def _block(block: Block, look: Look) -> Block:
-    changed: Block = _changed(block, look)
-    return changed
 
 
 def _changed(node: Any, look: Look) -> Any:

@@ -156,6 +156,7 @@ def has_dense_fraction(node: Formula) -> bool:
 # --- lines and columns --------------------------------------------------------------------------------
 
 TEXT_SIZE = 11  # in points; whatever is larger is large print
+EM = 4  # an em of text in millimetres at 11 pt, a little generous
 LINE = 43.3  # the width of a line of formulas, in em: 174 mm at 11 pt, less what they are indented by
 INDENT, DENSE_INDENT = 1.5, 0.5  # em, of formulas, and of those in keys
 PAGE_WIDTH = 174  # of a line of text, in millimetres, on either paper
@@ -340,14 +341,13 @@ WRITING = 8  # the height of a row of a table to write in
 COMPACT_BOX = 0.8  # how high a box is on a compact page, in proportion to a roomy one
 COMPACT_SPACE = 0.7  # and space for working
 CLOSER_SPACE = 0.93  # where that saves a page: lines 6 mm apart, for digits 4 mm high
-_EM = 4  # an em in millimetres at 11 pt, a little generous
 
 
 def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     """Width and height of a box in millimetres: for handwriting, smaller only where the page ends."""
     wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
     labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
-    room = max(page.width - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
+    room = max(page.width - page.millimetres(22) - page.millimetres(labels * EM), grid.columns)
     wide = min(page.millimetres(wide * page.narrow), room // grid.columns)
     high = min(page.millimetres(high * (COMPACT_BOX if page.compact else 1)), page.height // grid.rows)
     return (min(wide, high),) * 2 if grid.shade else (wide, high)
@@ -413,7 +413,7 @@ def working_label(answer: AnswerSpace, page: Page) -> str:
     else:
         inside = boxes.inside
         right = width(boxes.above) if isinstance(inside, MatrixOf) else 0.0
-        across = page.millimetres((width(boxes.left) + sum(map(width, boxes.names)) + right + 6) * _EM)
+        across = page.millimetres((width(boxes.left) + sum(map(width, boxes.names)) + right + 6) * EM)
         across += grid_size(inside, page)[0] if isinstance(inside, AnswerGrid) else 0
     return say("Working") if across + page.millimetres(20) < page.width else ""
 
@@ -428,8 +428,8 @@ def grid_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     names = width(grid.name) + max(map(width, grid.row_labels), default=0.0) + 3
     above = 1.5 if grid.column_labels else 0.0
     return (
-        grid.columns * wide + page.millimetres(names * _EM),
-        grid.rows * high + page.millimetres(3 + above * _EM),
+        grid.columns * wide + page.millimetres(names * EM),
+        grid.rows * high + page.millimetres(3 + above * EM),
     )
 
 
@@ -451,7 +451,7 @@ def in_boxes(item: FillIn) -> list[str]:
 
 def line_width(item: FillIn, page: Page) -> int:
     """The length of a line to fill in, in millimetres."""
-    room = page.width - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * _EM)
+    room = page.width - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * EM)
     return min(page.millimetres(item.width), room if room > page.millimetres(20) else page.width * 9 // 10)
 
 
@@ -460,8 +460,8 @@ def is_short(item: FillIn, page: Page) -> bool:
     if has_character_boxes(item):
         place = CHARACTER_BOX * item.boxes
     else:
-        place = max(line_width(item, page) / page.scale, 0.55 * _EM * len(item.value))
-    return inlines_width((*item.label, *item.after)) + place / _EM <= 0.98 * page.line
+        place = max(line_width(item, page) / page.scale, 0.55 * EM * len(item.value))
+    return inlines_width((*item.label, *item.after)) + place / EM <= 0.98 * page.line
 
 
 def characters(words: str) -> list[str]:
@@ -540,13 +540,13 @@ def lines_of_list(listed: ItemList, page: Page) -> int:
 def cell_width(picture: HeatMap) -> float:
     """The width of the cells of a picture in millimetres at 11 pt: square, or wide enough for words of some length."""
     words = max((word_width(word) for row in picture.words for word in row), default=0.0)
-    heads = max(map(width, picture.column_labels), default=0.0) * _EM
+    heads = max(map(width, picture.column_labels), default=0.0) * EM
     return max(SQUARE, min(40.0, max(words, heads) + 4))
 
 
 def word_width(word: str) -> float:
     """The width of a word in millimetres at 11 pt, a little generous."""
-    return 0.55 * _EM * len(visible(word))
+    return 0.55 * EM * len(visible(word))
 
 
 def word_in(picture: HeatMap, i: int, j: int) -> str:
@@ -808,7 +808,7 @@ def table_parts(table: Table, shares: Sequence[float], page: Page, most: int) ->
     wide = table_width(table)
     rooms = [share * page.line for share in shares] or [wide] * len(table.header)
     smaller = min(1.0, page.line / (sum(rooms) if shares else wide))
-    room = page.height / (page.scale * _EM) / smaller
+    room = page.height / (page.scale * EM) / smaller
     parts: list[list[tuple[Inlines, ...]]] = [[]]
     used = head = _row_height(table.header, rooms)
     for row in table.rows:
@@ -859,7 +859,7 @@ def _height(formula: Formula) -> float:
 
 def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
     """Lines of formulas as they are, or one by one where together they are higher than half a page."""
-    room = page.height / (page.scale * _EM) / 2
+    room = page.height / (page.scale * EM) / 2
     return [lines] if lines_height(lines) <= room else [(line,) for line in lines]
 
 

@@ -28,7 +28,7 @@ from symattn.page.writers.characters import (
     stacked,
     text,
 )
-from symattn.page.writers.common import Page, has_tall_fraction, inlines_width, label
+from symattn.page.writers.common import EM, Page, has_tall_fraction, inlines_width, label
 
 _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
 
@@ -284,12 +284,11 @@ def _placed(wanted: Iterable[tuple[float, float]], gaps: Iterable[float]) -> Ite
 
 # --- the drawing ---------------------------------------------------------------------------------------------
 
-_EM = 4.0  # millimetres, at 11 pt
 _GAP = 4.0  # between neighbours
 _LANE = 2.0  # what a line that passes needs
 _PAD = 3.0  # between a frame and what is in it
 _LABEL = 6.0  # the height of a line of words
-_WORDS = 0.85 * _EM  # words of a label: closer to how wide they are than the generous estimate
+_WORDS = 0.85 * EM  # words of a label: closer to how wide they are than the generous estimate
 _TIP = 2.6  # between the tips of two arrows
 _BENT = 2.5  # lines with their ends nearer than this are straight
 
@@ -390,7 +389,7 @@ class _Layout:
     @cached_property
     def remarks(self) -> list[Remark]:
         return [
-            Remark(layer.remark, self.whole + 5, sum(band) / 2, inlines_width(layer.remark) * _EM)
+            Remark(layer.remark, self.whole + 5, sum(band) / 2, inlines_width(layer.remark) * EM)
             for layer, band in zip(self.diagram.layers, self.bands, strict=True)
             if layer.remark
         ]
@@ -438,7 +437,7 @@ class _Layout:
 
 
 def _size(formula: Formula) -> tuple[float, float]:
-    wide = width(formula) * _EM
+    wide = width(formula) * EM
     high = 4.5 * (1 + _lines_in(formula))
     return max(9.0, round(wide + 3.4, 1)), high - 1
 

@@ -16,7 +16,7 @@ from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold
 from symattn.foundation.languages import say
 from symattn.page.document import Blocks, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
-from symattn.page.writers.common import PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
+from symattn.page.writers.common import EM, PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
 
 # --- what is drawn: lengths in millimetres at 11 pt, from the upper left corner -----------------------------------
@@ -44,7 +44,7 @@ class Title:
     @property
     def sides(self) -> tuple[float, float]:
         """Where it begins and ends, by estimate."""
-        wide = max(map(inlines_width, self.lines)) * _OF_EM * _EM
+        wide = max(map(inlines_width, self.lines)) * _OF_EM * EM
         return (self.x - wide, self.x) if self.ends else (self.x, self.x + wide)
 
     @property
@@ -53,7 +53,7 @@ class Title:
 
     def meets(self, note: Note) -> bool:
         """Whether it would touch a note, both in a panel, where y runs upwards."""
-        right = note.x + inlines_width(note.content) * _OF_EM * _EM + _AWAY
+        right = note.x + inlines_width(note.content) * _OF_EM * EM + _AWAY
         return self.sides[0] < right and abs(self.y + self.high / 2 - note.y) < (self.high + TITLE) / 2
 
 
@@ -177,7 +177,6 @@ _AWAY = 0.8  # between the ends of an arrow and what it joins
 _IN = 5.0  # between the left edge of a matrix and the arrow that leads up to it
 _DEEPER = 4.0  # by how much lines of a sum are indented
 _APART = 5.0  # between two heads
-_EM = 4.0
 _OF_EM = 0.92  # what titles take of the width that is reckoned for them, which is generous
 _LEAST = 27.0  # the width of the column at the left, which has room for notes
 _OF_ALL = ("C", "W_O", "O")
@@ -299,7 +298,7 @@ class _Panel:
             marks = as_text(f" {grid.heading.marks}") if grid.heading.marks else ()
         lines: tuple[Inlines, ...] = ((*number, Math(grid.rule), *marks),)
         match grid.rule:
-            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _OF_EM * _EM > room:
+            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _OF_EM * EM > room:
                 lines = (*number, Math(name), *marks), as_text(Relation((NOTHING, rule), signs))
         self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
 
@@ -629,7 +628,7 @@ class _ByColumns(_Panel):
         y, x = self.middle(source), keys - self.wide("W_K") / 2
         edge = self.left_of(source) - _AWAY
         if not self.apart:
-            edge -= inlines_width(as_text(self.grids["X"].rule)) * _EM + 3
+            edge -= inlines_width(as_text(self.grids["X"].rule)) * EM + 3
         self.arrow(source, "W_K", (edge, y), (x, y), (x, self.foot_of("W_K") - _AWAY))
         side, half = self.left + 1.5, self.middle("W_V")
         self.arrow(source, "W_V", (x, y), (side, y), (side, half), (self.left_of("W_V") - _AWAY, half))
@@ -645,7 +644,7 @@ class _ByColumns(_Panel):
 
 def _notes(parts: Sequence[Formula], x: float, room: float, y: float) -> list[Note]:
     """A chain of equal parts in lines no wider than `room` millimetres, the last of which stands on y."""
-    lines = fold(equal(*parts), room / _EM)
+    lines = fold(equal(*parts), room / EM)
     return [
         Note(as_text(line), x + _DEEPER * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE)
         for k, line in enumerate(lines)

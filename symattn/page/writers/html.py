@@ -109,7 +109,6 @@ BESIDES: frozenset[Besides] = frozenset({"ask", "key"})
 
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
-_EM = 4  # millimetres, at 11 pt
 _INDENT = 1.5  # em, of formulas on lines of their own
 _BETWEEN = 2  # em, between formulas in one line
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
@@ -548,7 +547,7 @@ def _block(block: Block, screen: _Screen) -> str:
             return _solved(block, screen)
         case Diagram():
             figure = figures.drawn(block)
-            moved = _moved(say("Figure"), figure.width / _EM)
+            moved = _moved(say("Figure"), figure.width / common.EM)
             return f'<figure><div class="wide"{moved}>{_svg(figure)}</div></figure>'
         case Program():  # for notebooks
             return ""
@@ -598,7 +597,7 @@ def _falk(falk: Falk, page: Page) -> str:
     cells = [cell for row in falk.above.rows for cell in row]
     if isinstance(falk.inside, AnswerGrid):
         across, down = common.box_size(falk.inside, page)
-        column, lengths = across / page.millimetres(_EM), {"column": f"{across}mm", "row": f"{down}mm"}
+        column, lengths = across / page.millimetres(common.EM), {"column": f"{across}mm", "row": f"{down}mm"}
         inside = f'<div class="inside">{_grid_table(falk.inside, page)}</div>'
     else:
         cells += [cell for row in falk.inside.rows for cell in row]
@@ -733,7 +732,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
     body = "\n".join(rows)
     table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
-    across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / _EM) if picture.levels else 0
+    across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / common.EM) if picture.levels else 0
     description = f'<span class="heard">{escaped(picture.description)}</span>' if picture.description else ""
     moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
     return f'<figure><div class="wide"{moved}>{table}</div><figcaption>{caption}{description}</figcaption></figure>'
@@ -843,7 +842,7 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     box, _ = common.box_size(grid, page)
     across = 3.0
     for j in range(grid.columns):
-        across += max([box / page.millimetres(_EM), *(width(value) for (_, k), value in grid.filled if k == j)])
+        across += max([box / page.millimetres(common.EM), *(width(value) for (_, k), value in grid.filled if k == j)])
     empty = len(grid.filled) < grid.rows * grid.columns  # boxes are reached by the keyboard themselves
     moved = _style(needs=f"{across:.1f}") if empty else _moved(say("Table"), across)
     return f'<div class="wide"{moved}>{_grid_table(grid, page)}</div>'
