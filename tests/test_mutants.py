@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from bench.mutants import ROOT, mutants
 
 import symattn
@@ -21,12 +22,12 @@ def is_fast(test):
     return not any("slow" in ast.unparse(decorator) for decorator in found.decorator_list)
 
 
-def test_a_mutant_can_be_planted_is_python_and_names_tests_that_there_are():
-    for mutant in mutants():
-        assert mutant.new != mutant.old, mutant
-        ast.parse(mutant.planted())
-        assert mutant.tests, mutant
-        assert all(map(is_fast, mutant.tests.split())), mutant
+@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.what)
+def test_a_mutant_can_be_planted_is_python_and_names_tests_that_there_are(mutant):
+    assert mutant.new != mutant.old
+    ast.parse(mutant.planted())
+    assert mutant.tests
+    assert all(map(is_fast, mutant.tests.split()))
 
 
 def test_there_are_ten_for_each_storey_and_each_is_told_by_its_name():
