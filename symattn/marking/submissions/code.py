@@ -176,7 +176,7 @@ def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
     for number, statement in enumerate(statements, 1):
         match statement:
             case ast.Expr(ast.Call(function, values)) if _last_name(function) == "print":
-                yield _shown(values[0]) if len(values) == 1 else ""
+                yield from map(_shown, [value for value in values if not isinstance(value, ast.Constant)])
             case ast.Expr(ast.Call(function, values)) if _last_name(function) in ("display", "pprint"):
                 yield from map(_shown, values)
             case ast.Expr(value) if number == len(statements):

@@ -30,12 +30,17 @@ from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 MOST_CELLS = 2_000
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
+_SHORT = {"out": "output"}
+"""Variables that are called by a part of a word, which is another word in a sentence."""
+_COMMENT_ABOVE = re.compile(r"#[ \t]*([^\n]{1,60})\n[^\n#]+\s*\Z")
 _ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
 _IN_QUOTES = re.compile(r"""(['"])(.*)\1""")
 _ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
-_NAME_AT_END = re.compile(r"(?:^|\n)[ \t]*(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?\s*\Z")
-"""In any language: a variable alone in the last line, whose value is shown."""
+_NAME_AT_END = re.compile(
+    r"(?:^|\n)[ \t]*(?:(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?|([A-Za-z]\w*)[ \t]*=(?!=)[^\n;]*)\s*\Z"
+)
+"""In any language: a variable alone in the last line, or one that is given its value there, as Julia shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +101,10 @@ def _output(output: object) -> str:
     """What is shown or printed as plain text, "" for pictures, errors and the like."""
     said = _table(output)
     data = _table(said.get("data"))
-    page = _text(data.get("text/html"))
-    return _text(data.get("text/plain")) or _text(said.get("text")) or (as_markdown(page) if page else "")
+    page, plain = _text(data.get("text/html")), _text(data.get("text/plain")) or ""
+    if plain.startswith("<"):  # what it is called in Python, where a formula is shown
+        plain = _text(data.get("text/latex")) or plain
+    return plain or _text(said.get("text")) or (as_markdown(page) if page else "")
 
 
 def _table(value: object) -> Mapping[str, Any]:
@@ -189,7 +196,7 @@ class _Program:
             if code is None and self.is_python:
                 says = message("It cannot be read as Python, so nothing in it counts.")
                 self.paper.not_read(message("cell {cell}", cell=number), says)
-            code = code or Code(shown=tuple(_NAME_AT_END.findall(block.text)))
+            code = code or Code(shown=tuple(map("".join, _NAME_AT_END.findall(block.text))))
             self.cell(code, number, place)
             self.shown(code, number, place)
 
@@ -240,10 +247,18 @@ class _Program:
             else:
                 name = f"{variable} = " if unnamed and variable else ""
                 text += f"{name}[{', '.join(f'[{row}]' for row in map(', '.join, self.in_mark(piece).rows))}]\n"
+        if len(code.shown) == 1 and unnamed and not code.shown[0]:
+            text = f"{self.above(number, place)}{text}"
         if len(code.shown) == 1 and not matrices and _ROW_OF_NUMBERS.search(words):
             text = f"{code.shown[0]} =\n{text}" if code.shown[0] else text
         if matrices or _ROW_OF_NUMBERS.search(text):
             self.outputs[number] = plain_signs(text).strip("\n")
+
+    def above(self, number: int, place: Place) -> str:
+        """The comment above the last line of a cell, where that is the name of what the line comes to."""
+        comment = _COMMENT_ABOVE.search(self.book.cells[number - 1].source)
+        names = self.paper.written[place[0] or 0].names
+        return f"{comment[1]}:\n" if comment and names.sign(comment[1]) else ""
 
     def tell(self, variable: str, raw: Cells | RawText | None, place: Place, number: int) -> None:
         """Told: a matrix that is written out and is neither an answer nor printed in the sheet."""
@@ -294,7 +309,9 @@ class _Program:
             yield from ((name, "") for name in (here.name,) if known.parts.get(name) == variable)
         elif named := [part.name for part in parts if known.parts.get(part.name) == variable]:
             yield from ((name, "") for name in ([here.name] if here and here.name in named else named))
-        elif name := known.steps.get(variable) or self.paper.written[question].names.sign(variable):
+        elif name := known.steps.get(variable) or self.paper.written[question].names.sign(
+            _SHORT.get(variable, variable)
+        ):
             yield name, ""
 
 
