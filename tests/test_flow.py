@@ -152,16 +152,9 @@ def test_a_key_gives_exactly_what_has_no_room_in_its_box():
 def test_factors_stand_beside_and_below_their_products_and_nothing_overlaps(name, notation):
     for version in (pictures_of(drawn_sheet(name, notation)).ask, pictures_of(drawn_sheet(name, notation)).worked):
         [picture] = flow.fitted(only(version), Page())
-        placed = [shape for shape in picture.shapes if isinstance(shape, flow.Boxes)]
-        spans = {
-            (p.grid.role, p.grid.head): (
-                p.x,
-                p.y,
-                p.x + flow.shape_of(p.grid)[1] * p.grid.cell[0],
-                p.y + flow.shape_of(p.grid)[0] * p.grid.cell[1],
-            )
-            for p in placed
-        }
+        placed = [shape.grid for shape in picture.shapes if isinstance(shape, flow.Boxes)]
+        taken = (area for kind, area in areas_of(picture) if kind == "boxes")
+        spans = {(grid.role, grid.head): area for grid, area in zip(placed, taken, strict=True)}
         for one, (left, top, right, bottom) in spans.items():
             assert min(left, top) >= 0, one
             assert right <= picture.width + 0.1, one

@@ -1,7 +1,7 @@
 """Counts: against PyTorch's layers, published sizes, lists that are really multiplied, and walks through graphs."""
 
 import random
-from collections import deque
+from collections import Counter, deque
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import kept, softmax
 from sentences import refused_saying
+from test_work_of_steps import Worker
 
 from symattn.derivation.counting import (
     AdditiveScores,
@@ -116,27 +117,12 @@ def test_parameters_of_llama_2_and_mistral_as_published():
         assert Model(Embedding(32_000, 4096, tied=False), block, 32).parameters == published
 
 
-class Counted:
-    """A number that counts how often it is multiplied."""
-
-    done = 0
-
-    def __mul__(self, other):
-        Counted.done += 1
-        return self
-
-    def __add__(self, other):
-        return self
-
-    __radd__ = __add__
-
-
 def multiplied(*shapes):
-    """Multiplications of matrices of counted numbers, by NumPy's own product."""
-    Counted.done = 0
+    """Multiplications of matrices of numbers that count them, by NumPy's own product."""
+    Worker.done = Counter()
     for a, b, c in shapes:
-        np.dot(np.full((a, b), Counted(), dtype=object), np.full((b, c), Counted(), dtype=object))
-    return Counted.done
+        np.dot(np.full((a, b), Worker(1), dtype=object), np.full((b, c), Worker(1), dtype=object))
+    return Worker.done["multiplications"]
 
 
 TOY = st.tuples(

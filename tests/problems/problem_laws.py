@@ -63,6 +63,12 @@ def questions(chosen, count, **stated):
     return (chosen.make(again(content)) for content in contents(chosen, count, **stated))
 
 
+def items_of(questions, *kinds):
+    """Frozen items, each with the part that it became; perhaps of some kinds alone."""
+    pairs = (pair for question in questions for pair in zip(question.frozen["items"], question.parts, strict=True))
+    return ((item, part) for item, part in pairs if not kinds or item["kind"] in kinds)
+
+
 def keeps_its_promises(chosen, count=200, **stated):
     """Different contents, every one proved, the same one again from JSON, names in order, the same ones drawn again.
 

@@ -7,7 +7,7 @@ import pytest
 import sympy
 from oracles import floats, sympy_attention
 from printed_lines import value
-from problem_laws import questions
+from problem_laws import items_of, questions
 from test_golden_variant import worked_out
 
 from symattn.derivation.misconceptions import misconception, misconceptions
@@ -45,23 +45,22 @@ def test_keys_and_wrong_options_are_rows_of_derivations():
 @pytest.mark.slow
 @pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}])
 def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
-    for question in questions(TYPE, 6, **stated):
-        for item, part in zip(question.frozen["items"], question.parts, strict=True):
-            assert len(part.answer.right) == 1
-            if item["kind"] != "row" or item["step"] == "M":
-                continue
-            rows = [shown(option) for option in part.answer.options]
-            assert [tuple(row) for row in rows] == sorted(tuple(row) for row in rows)
-            for i, row in enumerate(rows):
-                assert all(np.abs(row - other).max() >= 0.0499 for other in rows[:i])
-            digits = [x.digits for o in part.answer.options for x in o.text[0].formula.items if isinstance(x, Digits)]
-            assert "0" in digits or all(float(text) for text in digits)  # what is 0 is written so, and nothing else
-            assert not any("." in text and float(text) == 0 for text in digits)
-            if all(isinstance(x, Digits | Negative) for o in part.answer.options for x in o.text[0].formula.items):
-                whole = [all(row == row.round()) for row in rows]
-                ends = [all(np.abs(1000 * row - (1000 * row).round()) < 1e-9) for row in rows]
-                right = next(iter(part.answer.right))
-                assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
+    for item, part in items_of(questions(TYPE, 6, **stated)):
+        assert len(part.answer.right) == 1
+        if item["kind"] != "row" or item["step"] == "M":
+            continue
+        rows = [shown(option) for option in part.answer.options]
+        assert [tuple(row) for row in rows] == sorted(tuple(row) for row in rows)
+        for i, row in enumerate(rows):
+            assert all(np.abs(row - other).max() >= 0.0499 for other in rows[:i])
+        digits = [x.digits for o in part.answer.options for x in o.text[0].formula.items if isinstance(x, Digits)]
+        assert "0" in digits or all(float(text) for text in digits)  # what is 0 is written so, and nothing else
+        assert not any("." in text and float(text) == 0 for text in digits)
+        if all(isinstance(x, Digits | Negative) for o in part.answer.options for x in o.text[0].formula.items):
+            whole = [all(row == row.round()) for row in rows]
+            ends = [all(np.abs(1000 * row - (1000 * row).round()) < 1e-9) for row in rows]
+            right = next(iter(part.answer.right))
+            assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
 
 
 def test_places_are_balanced_in_every_block():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy
 from oracles import floats
-from problem_laws import contents, questions
+from problem_laws import contents, items_of, questions
 
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
@@ -52,16 +52,15 @@ def sympy_of(x):
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"notation": "columns"}, {"options": {"step": "softmax", "items": 6}}])
 def test_every_answer_against_sympy(stated):
-    for question in questions(TYPE, 8, **stated):
-        for item, part in zip(question.frozen["items"], question.parts, strict=True):
-            right = witness(item)
-            value = part.answer.value.T if stated.get("notation") == "columns" else part.answer.value
-            assert value.shape == right.shape
-            for x, y in zip(value, right, strict=True):
-                found = sympy_of(x)
-                assert found == y or sympy.simplify(found - y) == 0
-            grid = next(block for block in part.ask if isinstance(block, AnswerGrid))
-            assert (grid.rows, grid.columns) == part.answer.value.shape
+    for item, part in items_of(questions(TYPE, 8, **stated)):
+        right = witness(item)
+        value = part.answer.value.T if stated.get("notation") == "columns" else part.answer.value
+        assert value.shape == right.shape
+        for x, y in zip(value, right, strict=True):
+            found = sympy_of(x)
+            assert found == y or sympy.simplify(found - y) == 0
+        grid = next(block for block in part.ask if isinstance(block, AnswerGrid))
+        assert (grid.rows, grid.columns) == part.answer.value.shape
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import oracles
 from printed_lines import value
-from problem_laws import questions
+from problem_laws import items_of, questions
 
 from symattn.page.document import Math, Paragraph, spans
 from symattn.page.writers import FORMATS
@@ -24,10 +24,7 @@ def entropy(weights):
 
 
 def items(kind, count=20, level="standard"):
-    for question in questions(TYPE, count, level=level):
-        for item, part in zip(question.frozen["items"], question.parts, strict=True):
-            if item["kind"] == kind:
-                yield item, part
+    return items_of(questions(TYPE, count, level=level), kind)
 
 
 def test_rows_of_weights_are_in_the_order_of_their_entropy():

@@ -2,7 +2,7 @@
 
 import numpy as np
 from oracles import softmax
-from problem_laws import questions
+from problem_laws import items_of, questions
 
 from symattn.page.document import HeatMap
 from symattn.teaching.problems.heatmap import MASKS, PATTERNS, RANGES, TYPE
@@ -28,11 +28,9 @@ def levels(weights):
 
 
 def items(kind, count=20, level="standard"):
-    for question in questions(TYPE, count, level=level):
-        for item, part in zip(question.frozen["items"], question.parts, strict=True):
-            if item["kind"] == kind:
-                *_, shown = (block for block in part.ask if isinstance(block, HeatMap))
-                yield item, part, [list(row) for row in shown.levels]
+    for item, part in items_of(questions(TYPE, count, level=level), kind):
+        *_, shown = (block for block in part.ask if isinstance(block, HeatMap))
+        yield item, part, [list(row) for row in shown.levels]
 
 
 WRONG = {"right": "", "transposed": "O1", "columns": "X1", "unmasked": "M1", "triangle": "M2"}
