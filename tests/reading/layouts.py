@@ -149,7 +149,9 @@ def from_table(about):
         return about["each"].format(
             **told, lines=about["rows"].join(lines), list=listed(texts), numpy=numpy_prints(a),
             array=numpy_prints(a, array=True), torch=torch_prints(a), html=html_table(a.texts), tex=tex_rows(a),
-            height=height, width=width, columns="c" * width,
+            height=height, width=width, columns="c" * width, formula=formula(a), bmatrix=bmatrix(a.texts),
+            summed=summed(a.texts), factor=FACTOR, coded=CODED.get(a.sign, a.sign), vectors=called(a, VECTORS),
+            printed=called(a, PRINTED | {"Z": "Self-Attention Output"}),
         )  # fmt: skip
 
     def write(work):
@@ -666,22 +668,10 @@ def variables_at_the_end_of_cells(work):
 
 
 @each("txt")
-def words_and_equals_signs(a):
-    """Seen in the prints of Furvos/self_attention and jtappen1/Machine-Learning-From-Scratch."""
-    return f"{called(a, PRINTED | {'Z': 'Self-Attention Output'})} =\n{numpy_prints(a)}"
-
-
-@each("txt")
 def tokens_with_arrows(a):
     """Seen in a walkthrough of self-attention by omkarchebale: please → [1, 0]."""
     lines = (f"{token} → [{', '.join(row)}]" for token, row in zip(TOKENS, a.texts, strict=False))
     return "\n".join((f"{called(a, VECTORS)}:", *lines))
-
-
-@each("md")
-def shapes_beside_names(a, k):
-    """Seen in README of ardbytes/llm_from_scratch: the formula and the shape beside the name."""
-    return f"{k}. {called(a, VECTORS)} ({len(a.texts)}x{len(a.texts[0])})\n\n{numpy_prints(a)}"
 
 
 # ------------------------------------------------------------------------------------ worked examples of other people
@@ -706,41 +696,11 @@ FACTOR = bmatrix([["1.0", "0.2"], ["0.0", "1.0"]])
 
 
 @each("md")
-def tex_product_written_out(a):
-    """Seen in a Polish exercise, "Obliczenie $QK^T$": the factors stand there as matrices, too."""
-    return rf"**Obliczenie ${a.sign}$:**" + "\n\n" + rf"$${formula(a)} = {FACTOR} \cdot {FACTOR} = {bmatrix(a.texts)}$$"
-
-
-@each("md")
-def tex_working_of_every_entry(a, k):
-    """Seen in a Chinese solution, "计算注意力分数", and in one of "计算查询向量和键向量的内积"."""
-    return f"{k}. **{a.word}**:\n   - ${formula(a)} = {FACTOR}{FACTOR} = {summed(a.texts)} = {bmatrix(a.texts)}$"
-
-
-@each("md")
-def tex_below_numbered_words(a, k):
-    """Seen in "1. **计算相似度**：" with a display below it."""
-    return f"{k}. **{a.word}**:\n\n$$\n{formula(a)} = {bmatrix(a.texts)}\n$$"
-
-
-@each("md")
-def tex_displays_in_items(a, k):
-    """Seen in "计算Query和Key之间的点积", with indented displays in the items of a list."""
-    return f"{k}. {a.word}:\n\n   \\[\n   {formula(a)} = {bmatrix(a.texts)}\n   \\]"
-
-
-@each("md")
 def tex_entries_before_the_matrix(a):
     """Seen in lecture notes, "it is $n \\times n$, independent of $d_k$": dot products one by one, then the matrix."""
     places = [(i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1)]
     items = [rf"- $s_{{{i}{j}}} = [1, 0] \cdot [{x}, 1] = {x}$" for i, j, x in places if a.sign == "S"]
     return "\n".join((*items, "", rf"$${formula(a)} = {bmatrix(a.texts)}$$"))
-
-
-@each("md")
-def tex_in_a_fence(a):
-    """Seen in "Cálculo de Atención Paso a Paso": ```math, and a name before the formula."""
-    return f"### {a.word}\n\n```math\n\\text{{{a.word}}} = {formula(a)} = {bmatrix(a.texts)}\n```"
 
 
 @layout("md")
@@ -766,30 +726,10 @@ def tex_chain_of_displays(a):
     return "\n\n".join((f"{a.word}:", *shows))
 
 
-@each("md")
-def tex_aligned(a):
-    """Seen in "计算过程如下", where an align* has a line for every step."""
-    return (
-        f"{a.word}:\n$$\n\\begin{{align*}}\n{a.sign} &= {formula(a)} \\\\\n&= {bmatrix(a.texts)}\n\\end{{align*}}\n$$"
-    )
-
-
 @each("md", "\n")
 def tex_with_entities(a, k):
     """Seen in a summary on transformers, "3. Similarity scores:", pasted from a page of HTML."""
     return f"{k}. {a.word}: ${formula(a)} = {bmatrix(a.texts).replace('&', '&amp;')}$."
-
-
-@each("rst")
-def tex_of_sphinx(a):
-    """Seen in an introduction in reStructuredText, "softmax(XX^T)X": .. math::"""
-    return f"{a.word}\n\n.. math::\n\n    {formula(a)} = {bmatrix(a.texts)}\n"
-
-
-@each("md")
-def code_that_goes_on_to_its_value(a):
-    """Seen in "weights = softmax(scores) = [0.15, 0.27, 0.58]", and in an explanation of microgpt."""
-    return f"{a.word}:\n\n```\n{CODED.get(a.sign, a.sign)} = {listed(a.texts)}\n```"
 
 
 @layout("md")
@@ -915,26 +855,6 @@ def rows_in_tex_brackets(a):
     return "\n".join(rf"$$\text{{{a.sign}, row {i}}} = \left[ {row} \right]$$" for i, row in rows)
 
 
-@each("md", "\n")
-def values_in_backticks(a):
-    """Seen in "`k1 = x1 @ W_K → [0.2, 0.1, ..., 0.8]`", where every line is code."""
-    return f"- **{a.sign}** → `{listed(a.texts)}`"
-
-
-@each("md", "\n")
-def details_that_open(a):
-    return f"<details><summary>{a.word}</summary>\n\n```\n{listed(a.texts)}\n```\n\n</details>\n"
-
-
-@layout("adoc")
-def tables_of_asciidoc(work):
-    def of(a):
-        rows = "\n".join("|" + " |".join(row) for row in a.texts)
-        return f"== {a.word}\n\n|===\n{rows}\n|==="
-
-    return "\n\n".join(map(of, work)) + "\n"
-
-
 @each("txt")
 def places_of_lists_from_zero(a):
     """Seen in chapter 2, section 3, of book-ai.org's book on transformers: scores[0][0] = … = 2.0, row by row."""
@@ -1008,12 +928,6 @@ def tokens_round_rows_in_brackets(a):
     return "\n".join(["```", f"{a.word} matrix:", *heads, *rows, "```"])
 
 
-@each("txt")
-def names_with_their_sign_above_prints(a):
-    """Seen in the prints of a script that masks with np.triu_indices: K= and, below it, what NumPy prints."""
-    return f"{a.sign}=\n{numpy_prints(a)}"
-
-
 @each("md")
 def lists_in_displays(a):
     """Seen in a Chinese text on transformers, "应用softmax函数": $$ attention_weights = softmax(scores) = […] $$."""
@@ -1030,12 +944,6 @@ def tokens_before_vectors(a):
     return "\n".join((f"{a.word}:", *rows))
 
 
-@each("txt", "\n")
-def steps_said_and_printed(a, k):
-    """Seen in a script whose first line is "Step 1: INput 3 inputs, d_model = 4": a step in words, then its print."""
-    return f"Step {k}: {a.word} ({a.sign})\n{numpy_prints(a)}"
-
-
 @each("md")
 def scores_of_one_token_to_another(a):
     """Seen in "Score(1→1) = Q1 · K1": every score by its two tokens, other matrices as lists."""
@@ -1044,13 +952,6 @@ def scores_of_one_token_to_another(a):
         places = ((i, j, x) for i, row in enumerate(a.texts, 1) for j, x in enumerate(row, 1))
         lines = [f"- Score({i}→{j}) = Q{i} · K{j} = {x}" for i, j, x in places]
     return "\n".join((f"**{a.word}**", "", *lines))
-
-
-@each("md")
-def products_and_then_the_rows(a):
-    """Seen in the same Vietnamese walkthrough: Q₁·K₁ = … = 0.14, and below them the rows in brackets of their own."""
-    rows = (f"[{', '.join(row)}]" for row in a.texts)
-    return "\n".join((f"**{a.word}**", "", "```", f"{a.sign} =", *rows, "```"))
 
 
 for name, about in TABLE.items():
