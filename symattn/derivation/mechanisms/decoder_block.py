@@ -14,11 +14,11 @@ from dataclasses import replace
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
-from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, started
+from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, started
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.derivation.mechanisms.encoder_block import residual, second_half
 from symattn.derivation.mechanisms.feed_forward import feed_forward
-from symattn.derivation.mechanisms.layer_norm import normalise
+from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
 from symattn.exact import Matrix, Size
 

@@ -98,16 +98,6 @@ def _to_places(x: float) -> Rational:
     return Fraction(round(x * 10**PLACES), 10**PLACES)
 
 
-def normable(width: int, settings: Settings) -> None:
-    """`InputError` for features of which no norm can be set at random."""
-    fewest = 4 if settings.arithmetic == "exact" else 3
-    if settings.norm == "layer" and settings.variance == "population" and width < fewest:
-        why = "its deviation is never rational" if width == 3 else "a norm of so few tells nothing"
-        raise InputError(
-            f"Layer norm of {width} features is not set at random, for {why}; {fewest} features or more are."
-        )
-
-
 def started(n: int, width: int, settings: Settings, rng: random.Random) -> tuple[Matrix, Stream] | None:
     """The inputs of a block and the stream that begins with them; None if the normalised inputs are not integers."""
     pre = settings.norm_place == "pre" and settings.arithmetic == "exact"

@@ -18,13 +18,12 @@ from symattn.derivation.mechanisms.drawing_blocks import (
     Stream,
     attended,
     fed_forward,
-    normable,
     rational,
     started,
 )
 from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
-from symattn.derivation.mechanisms.layer_norm import normalise
+from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads
 from symattn.derivation.ops import Copy
 from symattn.errors import InputError

@@ -21,13 +21,14 @@ from symattn.derivation.mechanisms.drawing import (
     product,
     tried,
 )
-from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
+from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, rational, started
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.derivation.mechanisms.layer_norm import (
     Grid,
     can_be_normed,
     comes_out,
     drawn_output,
+    normable,
     normalise,
     normed,
     whole_rows_to_norm,

@@ -98,16 +98,27 @@ def _root(q: Fraction) -> Fraction | None:
     return Fraction(above, below) if (above * above, below * below) == (q.numerator, q.denominator) else None
 
 
+def normable(width: int, settings: Settings, *, exactly: bool = False) -> None:
+    """`InputError` for features of which no norm can be set at random, or none that comes out `exactly`.
+
+    Two always give ±1, and with three the deviation is never rational, for 2(a² + ab + b²) = 3k² has no solution; in
+    decimals, three will do.
+    """
+    fewest = 4 if exactly or settings.arithmetic == "exact" else 3
+    if settings.norm == "layer" and settings.variance == "population" and width < fewest:
+        why = "its deviation is never rational" if width == 3 else "a norm of so few tells nothing"
+        raise InputError(
+            f"Layer norm of {width} features is not set at random, for {why}; {fewest} features or more are."
+        )
+
+
 def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -> list[list[int]]:
     """Rows of small whole numbers with whole means, whose norm comes out.
 
     For layer norm and four features, those are the deviations (−k, −k, k, k), (−3, −1, −1, 5) and (−5, 1, 1, 3) with
-    their signs and orders (rules.md 4.3).  `InputError` for fewer features: two always give ±1, and with three the
-    deviation is never rational, for 2(a² + ab + b²) = 3k² has no solution.
+    their signs and orders (rules.md 4.3).
     """
-    if settings.norm == "layer" and settings.variance == "population" and d < 4:
-        why = "its deviation is never rational" if d == 3 else "a norm of so few tells nothing"
-        raise InputError(f"Layer norm of {d} features is not set at random, for {why}; 4 features or more are.")
+    normable(d, settings, exactly=True)
 
     def row() -> list[int] | None:
         spend(rng, NORMING)
