@@ -2,7 +2,7 @@
 another method that is right (2.6), with a number that was misread (3.6), or with matrices in each other's boxes.
 
 Each is a script beside the one that was handed in.  Of those that every line bears out that they change, the one that
-leaves the fewest wrong entries is what was meant.
+leaves the fewest wrong entries is what was meant, and what is diagnosed (`understood`).
 """
 
 from __future__ import annotations
