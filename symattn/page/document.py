@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from symattn.formula import Annotated, Blank, CellKind, Formula, MatrixOf, Relation
-from symattn.formula.speech import speak
 from symattn.foundation.languages import PLACES, capitalised, say
 from symattn.foundation.languages import Quoted as Quoted
 
@@ -759,6 +758,8 @@ def described(diagram: Diagram, what: str) -> Diagram:
     It is in the language that is spoken (`symattn.foundation.languages.speaking`); so are `what` and the words in the
     diagram.
     """
+    from symattn.formula.speech import speak  # most pages say nothing aloud
+
     said = {place: speak(box) for place, box in _boxes(diagram)}
     sentences = [say("{figure}.", figure=what), say("Arrows run from bottom to top.")]
     for number, (i, layer) in enumerate(reversed(list(enumerate(diagram.layers))), 1):
@@ -797,6 +798,8 @@ def _name(box: Formula) -> Formula:
 
 def spoken(content: Inlines) -> str:
     """Text with formulas in words."""
+    from symattn.formula.speech import speak
+
     words = "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content))
     return " ".join(filter(None, words.split(" ")))
 
