@@ -36,7 +36,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
 )
-from symattn.formula.reading import Grammar, Token
+from symattn.formula.reading import Grammar, Lexeme
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -94,7 +94,7 @@ class _Reader(Grammar):
 
     def __init__(self, source: str) -> None:
         matches = (m for m in _TOKEN.finditer(source) if m.lastgroup)
-        tokens = (Token(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in matches)
+        tokens = (Lexeme(str(m.lastgroup), m[str(m.lastgroup)], m.start(str(m.lastgroup))) for m in matches)
         super().__init__(source, f"${source.strip()}$", (token for token in tokens if token.text not in _SPACES))
 
     def row(self) -> Formula:
@@ -254,7 +254,7 @@ class _Reader(Grammar):
             return self.group()
         kind, digits, start = self.token.kind, self.token.text, self.token.start
         if kind == "number" and digits[1:].isdigit():
-            self.tokens[self.at : self.at + 1] = [Token(kind, digits[0], start), Token(kind, digits[1:], start + 1)]
+            self.tokens[self.at : self.at + 1] = [Lexeme(kind, digits[0], start), Lexeme(kind, digits[1:], start + 1)]
         return self.atom()
 
     def root(self) -> Formula:

@@ -83,7 +83,7 @@ def read_formula(text: str, scope: Scope = EMPTY) -> Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class Lexeme:
     """A part of a text: what it is, as it stands, where it begins, and whether a space is before it."""
 
     kind: str
@@ -99,10 +99,10 @@ class Grammar(ABC):
     products: ClassVar[Mapping[str, str]]
     minus: ClassVar[tuple[str, ...]]
 
-    def __init__(self, text: str, shown: str, tokens: Iterable[Token]) -> None:
+    def __init__(self, text: str, shown: str, tokens: Iterable[Lexeme]) -> None:
         """Errors have the text as it is `shown`."""
         self.text, self.shown = text, shown
-        end = Token("end", "", len(text))
+        end = Lexeme("end", "", len(text))
         self.tokens = [*tokens, end, end]
         self.at = 0
         self.depth = 0
@@ -110,10 +110,10 @@ class Grammar(ABC):
     # -- walking the tokens
 
     @property
-    def token(self) -> Token:
+    def token(self) -> Lexeme:
         return self.tokens[self.at]
 
-    def take(self) -> Token:
+    def take(self) -> Lexeme:
         token = self.token
         self.at = min(self.at + 1, len(self.tokens) - 1)  # the last of two ends
         return token
@@ -132,7 +132,7 @@ class Grammar(ABC):
         """How a token is called in an error."""
         return text
 
-    def error(self, expected: str, token: Token | None = None) -> ReadError:
+    def error(self, expected: str, token: Lexeme | None = None) -> ReadError:
         token = token or self.token
         came = f"{self.quoted(token.text)} came" if token.text else "the formula ends"
         return ReadError(
@@ -295,7 +295,7 @@ class _Reader(Grammar):
         self.expect("}")
         return (ListOf(tuple(items), "", ","),) if commas == ";" else tuple(items)
 
-    def index_item(self, token: Token) -> Formula:
+    def index_item(self, token: Lexeme) -> Formula:
         if token.text in self.scope.indices:
             return Number(str(self.scope.indices[token.text] - 1 + self.scope.first))
         return Number(token.text) if token.kind == "number" else Name(token.text)
@@ -530,7 +530,7 @@ def written(name: Name) -> str:
     return base + "'" * name.primes + index + ("^" + name.sup if name.sup else "")
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokens(text: str) -> Iterator[Lexeme]:
     at = 0
     while at < len(text.rstrip()):
         match = _TOKEN.match(text, at)
@@ -541,5 +541,5 @@ def _tokens(text: str) -> Iterator[Token]:
             )
         kind = str(match.lastgroup)
         word = match.group(kind)
-        yield Token(kind, _SAME.get(word, word), match.start(kind), match.start(kind) == at)
+        yield Lexeme(kind, _SAME.get(word, word), match.start(kind), match.start(kind) == at)
         at = match.end()

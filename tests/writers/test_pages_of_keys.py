@@ -49,7 +49,7 @@ from symattn.page.writers.characters import plain as in_words
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import LaidOut, write_pdf
-from symattn.page.writers.rows import Beside, InRow, Labelled, Measured, WorkedRow, worked_in_rows
+from symattn.page.writers.rows import Beside, InRow, Labelled, MeasuredBlocks, WorkedRow, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.parts import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
@@ -204,7 +204,7 @@ def _question(number, *blocks):
 def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count, monkeypatch):
     line = Display((equal("x", Number("1" * digits)),))
     blocks = [block for k in range(count) for block in _question(k + 1, line)]
-    monkeypatch.setattr(Measured, "height", lambda _, page: 2 if page.line > digits / 2 + 2 else math.inf)
+    monkeypatch.setattr(MeasuredBlocks, "height", lambda _, page: 2 if page.line > digits / 2 + 2 else math.inf)
     placed = worked_in_rows(blocks, Page(dense=True))
     rows = [row for row in placed if isinstance(row, WorkedRow)]
     assert [block for row in placed for block in _blocks_of(row)] == blocks
@@ -221,7 +221,7 @@ def _blocks_of(placed):
 def test_a_question_with_a_table_stands_alone(monkeypatch):
     table = Table((words("a"),), ((words("b"),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, paragraph("Of these:"), table)]
-    monkeypatch.setattr(Measured, "height", lambda _, page: 2)
+    monkeypatch.setattr(MeasuredBlocks, "height", lambda _, page: 2)
     assert worked_in_rows(blocks, Page(dense=True)) == blocks
 
 

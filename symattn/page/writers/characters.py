@@ -1,6 +1,6 @@
 """What a line of characters can show: words, formulas over several lines or on one, and pictures of matrices.
 
-A `Picture` is a small block of lines that is set beside and above others.  Terminals show it, and every format that has
+A `Tile` is a small block of lines that is set beside and above others.  Terminals show it, and every format that has
 a formula or a name as plain text.
 """
 
@@ -81,7 +81,7 @@ def centre(text: str, columns: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Tile:
     """Lines of one width; `baseline` is the index of the line that neighbours are set level with."""
 
     lines: tuple[str, ...]
@@ -103,42 +103,42 @@ class Picture:
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.lines)
 
-    def __add__(self, other: Picture) -> Picture:
+    def __add__(self, other: Tile) -> Tile:
         return beside(self, other)
 
 
-def text(line: str) -> Picture:
-    return Picture((line,))
+def text(line: str) -> Tile:
+    return Tile((line,))
 
 
 EMPTY = text("")
 
 
-def grown(block: Picture, above: int, below: int) -> Picture:
+def grown(block: Tile, above: int, below: int) -> Tile:
     """The block with blank lines above and below its baseline, as many as asked for at least."""
     top, bottom = max(0, above - block.baseline), max(0, below - block.depth)
     if not top and not bottom:
         return block
     blank = (" " * block.width,)
-    return Picture(blank * top + block.lines + blank * bottom, block.baseline + top)
+    return Tile(blank * top + block.lines + blank * bottom, block.baseline + top)
 
 
-def beside(*blocks: Picture) -> Picture:
+def beside(*blocks: Tile) -> Tile:
     """Blocks in a row, baselines level."""
     above = max((block.baseline for block in blocks), default=0)
     below = max((block.depth for block in blocks), default=0)
     columns = [grown(block, above, below).lines for block in blocks or (EMPTY,)]
-    return Picture(tuple(map("".join, zip(*columns, strict=True))), above)
+    return Tile(tuple(map("".join, zip(*columns, strict=True))), above)
 
 
-def stacked(blocks: Sequence[Picture], baseline: int, align: str = "centre") -> Picture:
+def stacked(blocks: Sequence[Tile], baseline: int, align: str = "centre") -> Tile:
     """Blocks over one another; `baseline` counts lines from the top."""
     wide = max(block.width for block in blocks)
     place = {"centre": centre, "left": left, "right": right}[align]
-    return Picture(tuple(place(line, wide) for block in blocks for line in block.lines), baseline)
+    return Tile(tuple(place(line, wide) for block in blocks for line in block.lines), baseline)
 
 
-def fraction(above: Picture, below: Picture) -> Picture:
+def fraction(above: Tile, below: Tile) -> Tile:
     """One block over another with a bar between."""
     bar = text("─" * max(3, above.width, below.width))
     return stacked((above, bar, below), above.height)
@@ -149,14 +149,14 @@ _LEFT = {"[": "⎡⎢⎣[", "(": "⎛⎜⎝(", "|": "│││|", "⟨": "⎧⎨
 _RIGHT = {"[": "⎤⎥⎦]", "(": "⎞⎟⎠)", "|": "│││|", "⟨": "⎫⎬⎭⟩", "": "    "}
 
 
-def _delimiter(signs: str, block: Picture) -> Picture:
+def _delimiter(signs: str, block: Tile) -> Tile:
     if block.height == 1:
         return text(signs[3])
     column = (signs[0], *(signs[1] * (block.height - 2)), signs[2])
-    return Picture(column, block.baseline)
+    return Tile(column, block.baseline)
 
 
-def bracketed(block: Picture, bracket: str) -> Picture:
+def bracketed(block: Tile, bracket: str) -> Tile:
     """A block in brackets as high as it is."""
     if bracket == "":
         return block
@@ -164,7 +164,7 @@ def bracketed(block: Picture, bracket: str) -> Picture:
     return beside(_delimiter(_LEFT[bracket], block), space, block, space, _delimiter(_RIGHT[bracket], block))
 
 
-def level(rows: Iterable[Sequence[Picture]], align: str = "c") -> list[list[Picture]]:
+def level(rows: Iterable[Sequence[Tile]], align: str = "c") -> list[list[Tile]]:
     """The same blocks, made equally wide in each column and equally high in each row.
 
     `align` is one letter (l, c, r) for all columns, or one for each.
@@ -177,14 +177,14 @@ def level(rows: Iterable[Sequence[Picture]], align: str = "c") -> list[list[Pict
     for row in rows:
         above, below = max(cell.baseline for cell in row), max(cell.depth for cell in row)
         padded = (
-            Picture(tuple(place(line, wide) for line in cell.lines), cell.baseline)
+            Tile(tuple(place(line, wide) for line in cell.lines), cell.baseline)
             for cell, wide, place in zip(row, widths, places, strict=True)
         )
         result.append([grown(cell, above, below) for cell in padded])
     return result
 
 
-def lines(rows: Sequence[Picture], apart: bool = False) -> Picture:
+def lines(rows: Sequence[Tile], apart: bool = False) -> Tile:
     """Rows over one another, level with the middle; blank lines between if `apart`, or if one is higher than a line."""
     if apart or any(row.height > 1 for row in rows):
         rows = [part for row in rows for part in (EMPTY, row)][1:]
@@ -240,7 +240,7 @@ def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[s
     return lines
 
 
-def picture_of_lines(lines: Sequence[str]) -> Picture:
+def picture_of_lines(lines: Sequence[str]) -> Tile:
     """Lines of text as a picture."""
     return stacked(list(map(text, lines or [""])), 0, "left")
 
@@ -259,10 +259,10 @@ def on_one_line(node: Formula) -> str:
 
 
 @lru_cache(maxsize=2**13)
-def picture_of(node: Formula, flat: bool) -> Picture:
+def picture_of(node: Formula, flat: bool) -> Tile:
     """A formula as a block of characters, one line high if `flat`."""
 
-    def inner(child: Formula) -> Picture:
+    def inner(child: Formula) -> Tile:
         return picture_of(child, flat)
 
     match explicit(node):
@@ -317,12 +317,12 @@ def picture_of(node: Formula, flat: bool) -> Picture:
             assert_never(unknown)
 
 
-def _part_of_fraction(node: Formula) -> Picture:
+def _part_of_fraction(node: Formula) -> Tile:
     """A numerator or a denominator: a Σ in it takes one line only."""
     return picture_of(node, flat=not contains(node, Fraction, MatrixOf))
 
 
-def joined(pictures: Iterable[Picture], gap: str) -> Picture:
+def joined(pictures: Iterable[Tile], gap: str) -> Tile:
     """Pictures in a row with a gap between."""
     return beside(*[part for picture in pictures for part in (text(gap), picture)][1:])
 
@@ -353,23 +353,23 @@ def _exponent(node: Formula) -> str:
     return f"^{words}" if words.isalnum() else f"^({words})"
 
 
-def _raised(base: Picture, script: str) -> Picture:
+def _raised(base: Tile, script: str) -> Tile:
     """A script at the upper right corner."""
-    return Picture(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
+    return Tile(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
                          for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
 
 
-def _lowered(base: Picture, script: str) -> Picture:
+def _lowered(base: Tile, script: str) -> Tile:
     """A script at the lower right corner."""
     last = base.height - 1
-    return Picture(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
+    return Tile(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
                          for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
 
 
 _ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
 
 
-def _factors(product: Product, flat: bool) -> Iterator[Picture]:
+def _factors(product: Product, flat: bool) -> Iterator[Tile]:
     """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
     before = EMPTY
     for i, (sign, factor) in enumerate(pieces(product, slashed=flat)):
@@ -388,7 +388,7 @@ def _factors(product: Product, flat: bool) -> Iterator[Picture]:
         before = picture
 
 
-def _segments(node: Relation, flat: bool) -> list[Picture]:
+def _segments(node: Relation, flat: bool) -> list[Tile]:
     """What stands before the first sign, and every sign with what follows it."""
     first, *others = (EMPTY if part == NOTHING else picture_of(part, flat) for part in node.parts)
     return [first, *(text(f"{sign} ") + part for sign, part in zip(node.signs, others, strict=True))]
@@ -404,25 +404,25 @@ def _matrix_on_one_line(node: MatrixOf) -> str:
     return bracketed(text(between.join(inside)), node.bracket).lines[0]
 
 
-def _matrix(node: MatrixOf) -> Picture:
+def _matrix(node: MatrixOf) -> Tile:
     """A matrix with its labels, if any, outside the brackets."""
     flat = not any(map(common.has_tall_fraction, node.entries))
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
     numbers = not node.column_labels and all(map(is_signed_number, node.entries))
-    rows = Rows(cells, " " if node.separator else "  ", "r" if numbers else "c")
+    rows = CellRows(cells, " " if node.separator else "  ", "r" if numbers else "c")
     return rows.framed(node, node.bracket, (node.bracket or "[") if node.nested else "")
 
 
 @dataclass(frozen=True)
-class Rows:
+class CellRows:
     """Cells in rows and columns with a gap between columns, and with blank lines between rows if set `apart`."""
 
-    cells: Sequence[Sequence[Picture]]
+    cells: Sequence[Sequence[Tile]]
     gap: str
     align: str = "c"
     apart: bool = False
 
-    def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Picture:
+    def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Tile:
         """In brackets, each row in `inner` ones; labels stand outside."""
         heads = [picture_of(label, True) for label in labelled.column_labels]
         *cells, above = level([*self.cells, heads or [EMPTY] * len(self.cells[0])], self.align)
@@ -437,17 +437,17 @@ class Rows:
         if not heads:
             return body
         over = " " * (body.width - rows[0].width - edge) + joined(above, self.gap).lines[0] + " " * edge
-        return Picture((over, *body.lines), body.baseline + 1)
+        return Tile((over, *body.lines), body.baseline + 1)
 
 
-def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
+def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Tile:
     picture = picture_of(node.rows[i][j], flat)
     if (i, j) in node.excluded:
         picture = text("░") + picture + text("░")
     return picture + text(common.sign_after(node, i, j))
 
 
-def _annotated(node: Annotated, flat: bool) -> Picture:
+def _annotated(node: Annotated, flat: bool) -> Tile:
     body = picture_of(node.body, flat)
     note = picture_of(node.note, flat=True)
     match node.place:
@@ -461,7 +461,7 @@ def _annotated(node: Annotated, flat: bool) -> Picture:
             assert_never(node.place)
 
 
-def _big_sum(node: BigSum, flat: bool) -> Picture:
+def _big_sum(node: BigSum, flat: bool) -> Tile:
     index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
     below = f"{index}={lower}" if lower else index
     body = picture_of(node.body, flat)
@@ -475,7 +475,7 @@ def _big_sum(node: BigSum, flat: bool) -> Picture:
 # --- lines of formulas --------------------------------------------------------------------------------
 
 
-def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
+def _cut(line: Formula) -> tuple[Tile | None, list[Tile]]:
     """What stands before the first relation sign, if there is one, and the pieces a line may be broken between."""
     if isinstance(line, Relation) and line.signs:
         first, *others = _segments(line, flat=False)
@@ -483,9 +483,9 @@ def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
     return None, [picture_of(line, flat=False)]
 
 
-def _wrapped(parts: Sequence[Picture], limit: int) -> list[Picture]:
+def _wrapped(parts: Sequence[Tile], limit: int) -> list[Tile]:
     """Pieces joined to lines no wider than `limit` where that is possible."""
-    done: list[Picture] = []
+    done: list[Tile] = []
     current = parts[0]
     for piece in parts[1:]:
         longer = joined((current, piece), " ")
@@ -497,7 +497,7 @@ def _wrapped(parts: Sequence[Picture], limit: int) -> list[Picture]:
     return [*done, current]
 
 
-def display(lines: Sequence[Formula], limit: int) -> Picture:
+def display(lines: Sequence[Formula], limit: int) -> Tile:
     """Lines aligned at their first relation sign; what is too wide goes on below that sign."""
     cut = [_cut(line) for line in lines]
     margin = max((first.width for first, _ in cut if first), default=0)
@@ -511,7 +511,7 @@ def display(lines: Sequence[Formula], limit: int) -> Picture:
     return spread(rows)
 
 
-def spread(rows: Sequence[Picture]) -> Picture:
+def spread(rows: Sequence[Tile]) -> Tile:
     """Rows under one another, with a blank line wherever one of two neighbours is high."""
     spaced = list(rows[:1])
     for above, below in pairwise(rows):
@@ -519,7 +519,8 @@ def spread(rows: Sequence[Picture]) -> Picture:
     return stacked(spaced, rows[0].baseline, "left")
 
 
-def entries(block: Entries, limit: int) -> Picture:
+def entries(block: Entries, limit: int) -> Tile:
+    """Equations in as many columns as have room."""
     cut = [(first or EMPTY, joined(rest, " ")) for first, rest in map(_cut, block.equations)]
     for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
@@ -552,7 +553,7 @@ def heat_map(picture: HeatMap) -> str:
 
 def heat_maps(maps: HeatMaps) -> str:
     """Heat maps beside one another as far as a line goes, captions below."""
-    rows: list[list[Picture]] = [[]]
+    rows: list[list[Tile]] = [[]]
     for caption, picture in maps.items:
         one = _set_in(stacked([_cells_of(picture, maps.small), text(plain(caption))], 0))
         if rows[-1] and sum(other.width for other in (*rows[-1], one)) > COLUMNS:
@@ -561,11 +562,11 @@ def heat_maps(maps: HeatMaps) -> str:
     return "\n\n".join(str(beside(*row)) for row in rows)
 
 
-def _set_in(picture: Picture) -> Picture:
-    return Picture(tuple(f"    {line}" for line in picture.lines), picture.baseline)
+def _set_in(picture: Tile) -> Tile:
+    return Tile(tuple(f"    {line}" for line in picture.lines), picture.baseline)
 
 
-def _cells_of(picture: HeatMap, small: bool = False) -> Picture:
+def _cells_of(picture: HeatMap, small: bool = False) -> Tile:
     """A picture of a matrix with a sign for each level, words between two of them."""
     labels = [picture_of(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
     heads = [picture_of(label, True) for label in picture.column_labels]

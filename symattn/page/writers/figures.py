@@ -20,7 +20,7 @@ from symattn.page.document import Diagram, DiagramFrame, Inlines, Place
 from symattn.page.writers.characters import (
     COLUMNS,
     EMPTY,
-    Picture,
+    Tile,
     beside,
     level,
     on_one_line,
@@ -520,16 +520,16 @@ class _Figure:
                 free = self.middles[node] - half + widths[node] + 1
             self.wide = max(self.wide, free - 1)
 
-    def picture(self, node: Node) -> Picture:
+    def picture(self, node: Node) -> Tile:
         return text("│") if is_waypoint(node) else self.pictures[node[0], node[1]]
 
-    def drawn(self, room: int) -> Iterator[Picture]:
+    def drawn(self, room: int) -> Iterator[Tile]:
         """The layers with their remarks, where all have room beside the figure, or next to each layer, or below it."""
         beside_all = all(self.wide + columns_of(remark) + 3 <= room for remark in self.remarks)
         for below, (row, remark) in enumerate(zip(self.net.rows, self.remarks, strict=True), 1):
             layer = self._layer(row)
             if not beside_all:
-                layer = Picture(tuple(str(layer).split("\n")), layer.baseline)
+                layer = Tile(tuple(str(layer).split("\n")), layer.baseline)
                 layer = level([[layer]], "l")[0][0]
             beside_it = text(f"   {remark}" if remark else "")
             if layer.width + beside_it.width <= room:
@@ -539,13 +539,13 @@ class _Figure:
             if below < len(self.net.rows):
                 yield self._wires(row) or self._told(row)
 
-    def _layer(self, row: Sequence[Node]) -> Picture:
+    def _layer(self, row: Sequence[Node]) -> Tile:
         """The boxes of a layer, arrows between neighbours, and the lines that pass."""
         height = max((self.picture(node).height for node in row), default=1)
         blocks, used = [EMPTY], 0
         before: Node | None = None
         for node in row:
-            block = Picture(("│",) * height, height // 2) if is_waypoint(node) else self.picture(node)
+            block = Tile(("│",) * height, height // 2) if is_waypoint(node) else self.picture(node)
             start = self.middles[node] - block.width // 2
             gap = start - used
             right, left = ((before, node) in self.diagram.edges, (node, before) in self.diagram.edges)
@@ -554,7 +554,7 @@ class _Figure:
             used, before = start + block.width, node
         return beside(*blocks, text(" " * (self.wide - used)))
 
-    def _below(self, remark: str, row: Sequence[Node]) -> Picture:
+    def _below(self, remark: str, row: Sequence[Node]) -> Tile:
         """A remark on a line of its own, beside the lines that pass."""
         line = f"  {remark} "
         for x in sorted(self.middles[node] for node in row if is_waypoint(node)):
@@ -562,7 +562,7 @@ class _Figure:
                 line += " " * (x - columns_of(line)) + "│"
         return text(line)
 
-    def _wires(self, row: Sequence[Node]) -> Picture | None:
+    def _wires(self, row: Sequence[Node]) -> Tile | None:
         """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
         bundles, middles = _bundles(self.net, row), self.middles
         if not bundles:
@@ -587,9 +587,9 @@ class _Figure:
         lines = ["".join("▲" if x in tips else "│" if x in ups else " " for x in range(self.wide))]
         if any(bar.ends[0] < bar.ends[1] for bar in bars):
             lines += [_track(track, bars, tracks, self.wide) for track in range(max(tracks.values()), -1, -1)]
-        return Picture((*lines, "".join(last)))
+        return Tile((*lines, "".join(last)))
 
-    def _told(self, row: Sequence[Node]) -> Picture:
+    def _told(self, row: Sequence[Node]) -> Tile:
         """What leads to the boxes of a layer, in words."""
         lines = [
             text(f"  {self.said[node[0], node[1]]} ← {', '.join(self.said[x[0], x[1]] for x in self.net.below[node])}")
@@ -599,12 +599,12 @@ class _Figure:
         return stacked(lines or [EMPTY], 0, "left")
 
 
-def _framed(word: str) -> Picture:
+def _framed(word: str) -> Tile:
     bar = "─" * (columns_of(word) + 2)
-    return Picture((f"┌{bar}┐", f"│ {word} │", f"└{bar}┘"), 1)
+    return Tile((f"┌{bar}┐", f"│ {word} │", f"└{bar}┘"), 1)
 
 
-def _in_words(diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str]) -> Iterator[Picture]:
+def _in_words(diagram: Diagram, said: Mapping[Place, str], remarks: Sequence[str]) -> Iterator[Tile]:
     """Every layer on lines of its own, from the top, each box with what leads to it."""
     for i, (layer, remark) in enumerate(zip(diagram.layers, remarks, strict=True)):
         if remark:

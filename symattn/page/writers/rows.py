@@ -569,7 +569,7 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        measured, size = Measured.of(rest), _heading_width(heading)
+        measured, size = MeasuredBlocks.of(rest), _heading_width(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)
@@ -730,7 +730,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredBlocks:
     """Blocks, and what is the same of them in every part of a line: a key is tried in many.
 
     alone   how high each is in em if it is formulas, or equations, whose height depends on the room
@@ -744,7 +744,7 @@ class Measured:
     beside: Mapping[int, Sequence[Beside]]
 
     @classmethod
-    def of(cls, blocks: Sequence[Block]) -> Measured:
+    def of(cls, blocks: Sequence[Block]) -> MeasuredBlocks:
         beside: dict[int, list[Beside]] = {}
         for end in range(2, len(blocks) + 1):
             starts = range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1)

@@ -59,8 +59,8 @@ from symattn.page.writers.characters import (
     COLUMNS,
     EMPTY,
     PLACES,
-    Picture,
-    Rows,
+    CellRows,
+    Tile,
     beside,
     bracketed,
     display,
@@ -130,7 +130,7 @@ def _with_marks(words: str, marks: str, width: int) -> str:
     return f"{words}\n{draw.right(shown, min(width, PROSE))}"
 
 
-def _indented(picture: Picture, by: int = 4) -> str:
+def _indented(picture: Tile, by: int = 4) -> str:
     return textwrap.indent(str(picture), " " * by)
 
 
@@ -273,7 +273,7 @@ def _apart(block: Falk) -> Iterator[Block]:
     yield block.inside if isinstance(block.inside, AnswerGrid) else Display((block.inside,))
 
 
-def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:
+def _framed_rows(rows: Sequence[Sequence[Tile]], bracket: Bracket, gap: str, apart: bool) -> Tile:
     """Rows of entries in brackets."""
     return bracketed(draw.lines([joined(row, gap) for row in rows], apart), bracket)
 
@@ -304,7 +304,7 @@ def _columns(block: Columns, width: int) -> str:
     return "\n".join(rows)
 
 
-def _side(blocks: Sequence[Block], width: int) -> Picture:
+def _side(blocks: Sequence[Block], width: int) -> Tile:
     """Blocks one after another as a picture."""
     return picture_of_lines(_one_below_the_other(blocks, width).split("\n"))
 
@@ -312,12 +312,12 @@ def _side(blocks: Sequence[Block], width: int) -> Picture:
 # --- places to write and to tick ----------------------------------------------------------------------
 
 
-def _grid(grid: AnswerGrid) -> Picture:
+def _grid(grid: AnswerGrid) -> Tile:
     """An empty matrix with what stands in it already, and its labels outside the brackets."""
-    return Rows(_boxes(grid), " " if grid.shade else "   ", apart=True).framed(grid, "[")
+    return CellRows(_boxes(grid), " " if grid.shade else "   ", apart=True).framed(grid, "[")
 
 
-def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
+def _boxes(grid: AnswerGrid) -> list[list[Tile]]:
     """Its cells: places to write, or what stands there already."""
     return [
         [text("☐") if grid.shade and isinstance(cell, Blank) else picture_of(cell, True) for cell in row]
@@ -360,5 +360,5 @@ def _choices(block: Choices, width: int) -> str:
     return _indented(spread([joined(row, "     ") for row in rows]), 2)
 
 
-def _inline_picture(inline: Span) -> Picture:
+def _inline_picture(inline: Span) -> Tile:
     return picture_of(inline.formula, False) if isinstance(inline, Math) else text(plain((inline,)))
