@@ -24,7 +24,6 @@ from symattn.cli.options import (
     read_list,
     read_look,
     read_settings,
-    read_sizes,
     settings_options,
     source_names,
     typesetting_options,
@@ -95,7 +94,7 @@ def derive(
     """
     from symattn.api import derive as work_out
     from symattn.teaching.explanation import derivation_document, steps_document
-    from symattn.teaching.sheets import check_formats, read_besides, render, write_documents
+    from symattn.teaching.sheets import check_formats, read_besides, render, typed_sizes, write_documents
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)
@@ -103,7 +102,7 @@ def derive(
         source,
         notation=settings.pop("notation"),
         symbolic=symbolic,
-        sizes=read_sizes(settings.pop("sizes")),
+        sizes=typed_sizes(settings.pop("sizes")),
         corrected=not as_written,
         miniature=miniature,
         entries=read_entries(entries),

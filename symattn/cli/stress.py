@@ -16,9 +16,7 @@ from symattn.cli.options import (
     names_of,
     option,
     progress,
-    read_options,
     read_settings,
-    read_sizes,
     settings_options,
     typesetting_options,
     work_options,
@@ -67,7 +65,7 @@ def stress_(
     from symattn.foundation.crew import crew
     from symattn.foundation.dice import Dice
     from symattn.marking.trial import trial
-    from symattn.teaching.sheets import check_formats, render
+    from symattn.teaching.sheets import check_formats, render, typed_options, typed_sizes
     from symattn.teaching.stress import stress
 
     [form] = check_formats([form])
@@ -75,8 +73,8 @@ def stress_(
         raise InputError(f"The report is text; {form} is not.")
     recipe = make_recipe(
         mechanism, read_settings({**settings, "sizes": None, "notation": None}), problem=problem, seed=seed,
-        notation=settings["notation"], sizes=read_sizes(settings["sizes"]), level=level, softmax=softmax,
-        options=read_options(problem, options),
+        notation=settings["notation"], sizes=typed_sizes(settings["sizes"]), level=level, softmax=softmax,
+        options=typed_options(problem, options),
     )  # fmt: skip
     attempt = trial if marking else stress
     with (

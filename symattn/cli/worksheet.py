@@ -26,10 +26,7 @@ from symattn.cli.options import (
     quiet_option,
     read_list,
     read_look,
-    read_marks,
-    read_options,
     read_settings,
-    read_sizes,
     settings_options,
     typesetting_options,
     work_options,
@@ -131,7 +128,15 @@ def worksheet(
     from symattn.foundation.crew import crew
     from symattn.page.writers.page import headed, read_masthead
     from symattn.teaching.pool import AHEAD, Tally, no_more_room
-    from symattn.teaching.sheets import Setting, check_formats, check_solutions, write_set
+    from symattn.teaching.sheets import (
+        Setting,
+        check_formats,
+        check_solutions,
+        typed_marks,
+        typed_options,
+        typed_sizes,
+        write_set,
+    )
 
     listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)
@@ -143,7 +148,7 @@ def worksheet(
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
     if secret is not None:
         raise InputError("--secret is for exams (symattn exam); for practice there is --seed.")
-    sizes = read_sizes(settings.pop("sizes"))
+    sizes = typed_sizes(settings.pop("sizes"))
     if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
         raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is not.")
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
@@ -151,7 +156,7 @@ def worksheet(
         source, read_settings({**settings, "notation": None}), problem=problem, notation=settings.get("notation"),
         sizes=sizes, seed=chosen, level=level, softmax=softmax, exact=False if decimal else None,
         places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
-        options=read_options(problem, options), parts=read_list(ask), marks=read_marks(marks),
+        options=typed_options(problem, options), parts=read_list(ask), marks=typed_marks(marks),
     )  # fmt: skip
     again = "" if seed is not None else f" with --seed {chosen}"
     ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."

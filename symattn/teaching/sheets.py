@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import INSTEAD
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
@@ -132,6 +132,77 @@ def option_text(value: Json) -> str:
 def _shell(text: str) -> str:
     plain = all(c.isalnum() or c in "_-.:/,=" for c in text)
     return text if text and plain else "'" + text.replace("'", "'\\''") + "'"
+
+
+# ------------------------------------------------------------------------------------------------ as it is typed
+# In commands, and in recipes that are read back.
+
+
+def typed_options(problem: str, stated: Iterable[str]) -> dict[str, Json]:
+    """NAME=VALUE as the problem type wants it: a number, true or false, a text, a list with commas."""
+    known, options = problem_type(problem).options, dict[str, Json]()
+    for text in stated:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--option is {text!r}; NAME=VALUE was expected.")
+        kind = type(known[name][0]) if name in known else str
+        if kind is bool and value in ("true", "false"):
+            options[name] = value == "true"
+        elif kind is int and value.removeprefix("-").isdecimal() and len(value) < 10:
+            options[name] = int(value)
+        elif kind is list:
+            options[name] = _typed_list(value)
+        else:
+            options[name] = value
+    return options
+
+
+def _typed_list(value: str) -> list[Json]:
+    """A list with commas; also as footers print it, ["a", "b"]."""
+    if value.startswith("[") != value.endswith("]"):
+        raise InputError(f"--option has the list {value}; one such as a,b was expected.")
+    return [part for piece in value.strip("[]").split(",") if (part := piece.strip().strip('"'))]
+
+
+def typed_sizes(text: str | None) -> dict[str, int | str] | None:
+    """n=3,d_k=d → {"n": 3, "d_k": "d"}."""
+    if text is None:
+        return None
+    known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
+    own = dict.fromkeys(("h", *known))  # heads, which the problem type counts has among its sizes
+    sizes: dict[str, int | str] = {}
+    for part in text.split(","):
+        name, sign, size = (p.strip() for p in part.partition("="))
+        if sign and size and name not in own:
+            raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
+        if not sign or not size:
+            raise InputError(
+                f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
+                f"{', '.join(known)}."
+            )
+        if size.isdecimal():
+            if len(size) > 9 or not 1 <= int(size) <= 10_000:
+                raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")
+            sizes[name] = int(size)
+        elif size.isidentifier() and len(size) <= 12:
+            sizes[name] = size
+        else:
+            raise InputError(f"--size has {part!r}; a size is a number from 1 or a letter.")
+    return sizes
+
+
+def typed_marks(text: str) -> dict[str, int]:
+    """S=5,A=4 → {"S": 5, "A": 4}."""
+    marks: dict[str, int] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, sign, number = (p.strip() for p in part.partition("="))
+        if not (sign and name and number.isdecimal() and len(number) <= 4 and 1 <= int(number) <= 1000):
+            raise InputError(f"--marks has {part!r}; something like S=5,A=4 was expected, each from 1 to 1000.")
+        marks[name] = int(number)
+    return marks
+
+
+# ------------------------------------------------------------------------------------------------ sheets
 
 
 @dataclass(frozen=True)

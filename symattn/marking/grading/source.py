@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symattn.derivation.mechanisms import mechanisms
-from symattn.derivation.settings import ABOUT
+from symattn.derivation.settings import ABOUT, typed_rounding
 from symattn.errors import InputError, nearest, offered
 from symattn.foundation.files import read_text
 from symattn.foundation.identity import digest, identity, is_identity
@@ -26,9 +26,17 @@ from symattn.page.notation import load_notation
 from symattn.page.presentation import CHOICES
 from symattn.teaching.frozen import FROZEN
 from symattn.teaching.problem import examples, load_example, read_problem_file
-from symattn.teaching.problems import ProblemType, problem_type, problem_types
-from symattn.teaching.question import Json, Question
-from symattn.teaching.sheets import Recipe, make_sheet, sheets, thaw_sheets
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.question import Question
+from symattn.teaching.sheets import (
+    Recipe,
+    make_sheet,
+    sheets,
+    thaw_sheets,
+    typed_marks,
+    typed_options,
+    typed_sizes,
+)
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of
     from symattn.teaching.exam import Exam
@@ -366,33 +374,17 @@ def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
     if way := next((name for name in ("by-token", "by-matrix") if name in stated), ""):
         settings["by"] = way.removeprefix("by-")
     if "round" in one:
-        places, method, ties = (*one["round"].split(":"), "even")[:3]
-        settings["rounding"] = {"places": int(places), "method": method, "ties": ties}
+        settings["rounding"] = typed_rounding(one["round"], "--round")
     chosen = problem_type(one.get("problem", "full"))
     said: dict[str, Any] = {"settings": settings, **({"mechanism": mechanism} if mechanism else {})}
     said |= {name: one[name] for name in ("level", "softmax", "notation") if name in one}
     if "size" in one:
-        said["sizes"] = _numbers(one["size"])
+        said["sizes"] = typed_sizes(one["size"])
     if "places" in one:
         said["places"] = int(one["places"])
     if "decimal" in stated:
         said["exact"] = False
-    options = (text.partition("=") for text in stated.get("option", ()))
-    said["options"] = {name: _option(chosen, name, text) for name, _, text in options}
+    said["options"] = typed_options(chosen.name, stated.get("option", ()))
     ask = tuple(name for name in one.get("ask", "").split(",") if name)
-    marks = _numbers(one["marks"]) if "marks" in one else {}
-    if any(not 1 <= number <= 1000 for number in marks.values()):
-        raise ValueError(f"--marks is {one['marks']}; each is from 1 to 1000")
+    marks = typed_marks(one.get("marks", ""))
     return Recipe(chosen.spec(said), int(one["seed"]), ask, marks)
-
-
-def _numbers(text: str) -> dict[str, int]:
-    """n=3,d_k=4 by name."""
-    return {name: int(number) for name, number in (part.split("=") for part in text.split(","))}
-
-
-def _option(chosen: ProblemType, name: str, text: str) -> Json:
-    """An option's value, as `option_text` writes it."""
-    default = chosen.options[name][0] if name in chosen.options else ""
-    value: Json = text if isinstance(default, str) else json.loads(text)
-    return value
