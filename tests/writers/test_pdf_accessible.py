@@ -133,19 +133,30 @@ def test_formulas_about_as_wide_as_a_line_stay_within_the_margins():
 
 
 def test_what_is_not_measured_comes_out_as_if_it_were():
-    """Boxes, equations side by side, tables as wide as a line: measured, they are the same page."""
+    """Boxes, equations side by side, tables as wide as a line or narrow: measured, they are the same page."""
     words = (Words("what a long cell of a table says, so that its columns share the line " * 3),)
     page = sheet(
         AnswerGrid(n("S"), 2, 3),
         AnswerGrid(n("A"), 2, 2, filled=(((0, 0), n(1)),)),
         Entries(tuple(equal("x", k, k + 1) for k in range(6)), 3),
         Table((words, words), ((words, words),)),
+        Table(((Words("Size"),), (Math(equal("x", 1)),)), (((Words("Å"),), (Math(Blank("decimal")),)),)),
     )
     source = typst.write(page)
-    always = source.replace("= if fits {", "= if false {").replace("if shared {", "if false {")
-    assert source.count("fits: true") == 3
-    assert always != source
-    assert COMPILER.compile(source.encode()) == COMPILER.compile(always.encode())
+    assert source.count("fits: true") == 4
+    assert always_measured(source) != source
+    assert COMPILER.compile(source.encode()) == COMPILER.compile(always_measured(source).encode())
+
+
+def always_measured(source):
+    return source.replace("= if fits {", "= if false {").replace("if shared or fits {", "if false {")
+
+
+@pytest.mark.parametrize("letter", ["r", "h", "m", "W", "\N{LATIN CAPITAL LETTER W WITH CIRCUMFLEX}"])
+def test_a_table_of_the_widest_letters_that_is_not_measured_has_room(letter):
+    tables = (Table(((Strong(letter * k),),), (((Words("x"),),),)) for k in range(120, 0, -1))
+    source = next(source for table in tables if "fits: true" in (source := typst.write(sheet(table))))
+    assert COMPILER.compile(source.encode()) == COMPILER.compile(always_measured(source).encode())
 
 
 # --- a reader who does not see -----------------------------------------------------------------------------

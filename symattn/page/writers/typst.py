@@ -95,6 +95,7 @@ from symattn.page.writers.typst_text import (
     formula_content,
     formula_lines,
     formulas_call,
+    has_room,
     inline_content,
     literal,
     math_source,
@@ -713,12 +714,14 @@ def _table(table: Table, page: Page) -> str:
     if common.in_two_halves(table, page) and not fields:
         half = -(-len(table.rows) // 2)
         sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
-        return "#two-halves" + "".join(f"[{_part_of_table(side, columns, page, fields, 0)}]" for side in sides)
+        return "#two-halves" + "".join(
+            f"[{_part_of_table(side, columns, page, fields, 0, page.line / 2 - 1)}]" for side in sides
+        )
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
     for part in parts:
-        sources.append(_part_of_table(replace(table, rows=part), columns, page, fields, above))
+        sources.append(_part_of_table(replace(table, rows=part), columns, page, fields, above, page.line))
         above += len(part)
     return "\n\n".join(sources)
 
@@ -754,9 +757,12 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
 
 
 def _part_of_table(
-    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int
-) -> str:  # fmt: skip
-    """Rows of a table that has `above` rows above them."""
+    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int, room: float
+) -> str:
+    """Rows of a table that has `above` rows above them, and so much room in a line.
+
+    Typst need not measure what surely has room: that takes as long as setting it.
+    """
     heads = ", ".join(f"strong[{text_content(cell)}]" for cell in table.header)
     rows = []
     for i, row in enumerate(table.rows, above + 1):
@@ -772,6 +778,8 @@ def _part_of_table(
     lines = ", lines: true" if high else ""
     if common.has_rows_for_writing(table):
         lines += ", boxes: true"
+    elif columns.isdecimal() and not page.large and not fields and has_room(table, room):
+        lines += ", fits: true"
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
 

@@ -51,6 +51,7 @@ from symattn.page.document import (
     Math,
     Span,
     Strong,
+    Table,
     Words,
     spans,
 )
@@ -369,6 +370,43 @@ def widest(wide: float, sources: Iterable[str]) -> float:
     strings = (string for source in sources for string in _STRING.findall(source))
     has_words = any((len(words) > 1 or words.isalpha()) and not (name and words.isascii()) for name, words in strings)
     return wide * (_OF_WORDS if has_words else 1)
+
+
+_KNOWN = re.compile("[ -\u017f]*")
+_THIN, _SMALL = frozenset("fijlrst .,:;!'()[]-"), frozenset("abcdeghknopquvxyz0123456789?/")
+_THIN_LETTER, _SMALL_LETTER, _LETTER = 0.48, 0.65, 1.2
+"""Em that letters of our fonts have at most, in bold."""
+
+
+def has_room(table: Table, room: float) -> bool:
+    """Whether a table whose columns are as wide as what stands in them is surely no wider than `room` em."""
+    widths = (max(map(_widest_cell, column)) + common.CELL_INSET for column in table.columns)
+    return sum(widths) < _SURE * room
+
+
+def _widest_cell(cell: Inlines) -> float:
+    """How wide text may be in em; without end where its letters are not known."""
+    return sum(map(_widest_part, spans(cell)))
+
+
+def _widest_part(part: Span) -> float:
+    match part:
+        case Math(Blank(kind)):
+            return common.BLANK[kind] / _MILLIMETRES
+        case Math(formula) if not contains(formula, Blank):
+            return _FORMULA * widest(width(formula), [math_source(formula, "normal")])
+        case Words(words) | Strong(words) if _KNOWN.fullmatch(words):
+            return sum(map(_widest_letter, words))
+        case _:
+            return math.inf
+
+
+def _widest_letter(letter: str) -> float:
+    return _THIN_LETTER if letter in _THIN else _SMALL_LETTER if letter in _SMALL else _LETTER
+
+
+_FORMULA = 1.08  # times as large as text, formulas may be
+_MILLIMETRES = 3.8  # of an em at 11 pt, at least
 
 
 def display_call(shown: Display, page: Page) -> str:
