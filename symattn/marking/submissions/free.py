@@ -311,7 +311,7 @@ class FreeText:
         for gap in GAPS if len(lines) >= shape[0] else ():  # 0,5  0,25 is not labelled 0
             cells = [labelled_cells(line.text, gap) for line in lines[: shape[0] + 1]]
             for high in range(shape[0], len(cells) + 1):
-                fits = high > 0 and min(map(len, cells[:high])) >= shape[1]
+                fits = high > 0 and min(map(len, cells[:high])) >= shape[1] and not self._are_statements(lines[:high])
                 block = entries_of(cells[:high], shape) if fits else None
                 if block is None or not has_shape(block.rows, shape) or not are_entries(block.rows):
                     continue
@@ -333,7 +333,7 @@ class FreeText:
 
     def _are_statements(self, lines: Sequence[Piece]) -> bool:
         """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        parted = (_BEFORE_A_ROW.split(line.text.strip(), maxsplit=1) for line in lines)
+        parted = (_BEFORE_A_ROW.split(MARKED.sub(r"\2", line.text.strip()), maxsplit=1) for line in lines)
         heads = [head.strip() for head, *row in parted if row]
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
@@ -978,7 +978,7 @@ _COMMENT_SIGNS = ("#", "//", "%")
 _COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
-_BEFORE_A_ROW = re.compile(r":|→|->")
+_BEFORE_A_ROW = re.compile(r"[:=→]|->")
 _NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
 
 

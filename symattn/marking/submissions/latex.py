@@ -278,5 +278,6 @@ _in_statements = rewriting(
     (r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅", "≈"),
     (r"(?<!\\)\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
     (r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))", rf"\1{_NEXT}"),
+    (r"\n(?=[ \t]*(?![&=≈\\])[^\s=:][^\n=:]{0,40}[:=])", f"\n{_NEXT}"),  # a line that begins with a name
     (_ROW.pattern, lambda found: "" if _GOES_ON.match(found.string, found.end()) else _NEXT),
 )

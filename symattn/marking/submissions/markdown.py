@@ -613,8 +613,12 @@ def identity_of(page: md.Page) -> tuple[str, str, str]:
 
 
 def _goes_on(line: str, label: str) -> bool:
-    """Whether the label is only the beginning of a word: `Names`."""
-    return line.lstrip("* ")[len(label) : len(label) + 1].isalnum()
+    """Whether the label is only the beginning of a word, `Names`, or stands there with other signs in it: (i) dQ."""
+    begins = _IDLE.sub("", line).casefold().startswith(_IDLE.sub("", label).casefold())
+    return not begins or line.lstrip("* ")[len(label) : len(label) + 1].isalnum()
+
+
+_IDLE = re.compile(r"[\s*_\\|#>]")
 
 
 def _put(paper: Paper, sheet: FilledSheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
