@@ -19,6 +19,7 @@ from decimal import Decimal, DivisionByZero, InvalidOperation
 from pathlib import Path
 from random import Random
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symattn.api import make_recipe

@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import sympy as sp
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symattn.api import derive, make_recipe

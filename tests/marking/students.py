@@ -266,6 +266,20 @@ def script(question, d, style, slip=None):
         return _handed_in(question, d, style, Student(d, style, slip).page)
 
 
+def copied(question, d, style):
+    """What somebody hands in who carries on exactly, on a derivation that may be a wrong one."""
+    with localcontext(prec=60):
+        page = {
+            step.name: [
+                [x if x is None else style.rounded(x, style.written.get(step.name, style.places)) for x in row]
+                for row in _decimals(step.result)
+            ]
+            for step in d
+            if isinstance(step.result, Matrix)
+        }
+        return _handed_in(question, d, style, page)
+
+
 def _handed_in(question, d, style, page):
     parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
     answers = {}
