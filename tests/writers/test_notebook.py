@@ -16,6 +16,7 @@ import pytest
 from catalogue_sheets import every_row, page, sheet_of
 from check_notebook import complaints, sources
 from tables import tables_beside
+from test_self_check import every_op
 from writer_exam_samples import EVERYTHING
 from writer_samples import HOSTILE, paragraph, sheet, words
 
@@ -126,7 +127,7 @@ def test_rounded_weights_agree(settings):
     run(*program(derive("attention", **givens, **settings).derivation))
 
 
-def test_every_operation_has_a_line_of_numpy():
+def test_every_operation_has_a_line_of_numpy_that_gives_what_it_gives():
     """Every one that symattn has itself: other tests add some, from folders of their own."""
     folder = Path(symattn.derivation.ops.__file__).parent
     own = {
@@ -140,6 +141,7 @@ def test_every_operation_has_a_line_of_numpy():
     kinds = {kind for kind in below(Op) if kind.__module__ in own and not isabstract(kind)}
     assert len(kinds) > 30
     assert [kind.__name__ for kind in kinds if kind.numpy is Op.numpy] == []
+    run(*program(every_op()))  # it asserts the same
 
 
 def test_every_step_is_compared_with_the_key():
