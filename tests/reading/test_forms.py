@@ -2,8 +2,9 @@
 
 A form is a file as somebody hands it in.  `right` are the parts that are read as they were meant, so that they earn all
 of their marks (true: every part of the sheet); `reads` is what else is read, `more` what nobody asked for; `unread` are
-the parts that a person has to look at, `waits` those whose marks are pending; `says` are parts of the remarks, in their
-order, `refused` one of the sentence with which the file is not taken.  A number is what stands in one box.
+the parts that a person has to look at, `waits` those whose marks are pending, `twice` those with two
+answers; `says` are parts of the remarks, in their order, `refused` one of the sentence with which the file is not
+taken.  A number is what stands in one box.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def heard(form, found):
     """What a form was read as, in the words of forms.toml."""
     questions = questions_of(form)
     right, whole = [], form.get("right") is True
-    heard = {key: {} for key in ("reads", "more", "shapes")} | {"unread": [], "waits": []}
+    heard = {key: {} for key in ("reads", "more", "shapes")} | {"unread": [], "waits": [], "twice": []}
     for k, (question, attempt) in enumerate(zip(questions, found.attempts, strict=True), 1):
         of = f"{k} " if questions[1:] else ""
         report = mark(question, attempt) if form.keys() & {"right", "waits"} else None
@@ -134,6 +135,7 @@ def heard(form, found):
         heard["more"] |= {of + name: shown(grid) for name, grid in attempt.more.items()}
         heard["shapes"] |= {of + part: list(shape) for part, shape in attempt.shapes.items()}
         heard["unread"] += sorted(of + part for part in attempt.unread)
+        heard["twice"] += sorted(of + part for part, doubt in attempt.doubts.items() if doubt.of_two)
         if report and "waits" in form:
             heard["waits"] += sorted({of + part for given in report.marks if given.pending for part in given.parts})
             assert not [event for event in report.events if event.kind != "rounding"]
@@ -149,7 +151,7 @@ def test_what_is_typed_is_read_or_told(form):
             read(form)
         return
     found = read(form)
-    keys = ("right", "reads", "more", "shapes", "unread", "waits")
+    keys = ("right", "reads", "more", "shapes", "unread", "waits", "twice")
     assert heard(form, found) == {key: form[key] for key in keys if form.get(key)}
     remarks = [*found.remarks, *(remark for attempt in found.attempts for remark in attempt.remarks)]
     said = [f"{remark.where}: {remark.says}" for remark in remarks]

@@ -286,7 +286,7 @@ class Names:
         None for what is no function of a step: a name, Scores (S), a formula of another kind.
         """
         found = _APPLIED.fullmatch(_as_rule(formula)) if "(" in formula else None
-        argument = self.sign(found[2]) if found else ""
+        argument = (self.sign(found[2]) or self._rules.get(found[2].casefold(), "")) if found else ""
         if found is None or not argument or self.sign(found[1]) == argument:
             return None
         if step := self.rule(formula):
@@ -307,12 +307,14 @@ class Names:
         return found
 
     def _led_to_by(self, name: str) -> set[str]:
-        """The operands of a step, and theirs."""
+        """The operands of a step, theirs, and those of these: scores are scaled and masked before their softmax."""
         assert self.question.problem is not None
         derivation = self.question.problem.derivation
-        near = {operand.name for operand in derivation[name].operands}
         steps = {step.name for step in derivation}
-        return near | {operand.name for one in near & steps for operand in derivation[one].operands}
+        found = {name}
+        for _ in range(3):
+            found |= {operand.name for one in found & steps for operand in derivation[one].operands}
+        return found - {name}
 
     @cached_property
     def _rules(self) -> dict[str, str]:
