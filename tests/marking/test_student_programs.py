@@ -173,7 +173,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("function", "settings", "says"), WRONG)
 def test_wrong_programs_fail_and_are_told_why(function, settings, says):
     with pytest.raises(AssertionError, match=says):
