@@ -101,7 +101,8 @@ class Lengthened:
             for member in family.searched(self.kind, self.rng, self.lines[: family.PARENTS]):
                 free = free_sizes(self.kind.mechanism, self.kind.settings, member)
                 many = many_of(self.kind, free)
-                fewest = max(FEWEST, min(many, VARIANTS // orders_of(free)))
+                if not self.kind.mechanism.is_attention:
+                    fewest = max(FEWEST, min(many, VARIANTS // orders_of(free)))
                 alike, line, key = self._least_alike(member, free)
                 if alike <= most:
                     self._add(line, key)
@@ -156,8 +157,8 @@ TOO_LONG = 5
 """Seconds for a further member for which no sheet is to wait."""
 
 FEWEST, VARIANTS = 8, 512
-"""So many are kept whatever they have in common, or as many as make so many variants in all orders: of a few draws, one
-is taken."""
+"""So many are kept whatever they have in common, and of all but attention as many as make so many variants in all
+orders: of a few draws, one is taken."""
 
 
 def is_long_enough(spec: Spec) -> bool:
