@@ -48,7 +48,7 @@ NEVER = frozenset({
     "zero input", "one head", "rn cost", "The text", "and others", "Data sheet", "`symattn worksheet", "no nbformat",
     "S turned twice", "S at once", "S by columns", "S own key", "S' first row", "A row maximum", "A global maximum",
     "A masked after", "A column maximum", "Z late weights", "Expr", "Something", "Stated",
-    "None", "Off",
+    "None", "Off", "Moodle", "Canvas", "The mark scheme",
 })  # fmt: skip
 """Names of kinds and of things to be read, which look like messages and are printed nowhere."""
 
