@@ -278,6 +278,7 @@ _in_statements = rewriting(
     (r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅", "≈"),
     (r"(?<!\\)\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
     (r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))", rf"\1{_NEXT}"),
-    (r"\n(?=[ \t]*(?![&=≈\\])[^\s=:][^\n=:]{0,40}[:=])", f"\n{_NEXT}"),  # a line that begins with a name
+    # a line that begins with a name, or with the number of a part
+    (r"\n(?=[ \t]*(?:(?![&=≈\\])[^\s=:][^\n=:]{0,40}[:=]|\(?(?:[a-z]|\d{1,2})[.)][ \t]+[^\W\d]))", f"\n{_NEXT}"),
     (_ROW.pattern, lambda found: "" if _GOES_ON.match(found.string, found.end()) else _NEXT),
 )
