@@ -1103,7 +1103,7 @@ _NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 
 
 _FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
-    r"(?<![\w^_'′])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[|\\begin\b"
+    r"(?<![\w^_'′])(?<![\^_][(\[])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|(?<![\^_])\[|\\begin\b"
 )
 
 
