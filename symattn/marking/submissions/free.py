@@ -333,7 +333,7 @@ class FreeText:
 
     def _are_statements(self, lines: Sequence[Piece]) -> bool:
         """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        parted = (_BEFORE_A_ROW.split(MARKED.sub(r"\2", line.text.strip()), maxsplit=1) for line in lines)
+        parted = (_SAYS.split(MARKED.sub(r"\2", line.text.strip()), maxsplit=1) for line in lines)
         heads = [head.strip() for head, *row in parted if row]
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
@@ -461,12 +461,10 @@ class FreeText:
             if (behind := self.resolver.called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
-            is_row = (
-                self.written.shape(name)[1] > 1
-                and count_numbers(rest, self.written.shape(name)[1]) == self.written.shape(name)[1]
-            )
-            is_whole = name == behind and self.written.shape(name) != (1, 1) and (is_row or self._fits(rest, name))
-            return (name, rest) if is_whole else (name, "")
+            shape = self.written.shape(name)
+            is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
+            is_said = shape != (1, 1) or rest.startswith("[") or _IS.search(head)  # else it may be of the name
+            return (name, rest) if name == behind and is_said and (is_row or self._fits(rest, name)) else (name, "")
         return (behind, rest) if behind else ("", "")
 
     def _fits(self, text: str, name: str) -> bool:
@@ -978,7 +976,6 @@ _COMMENT_SIGNS = ("#", "//", "%")
 _COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
-_BEFORE_A_ROW = re.compile(r"[:=→]|->")
 _NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
 
 
@@ -1102,8 +1099,9 @@ _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 _NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 
 
-_FIRST_NUMBER = re.compile(  # a word in brackets is none, but for e and π that are worked with: (e)/(1 + e)
-    r"(?<![\w^_'′])(?<![\^_][(\[])(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|(?<![\^_])\[|\\begin\b"
+_FIRST_NUMBER = re.compile(  # none of a name, Q.2; a word in brackets is none, but for e and π: (e)/(1 + e)
+    r"(?<![\w^_'′])(?<![^\W\d]\.)(?<!['′]\.)(?<![\^_][(\[])"
+    r"(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|(?<![\^_])\[|\\begin\b"
 )
 
 
@@ -1168,6 +1166,7 @@ def _without_marker(text: str) -> str:
 
 _SIGN = re.compile("[=:：≈]")
 _SAYS = re.compile(r"[=:：≈→]|[-=]>|\s(?:is|are|ist|sind|est|sont|es|son)\s")
+_IS = re.compile(r"\s(?:is|are|ist|sind|est|sont|es|son)\s*$")
 _BULLETS = re.compile(r"\*\*|\n\s*[-*+•>]\s")
 _BEHIND_NUMBERS, _OPERATORS = " \t\n])}%,;.✓`\"'$", "-−+*/·×⋅∘⊙@^"
 
