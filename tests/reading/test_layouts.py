@@ -27,15 +27,17 @@ import symattn
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
-from symattn.exact.rounding import approximate
+from symattn.exact.rounding import approximate, decimal_text
 from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.files import FORMS
+from symattn.marking.submissions.names import Names
 from symattn.page.document import Heading, all_blocks
 from symattn.page.writers import FORMATS, markdown
 from symattn.page.writers.characters import on_one_line
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems import problem_type
+from symattn.teaching.question import StepAnswer
 from symattn.teaching.sheets import sheets
 
 SHEETS = tables_beside(__file__, "forms.toml")["sheets"]
@@ -204,6 +206,55 @@ def test_every_answer_may_be_written_in_another_layout(name, data):
     texts = (LAYOUTS[layout](one)[1] for layout, one in zip(layouts, answers, strict=True))
     report = marked(name, "answers.md", "\n\n".join(str(text).strip("\n") for text in texts) + "\n")
     assert (report.total, report.pending) == (report.available, False), layouts
+
+
+def in_a_row(gap, between="; ", around="[{}]"):
+    return lambda rows: around.format(between.join(gap.join(row) for row in rows))
+
+
+WRITTEN = (
+    in_a_row(", ", "], [", "[[{}]]"),
+    in_a_row(" "),
+    in_a_row(", "),
+    in_a_row(" ", " / "),
+    in_a_row(" & ", r" \\ ", r"\begin{{bmatrix}} {} \end{{bmatrix}}"),
+    in_a_row(" & ", r" \\ ", r"$\begin{{pmatrix}} {} \end{{pmatrix}}$"),
+    in_a_row("  ", "\n", "\n{}"),
+    in_a_row(", ", "\n", "\n{}"),
+    in_a_row(" | ", " |\n| ", "\n\n| {} |\n"),
+)
+OF_MECHANISMS = (
+    "multi head attention", "causal self attention", "rotary attention", "layer norm", "feed forward", "kv cache",
+    "attention gradient", "recurrent network", "encoder", "language model",
+)  # fmt: skip
+
+
+def shown(x):
+    return str(x) if isinstance(x, int) else decimal_text(x, 4)
+
+
+@tries(40)
+@given(st.sampled_from(OF_MECHANISMS), st.randoms(use_true_random=False))
+def test_a_matrix_is_read_as_that_of_its_own_name_or_told(name, rng):
+    """Every matrix of a sheet, each written in another manner: none is taken for another's, and none vanishes."""
+    question, names = sheet(name), Names(sheet(name))
+    values = question.problem.derivation.value
+    asked = {part.name: values(part.answer.step) for part in question.parts if isinstance(part.answer, StepAnswer)}
+    typed = {part: [list(map(shown, row)) for row in value.rows] for part, value in asked.items()}
+    says, style = rng.choice((" = ", ": ", ":\n", " is ")), rng.choice(("{}", "({letter}) {}", "{number}. {}"))
+    text = "".join(
+        style.format(names.shown(part), letter=chr(96 + k), number=k)
+        + says
+        + rng.choice(WRITTEN)(rows)
+        + rng.choice(("\n", "\n\n"))
+        for k, (part, rows) in enumerate(typed.items(), 1)
+    )
+    attempt = read_submission(text, [question]).attempts[0]
+    for part, rows in typed.items():
+        known = attempt.answers.get(part)
+        assert known or part in attempt.unread, (part, text)
+        if known and part not in attempt.unread | attempt.doubts.keys():
+            assert [[x.text.replace("−", "-") for x in row] for row in known.rows] == rows, (part, text)
 
 
 @tries(10)

@@ -333,7 +333,8 @@ class FreeText:
 
     def _are_statements(self, lines: Sequence[Piece]) -> bool:
         """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        parted = (_SAYS.split(MARKED.sub(r"\2", line.text.strip()), maxsplit=1) for line in lines)
+        first = (line.text.strip().partition("\n")[0] for line in lines)
+        parted = (_SAYS.split(MARKED.sub(r"\2", text), maxsplit=1) for text in first)
         heads = [head.strip() for head, *row in parted if row]
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
