@@ -17,8 +17,11 @@ Sign = str | Callable[[re.Match[str]], str]
 _ENTITY = r"&(?:[A-Za-z]{2,8}|#\d{1,5}|#x[0-9A-Fa-f]{1,5});"
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 _NUMBER_BEGINS = r"(?:[\d.,√∞\uff10-\uff19]|\\(?:infty|sqrt|d?frac)|inf)"
-_VALUES = rf"(?:{_NUMBER_BEGINS}|[-+−\[({{])(?:(?![`*\"'$\n]).)*\d[,;\s/](?:(?![`*\"'$\n]).)*[\d\])}}%]"
-"""Numbers, more than one, as they stand in quotation marks, in bold or as code."""
+_VALUES = (
+    rf"(?:{_NUMBER_BEGINS}|[-+−\[({{])(?:(?![`*\"'$\n]).)*\d[,;\s/](?:(?![`*\"'$\n]).)*[\d\])}}%]"
+    r"|\[[-+−]?\d[\d.,/]{0,40}\]"
+)
+"""Numbers, more than one or one in brackets, as they stand in quotation marks, in bold or as code."""
 _JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛", "─━═-"
 """What the rules of a drawn table consist of."""
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"

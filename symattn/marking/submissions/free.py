@@ -579,9 +579,10 @@ class FreeText:
             return "", "", head
         text, further = self._to_its_bracket(head, rest)
         taken = [head, *further]
-        if not further and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
-            return "", "", head
         text, other, behind = self._apart(text)
+        alone = not further and not other
+        if alone and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
+            return "", "", head
         if text.strip(NO_WORDS):
             shape = self._shape
             text, size = shapes.without_last(text)
