@@ -178,7 +178,10 @@ def evaluated(formula, lookup=lambda name, bound: None, bound=None):
             case f.Root():
                 return sympy.sqrt(read(part.body))
             case f.Call(function=f.Name(base=function)):
-                return EXACTLY.get(function, sympy.Function(function))(*map(read, part.arguments))
+                arguments = list(map(read, part.arguments))
+                if any(isinstance(argument, list) for argument in arguments):
+                    raise NotReadError(oracles.plain(part))
+                return EXACTLY.get(function, sympy.Function(function))(*arguments)
             case f.BigSum():
                 span = range(read(part.lower), read(part.upper) + 1)
                 return sympy.Add(*(evaluated(part.body, lookup, {**bound, part.index.base: k}) for k in span))

@@ -207,7 +207,7 @@ def _whole_weights(weights: Sequence[Row], scores: Sequence[Row], softmax: Softm
     """Each row of weights over its smallest one, or rational ones over their common denominator.
 
     Others are powers b^(s−s_min), with 2 in place of e: the student who leaves e standing does the same products and
-    sums.
+    sums.  Shares of irrational scores stay as they are.
     """
     whole: list[Row] = []
     for i, row in enumerate(weights):
@@ -216,8 +216,7 @@ def _whole_weights(weights: Sequence[Row], scores: Sequence[Row], softmax: Softm
             common = math.lcm(*(x.denominator for x in rational))
             whole.append(tuple(int(x * common) for x in rational))
         else:
-            assert softmax is not None  # irrational weights come of exponentials, or were given
-            whole.append(powers(scores[i], softmax.base))
+            whole.append(powers(scores[i], softmax.base) if softmax else row)
     return whole
 
 
