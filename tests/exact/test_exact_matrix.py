@@ -56,8 +56,9 @@ def tuple_of(x):
     return tuple(map(tuple_of, x)) if getattr(x, "ndim", 0) else int(x)
 
 
-def test_entries_by_whole_numbers_of_numpy():
+def test_a_column_and_entries_by_whole_numbers_of_numpy():
     matrix = Matrix([[1, 2, 3], [4, 5, 6]])
+    assert matrix[:, 1] == (2, 5)
     assert matrix[numpy.int64(1), numpy.uint8(2)] == 6
     assert matrix[numpy.int64(1)] == (4, 5, 6)
 
