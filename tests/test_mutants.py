@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,17 @@ import symattn
 STOREYS = ("foundation", "exact", "formula", "derivation", "page", "teaching", "marking", "practice")
 
 
+@cache
+def functions_in(path):
+    return [node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.FunctionDef)]
+
+
 def is_fast(test):
     """Whether there are such tests, and one that is named is none that the fast suite leaves out."""
     path, _, name = test.partition("::")
     if not name:
         return (ROOT / path).exists()
-    functions = (node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.FunctionDef))
-    [found] = (node for node in functions if node.name == name.partition("[")[0])
+    [found] = (node for node in functions_in(path) if node.name == name.partition("[")[0])
     return not any("slow" in ast.unparse(decorator) for decorator in found.decorator_list)
 
 

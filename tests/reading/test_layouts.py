@@ -233,7 +233,7 @@ def shown(x):
     return str(x) if isinstance(x, int) else decimal_text(x, 4)
 
 
-@tries(40)
+@tries(24)
 @given(st.sampled_from(OF_MECHANISMS), st.randoms(use_true_random=False))
 def test_a_matrix_is_read_as_that_of_its_own_name_or_told(name, rng):
     """Every matrix of a sheet, each written in another manner: none is taken for another's, and none vanishes."""
