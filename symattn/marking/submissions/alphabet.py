@@ -27,9 +27,12 @@ _JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔�
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
 
 
-def _counted(ordinal: re.Match[str]) -> str:
-    """A row by its number: row 2 for the second row."""
-    return f"row {ordinal.lastindex}"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+def _row_by_number(found: re.Match[str]) -> str:
+    """Row 2 for the second row, and for the 2nd."""
+    return f"row {found[1] or _ORDINALS.index(found[2].lower()) + 1}"
 
 
 SIGNS: tuple[tuple[str, Sign], ...] = (
@@ -49,7 +52,10 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
     (r"(?m)^#[ \t]+(?=\[)", ""),  # what a program prints, as a comment
     (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", ""),  # MATLAB
-    (r"(?i)\b(?:(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th)) row(?=\s*[:=]|\s+of\s+\S+\s*[:=])", _counted),
+    (
+        rf"(?i)\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(_ORDINALS)})) row(?=\s*[:=]|\s+of\s+\S+\s*[:=])",
+        _row_by_number,
+    ),
     (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)"),
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
     (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia

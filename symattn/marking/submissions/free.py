@@ -464,7 +464,8 @@ class FreeText:
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
             shape = self.written.shape(name)
             is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
-            is_said = shape != (1, 1) or rest.startswith("[") or _IS.search(head)  # else it may be of the name
+            # One number may be of the name, but in brackets or behind a verb.
+            is_said = shape != (1, 1) or rest.startswith("[") or _ENDS_WITH_IS.search(head)
             return (name, rest) if name == behind and is_said and (is_row or self._fits(rest, name)) else (name, "")
         return (behind, rest) if behind else ("", "")
 
@@ -993,10 +994,12 @@ _ARROW = re.compile(
 )
 
 
+_IS_OR_ARE = "(?:is|are|ist|sind|est|sont|es|son)"
 _OTHER_NAME = re.compile(
     r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
     r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
-    r"(?:(\s*(?:[=:→]|[-=]>)\s*|\s+(?:(?:is|are|ist|sind|est|sont|es|son)\s+)?)(?=(?:≈\s*)?[\[({+−.\d√-])"
+    rf"(?:(\s*(?:[=:→]|[-=]>)\s*|\s+(?:{_IS_OR_ARE}\s+)?)"
+    r"(?=(?:≈\s*)?[\[({+−.\d√-])"
     r"|(\s*=\s*)(?=[^\s=][^=\[\]]{0,40}[=≈:]\s*[\[({+−.\d√-]))"
 )
 
@@ -1167,8 +1170,8 @@ def _without_marker(text: str) -> str:
 
 
 _SIGN = re.compile("[=:：≈]")
-_SAYS = re.compile(r"[=:：≈→]|[-=]>|\s(?:is|are|ist|sind|est|sont|es|son)\s")
-_IS = re.compile(r"\s(?:is|are|ist|sind|est|sont|es|son)\s*$")
+_SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{_IS_OR_ARE}\s")
+_ENDS_WITH_IS = re.compile(rf"\s{_IS_OR_ARE}\s*$")
 _BULLETS = re.compile(r"\*\*|\n\s*[-*+•>]\s")
 _BEHIND_NUMBERS, _OPERATORS = " \t\n])}%,;.✓`\"'$", "-−+*/·×⋅∘⊙@^"
 
