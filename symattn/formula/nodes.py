@@ -387,9 +387,7 @@ def is_tall(node: Formula) -> bool:
     return contains(node, Fraction, MatrixOf, BigSum)
 
 
-# One pass in front of every writer of formulas makes explicit what follows from them: brackets and signs.
-
-# --- brackets and signs, which follow from what is written ------------------------------------------------------------
+# --- brackets and signs, which follow from what is written: one pass in front of every writer ------------
 
 RELATION, SUM, NEGATIVE, PRODUCT, POWER, LABELLED, INDEXED, ATOM = range(8)
 """How tightly a node holds together, loosest first: a child looser than its place asks stands in brackets."""

@@ -122,11 +122,11 @@ def pyodide(folder: Path | None) -> dict[str, bytes]:
     files = {}
     for name, expected in HASHES.items():
         data = _fetched(name) if folder is None else _from_npm(folder, name, "pyodide", VERSION, "--pyodide")
-        files[name] = _expected(data, expected, name, folder or "its content network", f"Pyodide {VERSION}")
+        files[name] = _verified(data, expected, name, folder or "its content network", f"Pyodide {VERSION}")
     return files
 
 
-def _expected(data: bytes, digest: str, name: str, where: Path | str, package: str) -> bytes:
+def _verified(data: bytes, digest: str, name: str, where: Path | str, package: str) -> bytes:
     """The data, if it has the digest that the file of that name has in a package."""
     if sha256(data).hexdigest() != digest:
         raise InputError(f"{name} from {where} is not that of {package}, which this symattn goes with.")
@@ -341,7 +341,7 @@ def typst(folder: Path, kept: bytes = b"") -> dict[str, bytes]:
     files = {}
     for name, expected in TYPST_HASHES.items():
         data = _from_npm(folder, name, TYPST, TYPST_VERSION, "--typst")
-        files[name] = _expected(data, expected, name, folder, f"{TYPST} {TYPST_VERSION}")
+        files[name] = _verified(data, expected, name, folder, f"{TYPST} {TYPST_VERSION}")
     return {
         "teacher-typst.js": files[SCRIPT],
         "teacher-typst.bin": packed(files[WASM], kept),

@@ -760,9 +760,9 @@ class Positional(LineOp):
         """The formula of feature j with numbers for its letters: 2k becomes 2*1."""
         k, which = divmod(j, len(self.formulas))
         text = self.formulas[which]
-        for letter, known in zip(LETTERS, (position, k, self.width), strict=True):
-            text = re.sub(rf"(?<=[\d)])\s*{letter}(?![A-Za-z_])", f"*{known}", text)
-            text = re.sub(rf"(?<![A-Za-z_]){letter}(?![A-Za-z_])", str(known), text)
+        for letter, integer in zip(LETTERS, (position, k, self.width), strict=True):
+            text = re.sub(rf"(?<=[\d)])\s*{letter}(?![A-Za-z_])", f"*{integer}", text)
+            text = re.sub(rf"(?<![A-Za-z_]){letter}(?![A-Za-z_])", str(integer), text)
         return text
 
 

@@ -239,8 +239,6 @@ def _paper(exam: Exam, number: int) -> Paper:
 
 def _worksheet(path: Path) -> Papers:
     """A worksheet or key of which the recipe is at hand: made again, and the same as the one that was printed."""
-    # only worksheets have one
-
     command, named = _noted_in_notebook(path) if path.suffix.lower() == ".ipynb" else _noted_in_markdown(path)
     if not command:
         raise InputError(

@@ -80,7 +80,7 @@ UNNAMED = Submission("", ())
 
 def feedback_document(
     reports: Report | Sequence[Report],
-    found: Submission = UNNAMED,
+    submission: Submission = UNNAMED,
     *,
     of_exam: bool = False,
     exercise: bool = False,
@@ -89,19 +89,19 @@ def feedback_document(
     """What a student gets back: what was read, a sign at every entry, what to look at.
 
     Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
-    `found` says whose it is, and what was remarked on the file as a whole; a sheet `of_exam` is called a paper;
+    `submission` says whose it is, and what was remarked on the file as a whole; a sheet `of_exam` is called a paper;
     `exercise` says that there is a fresh exercise beside it; where the student is `alone`, nobody else will look at
     what is in doubt.
     """
-    document = _document(_several(reports), "student", found, of_exam, alone)
+    document = _document(_several(reports), "student", submission, of_exam, alone)
     return replace(document, blocks=(*document.blocks, paragraph(words.EXERCISE))) if exercise else document
 
 
 def marking_document(
-    reports: Report | Sequence[Report], found: Submission = UNNAMED, *, of_exam: bool = False
+    reports: Report | Sequence[Report], submission: Submission = UNNAMED, *, of_exam: bool = False
 ) -> Document:
     """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
-    return _document(_several(reports), "teacher", found, of_exam)
+    return _document(_several(reports), "teacher", submission, of_exam)
 
 
 def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
@@ -109,14 +109,14 @@ def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
 
 
 def _document(
-    reports: Sequence[Report], reader: Reader, found: Submission, of_exam: bool, alone: bool = False
+    reports: Sequence[Report], reader: Reader, submission: Submission, of_exam: bool, alone: bool = False
 ) -> Document:
     told = [ReportText(report, reader, of_exam, alone) for report in reports]
     empty = [len(told) > 1 and _was_left_empty(one) for one in told]
     written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
-    blocks = [*_head(reports, reader, found, of_exam, alone), *_legend(written)]
-    if found.remarks:
-        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, found.remarks))),)))
+    blocks = [*_head(reports, reader, submission, of_exam, alone), *_legend(written)]
+    if submission.remarks:
+        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, submission.remarks))),)))
     for position, (one, is_empty) in enumerate(zip(told, empty, strict=True), 1):
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
@@ -124,19 +124,21 @@ def _document(
         blocks += [paragraph(words.LEFT_EMPTY)] if is_empty else _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
     subtitle = reports[0].question.title if len(reports) == 1 else ""
-    return Document(title, tuple(blocks), subtitle=subtitle, sheet=found.sheet)
+    return Document(title, tuple(blocks), subtitle=subtitle, sheet=submission.sheet)
 
 
 # ------------------------------------------------------------------------------------------------ the head
 
 
-def _head(reports: Sequence[Report], reader: Reader, found: Submission, of_exam: bool, alone: bool) -> Iterator[Block]:
-    whose: list[Inlines] = [(Strong(Quoted(found.name)),)] * bool(found.name)
-    whose += [sentence("student ID {id}", id=Quoted(found.student))] * bool(found.student)
-    called = sentence("sheet {sheet}", sheet=Quoted(found.sheet))
+def _head(
+    reports: Sequence[Report], reader: Reader, submission: Submission, of_exam: bool, alone: bool
+) -> Iterator[Block]:
+    whose: list[Inlines] = [(Strong(Quoted(submission.name)),)] * bool(submission.name)
+    whose += [sentence("student ID {id}", id=Quoted(submission.student))] * bool(submission.student)
+    called = sentence("sheet {sheet}", sheet=Quoted(submission.sheet))
     if of_exam:
-        called = sentence("paper {paper}", paper=Quoted(found.sheet))
-    whose += [called] * bool(found.sheet)
+        called = sentence("paper {paper}", paper=Quoted(submission.sheet))
+    whose += [called] * bool(submission.sheet)
     yield Paragraph(_apart(whose), _total(reports, alone))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]

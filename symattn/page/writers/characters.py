@@ -240,8 +240,8 @@ def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[s
     return lines
 
 
-def picture_of_lines(lines: Sequence[str]) -> Tile:
-    """Lines of text as a picture."""
+def tile_of_lines(lines: Sequence[str]) -> Tile:
+    """Lines of text as a tile."""
     return stacked(list(map(text, lines or [""])), 0, "left")
 
 
@@ -255,15 +255,15 @@ _BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "expon
 
 def on_one_line(node: Formula) -> str:
     """A formula for a line of text: a matrix as [1 0; 0 1], a fraction with a slash."""
-    return picture_of(node, flat=True).lines[0]
+    return tile_of(node, flat=True).lines[0]
 
 
 @lru_cache(maxsize=2**13)
-def picture_of(node: Formula, flat: bool) -> Tile:
+def tile_of(node: Formula, flat: bool) -> Tile:
     """A formula as a block of characters, one line high if `flat`."""
 
     def inner(child: Formula) -> Tile:
-        return picture_of(child, flat)
+        return tile_of(child, flat)
 
     match explicit(node):
         case Number(digits):
@@ -319,12 +319,12 @@ def picture_of(node: Formula, flat: bool) -> Tile:
 
 def _part_of_fraction(node: Formula) -> Tile:
     """A numerator or a denominator: a Σ in it takes one line only."""
-    return picture_of(node, flat=not contains(node, Fraction, MatrixOf))
+    return tile_of(node, flat=not contains(node, Fraction, MatrixOf))
 
 
-def joined(pictures: Iterable[Tile], gap: str) -> Tile:
-    """Pictures in a row with a gap between."""
-    return beside(*[part for picture in pictures for part in (text(gap), picture)][1:])
+def joined(tiles: Iterable[Tile], gap: str) -> Tile:
+    """Tiles in a row with a gap between."""
+    return beside(*[part for tile in tiles for part in (text(gap), tile)][1:])
 
 
 def _name(name: Name) -> str:
@@ -373,8 +373,8 @@ def _factors(product: Product, flat: bool) -> Iterator[Tile]:
     """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
     before = EMPTY
     for i, (sign, factor) in enumerate(pieces(product, slashed=flat)):
-        picture = picture_of(factor, flat)
-        apart = before.height > 1 or picture.height > 1 or (i > 0 and run_together(*product.factors[i - 1 : i + 1]))
+        tile = tile_of(factor, flat)
+        apart = before.height > 1 or tile.height > 1 or (i > 0 and run_together(*product.factors[i - 1 : i + 1]))
         match sign:
             case "":
                 pass
@@ -384,13 +384,13 @@ def _factors(product: Product, flat: bool) -> Iterator[Tile]:
                 yield text(" · " if apart else "·")
             case _:
                 yield text(f" {sign} ")
-        yield picture
-        before = picture
+        yield tile
+        before = tile
 
 
 def _segments(node: Relation, flat: bool) -> list[Tile]:
     """What stands before the first sign, and every sign with what follows it."""
-    first, *others = (EMPTY if part == NOTHING else picture_of(part, flat) for part in node.parts)
+    first, *others = (EMPTY if part == NOTHING else tile_of(part, flat) for part in node.parts)
     return [first, *(text(f"{sign} ") + part for sign, part in zip(node.signs, others, strict=True))]
 
 
@@ -424,16 +424,16 @@ class CellRows:
 
     def framed(self, labelled: MatrixOf | AnswerGrid, bracket: Bracket, inner: Bracket = "") -> Tile:
         """In brackets, each row in `inner` ones; labels stand outside."""
-        heads = [picture_of(label, True) for label in labelled.column_labels]
+        heads = [tile_of(label, True) for label in labelled.column_labels]
         *cells, above = level([*self.cells, heads or [EMPTY] * len(self.cells[0])], self.align)
         rows = [bracketed(joined(row, self.gap), inner) for row in cells]
         body = bracketed(lines(rows, self.apart), bracket)
         edge = (body.width - rows[0].width) // 2
-        if labels := [picture_of(label, True) for label in labelled.row_labels]:
+        if labels := [tile_of(label, True) for label in labelled.row_labels]:
             margin = level([[label, row] for label, row in zip(labels, rows, strict=True)], "lc")
             body = lines([label for label, _ in margin], self.apart) + text(" ") + body
         if isinstance(labelled, AnswerGrid) and labelled.name != NOTHING:
-            body = picture_of(labelled.name, True) + text("   " if labels else " = ") + body
+            body = tile_of(labelled.name, True) + text("   " if labels else " = ") + body
         if not heads:
             return body
         over = " " * (body.width - rows[0].width - edge) + joined(above, self.gap).lines[0] + " " * edge
@@ -441,15 +441,15 @@ class CellRows:
 
 
 def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Tile:
-    picture = picture_of(node.rows[i][j], flat)
+    tile = tile_of(node.rows[i][j], flat)
     if (i, j) in node.excluded:
-        picture = text("░") + picture + text("░")
-    return picture + text(common.sign_after(node, i, j))
+        tile = text("░") + tile + text("░")
+    return tile + text(common.sign_after(node, i, j))
 
 
 def _annotated(node: Annotated, flat: bool) -> Tile:
-    body = picture_of(node.body, flat)
-    note = picture_of(node.note, flat=True)
+    body = tile_of(node.body, flat)
+    note = tile_of(node.note, flat=True)
     match node.place:
         case "under" if not flat:
             return stacked((body, note), body.baseline)
@@ -464,7 +464,7 @@ def _annotated(node: Annotated, flat: bool) -> Tile:
 def _big_sum(node: BigSum, flat: bool) -> Tile:
     index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
     below = f"{index}={lower}" if lower else index
-    body = picture_of(node.body, flat)
+    body = tile_of(node.body, flat)
     if flat:
         small = all(character in _SUBSCRIPT for character in below)
         bound = "".join(_SUBSCRIPT[character] for character in below) if small else f"_({below})"
@@ -480,7 +480,7 @@ def _cut(line: Formula) -> tuple[Tile | None, list[Tile]]:
     if isinstance(line, Relation) and line.signs:
         first, *others = _segments(line, flat=False)
         return first, others
-    return None, [picture_of(line, flat=False)]
+    return None, [tile_of(line, flat=False)]
 
 
 def _wrapped(parts: Sequence[Tile], limit: int) -> list[Tile]:
@@ -527,10 +527,10 @@ def entries(block: Entries, limit: int) -> Tile:
         rows = [[part for pair in line for part in pair] for line in common.in_lines(padded, columns)]
         levelled = level(rows, "rl" * columns)
         pairs = [[joined(pair, " ") for pair in common.in_lines(row, 2)] for row in levelled]
-        picture = spread([joined(row, "     ") for row in pairs])
-        if picture.width <= limit:
+        tile = spread([joined(row, "     ") for row in pairs])
+        if tile.width <= limit:
             break
-    return picture
+    return tile
 
 
 # --- places to write, and pictures of matrices ----------------------------------------------------------
@@ -562,14 +562,14 @@ def heat_maps(maps: HeatMaps) -> str:
     return "\n\n".join(str(beside(*row)) for row in rows)
 
 
-def _set_in(picture: Tile) -> Tile:
-    return Tile(tuple(f"    {line}" for line in picture.lines), picture.baseline)
+def _set_in(tile: Tile) -> Tile:
+    return Tile(tuple(f"    {line}" for line in tile.lines), tile.baseline)
 
 
 def _cells_of(picture: HeatMap, small: bool = False) -> Tile:
     """A picture of a matrix with a sign for each level, words between two of them."""
-    labels = [picture_of(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
-    heads = [picture_of(label, True) for label in picture.column_labels]
+    labels = [tile_of(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
+    heads = [tile_of(label, True) for label in picture.column_labels]
     words = [columns_of(common.visible(word)) + 4 for row in picture.words for word in row]
     wide = max([2 if small else 6, *words, *(head.width + 2 for head in heads)])
     columns = len(picture.levels[0]) if picture.levels else 0
@@ -584,7 +584,7 @@ def _cells_of(picture: HeatMap, small: bool = False) -> Tile:
     rules = [rule(*"┌┬┐"), *[rule(*"├┼┤")] * (len(rows) - 1), rule(*"└┴┘")]
     lines = [line for pair in zip(rules, rows, strict=False) for line in pair]
     margin = [EMPTY, *(part for label in labels for part in (label, EMPTY))]
-    drawn = stacked(margin, 0, "left") + text(" ") + picture_of_lines([*lines, rules[-1]])
+    drawn = stacked(margin, 0, "left") + text(" ") + tile_of_lines([*lines, rules[-1]])
     if heads:
         over = " " + " ".join(centre(head.lines[0], wide) for head in heads) + " "
         drawn = stacked([text(over), drawn], 0, "right")

@@ -68,12 +68,12 @@ from symattn.page.writers.characters import (
     heat_map,
     heat_maps,
     joined,
-    picture_of,
-    picture_of_lines,
     place,
     plain,
     spread,
     text,
+    tile_of,
+    tile_of_lines,
     wrapped,
 )
 from symattn.page.writers.common import visible
@@ -219,7 +219,7 @@ def _table(table: Table, width: int) -> str:
     after_row = ";\N{NO-BREAK SPACE}"
     rows = [[plain(cell).replace(after_row, "; ") for cell in row] for row in (table.header, *table.rows)]
     widths = _column_widths(list(zip(*rows, strict=True)), width - 3 * (len(table.header) - 1))
-    cells = [[picture_of_lines(wrapped(*cell)) for cell in zip(row, widths, strict=True)] for row in rows]
+    cells = [[tile_of_lines(wrapped(*cell)) for cell in zip(row, widths, strict=True)] for row in rows]
     padded = ([text(" " * wide) for wide in widths], *cells)  # so that a column is as wide as it may be
     _, head, *body = [joined(row, "   ") for row in draw.level(padded, "l")]
     return str(draw.stacked([head, text("─" * head.width), *([draw.lines(body)] if body else [])], 0, "left"))
@@ -244,12 +244,12 @@ def _scheme(block: Falk, width: int) -> str:
     if isinstance(inside, AnswerGrid):
         if inside.row_labels or inside.column_labels:
             return _one_below_the_other(common.one_after_another(block), width)
-        gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + picture_of(inside.name, True)
+        gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + tile_of(inside.name, True)
         bracket: Bracket = "["
     else:
         gap, apart, name, bracket = "  ", False, EMPTY, inside.bracket
     beside_it, over_it, product = (
-        [[picture_of(cell, True) for cell in row] for row in rows]
+        [[tile_of(cell, True) for cell in row] for row in rows]
         for rows in (block.left.rows, block.above.rows, block.product)
     )
     levelled = draw.level([*over_it, *product], "c" if apart else "r")
@@ -257,7 +257,7 @@ def _scheme(block: Falk, width: int) -> str:
     top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
     bottom = _framed_rows(levelled[split:], bracket, gap, apart) + name
     left = _framed_rows(draw.level(beside_it, "c" if apart else "r"), block.left.bracket, gap, apart)
-    names = [picture_of(shown, True) + text(" ") for shown in block.names] or [EMPTY, EMPTY]
+    names = [tile_of(shown, True) + text(" ") for shown in block.names] or [EMPTY, EMPTY]
     left = names[0] + left + text("  ")
     corner = text(draw.right(names[1].lines[0], left.width))
     scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
@@ -306,7 +306,7 @@ def _columns(block: Columns, width: int) -> str:
 
 def _side(blocks: Sequence[Block], width: int) -> Tile:
     """Blocks one after another as a picture."""
-    return picture_of_lines(_one_below_the_other(blocks, width).split("\n"))
+    return tile_of_lines(_one_below_the_other(blocks, width).split("\n"))
 
 
 # --- places to write and to tick ----------------------------------------------------------------------
@@ -320,7 +320,7 @@ def _grid(grid: AnswerGrid) -> Tile:
 def _boxes(grid: AnswerGrid) -> list[list[Tile]]:
     """Its cells: places to write, or what stands there already."""
     return [
-        [text("☐") if grid.shade and isinstance(cell, Blank) else picture_of(cell, True) for cell in row]
+        [text("☐") if grid.shade and isinstance(cell, Blank) else tile_of(cell, True) for cell in row]
         for row in grid.cells
     ]
 
@@ -349,7 +349,7 @@ def _choices(block: Choices, width: int) -> str:
             for mark, item in zip(marks, block.items, strict=True)
         )
     pictures = [
-        text(f"{mark:{widest}}  ") + beside(*map(_inline_picture, spans(item)))
+        text(f"{mark:{widest}}  ") + beside(*map(_inline_tile, spans(item)))
         for mark, item in zip(marks, block.items, strict=True)
     ]
     wide = max(picture.width for picture in pictures) + 5
@@ -360,5 +360,5 @@ def _choices(block: Choices, width: int) -> str:
     return _indented(spread([joined(row, "     ") for row in rows]), 2)
 
 
-def _inline_picture(inline: Span) -> Tile:
-    return picture_of(inline.formula, False) if isinstance(inline, Math) else text(plain((inline,)))
+def _inline_tile(inline: Span) -> Tile:
+    return tile_of(inline.formula, False) if isinstance(inline, Math) else text(plain((inline,)))
