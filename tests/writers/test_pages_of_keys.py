@@ -324,9 +324,10 @@ def test_as_many_of_the_last_questions_as_are_asked_for_stand_on_one_page(questi
     assert "line 11" in last
 
 
+@pytest.mark.parametrize("below", ["", "\n#scale(93%, reflow: true)[A last line, a little smaller.]"])
 @pytest.mark.parametrize("count", [30, 45, 70])
-def test_what_the_bytes_of_a_pdf_say_of_its_pages_is_so(count):
-    pdf, page = plain(_of_headings(count)), Page(Look())
+def test_what_the_bytes_of_a_pdf_say_of_its_pages_is_so(count, below):
+    pdf, page = COMPILER.compile((typst.write(_of_headings(count)) + below).encode()), Page(Look())
     found, laid_out = pages(pdf), LaidOut(pdf)
     lowest = [min(y for _, y, size in ink(one) if size and y > page.bottom) for one in found]
     used = sum(page.paper_height - page.top - y for y in lowest)

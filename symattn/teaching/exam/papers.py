@@ -409,8 +409,10 @@ def of_paper(what: str, sheet: str) -> Message:
     return message("{document}, paper {paper}", document=what, paper=Quoted(sheet))
 
 
-def _for_marking(spec: ExamSpec, subtitle: str, blocks: tuple[Block, ...], sheet: str = "") -> Document:
-    return Document(Quoted(spec.title), blocks, subtitle=subtitle, sheet=sheet, look=_for_teachers(spec))
+def _for_marking(spec: ExamSpec, subtitle: Message | str, blocks: tuple[Block, ...], sheet: str = "") -> Document:
+    """A page for those who mark: nothing is written into it, so that its lines are as close as a worksheet's key's."""
+    look = _for_teachers(spec)
+    return Document(Quoted(spec.title), blocks, subtitle=subtitle, sheet=sheet, solutions="key", look=look)
 
 
 def answers_alone(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
@@ -523,7 +525,7 @@ def overview(
             )
             blocks.append(paragraph(said))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
-    return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
+    return _for_marking(spec, subtitle, tuple(blocks))
 
 
 def _effort(ids: Sequence[str], papers: Sequence[Sequence[Question]], pages: Mapping[int, int]) -> Iterator[Block]:
