@@ -155,7 +155,7 @@ def _markdown(page: str) -> str:
 def _told(told: ReportText, part: str) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
     here = [event for event in told.report.events if event.part == part]
-    places = not isinstance(told.asked(part), TICKED)
+    places = not isinstance(told.of(part).answer, TICKED)
     said = [told.mistake(event) if places else told.says(event) for event in here]
     yield from map(Paragraph, filter(None, said))
     verdicts = told.report.of(part).values()
@@ -185,7 +185,7 @@ Cell = tuple[int, int]
 def hint(report: Report, part: Part, cell: Cell, level: int) -> tuple[list[Block], int]:
     """What is told of an entry (from 0) at a level, from 1: everything up to it; and how many levels there are."""
     told = ReportText(report, "student")
-    asked, named = asked_step(report.question, part), told.wording(part.name)
+    asked, named = asked_step(report.question, part), told.of(part.name).wording
     d = report.own.get(part.name, asked[0] if asked else None)
     step = next((line for line in d if asked and line.name == asked[1]), None) if d else None
     if d is None or named is None or step is None or not _within(step, cell):
@@ -258,7 +258,7 @@ def _empty(told: ReportText, step: Step) -> str:
     """A line that the step is made of, which was asked for and is still empty; "" if there is none."""
     asked = {part.answer.step: part.name for part in told.report.question.parts if isinstance(part.answer, StepAnswer)}
     for operand in step.operands:
-        said = told.said(asked[operand.name]) if operand.name in asked else Grid(())
+        said = told.of(asked[operand.name]).said if operand.name in asked else Grid(())
         if said is None or (operand.name in asked and isinstance(said, Grid) and said.empty):
             return operand.name
     return ""

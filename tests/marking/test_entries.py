@@ -119,6 +119,19 @@ def test_a_copied_matrix_is_copied_with_its_mistakes(question):
     assert [e.candidates[0].id for r in marked(entered([question], "S'=S")).reports for e in r.events] == ["C1"]
 
 
+def test_a_copy_of_a_matrix_of_another_shape_has_that_shape(question):
+    paper = entered([question], "S'=S; S=[[1,2],[3,4]]")
+    assert boxes(paper, "S'") == boxes(paper, "S") == [["1", "2"], ["3", "4"]]
+
+
+def test_of_a_refused_statement_nothing_is_kept(question):
+    paper = entered([question])
+    with refused_saying("is 'x'"):
+        paper.say("S=[[1,2,3],[4,x,6],[7,8,9]]")
+    paper.say("S=[[9,2,3],[4,5,6],[7,8,9]]")
+    assert boxes(paper, "S")[0][0] == "9"
+
+
 def test_whole_parts_are_blank(question):
     full = {"S": 5, "S'": 2, "A": 4, "Z": 4}
     for step, worth in full.items():

@@ -198,7 +198,7 @@ def test_lines_and_what_is_taken_off_add_up_to_the_total():
         told = ReportText(case.report, "student")
         if marks := [text for _, text in told.marks()]:
             numbers = [int(text.partition("/")[0].replace("−", "-")) for text in marks if "?" not in text]
-            other = sum(g.given for g in case.report.marks if case.report.question and told.step(g.parts[0]) is None)
+            other = sum(g.given for g in case.report.marks if case.report.question and told.of(g.parts[0]).step is None)
             assert max(0, sum(numbers) + other) == case.report.total, name
     misread = CASES["06-misread"].report
     assert [text for _, text in ReportText(misread, "student").marks()][-1] == "−1"

@@ -69,29 +69,6 @@ class Level(IntEnum):
     PAPER, QUESTION, ANSWER, ROW, BOX = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One of the three words."""
-
-    word: str
-
-    def __str__(self) -> str:
-        return self.word
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """What stands in the same box of another matrix."""
-
-    source: str
-
-    def __str__(self) -> str:
-        return self.source
-
-
-Said = str | Word | Copied
-
-
 @dataclass(frozen=True, eq=False)
 class Place:
     """One thing that is written: a matrix in boxes, those of `boxes` being asked for, or an answer of another kind.
@@ -118,9 +95,25 @@ class Place:
     def shape(self) -> Box:
         return self.key.shape if self.key is not None else (1, 1)
 
-    def called(self, sign: str, fold: bool) -> bool:
+    def called(self, sign: str, fold: bool = False) -> bool:
         """Whether it may be called so; in any case, if `fold`."""
         return any(sign.casefold() == own.casefold() if fold else sign == own for own in self.shown | self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a box: one of the three words, what was typed, or that it is copied from another matrix.
+
+    `source` is that matrix where it is written on the paper too; else it is given, and `text` is its name.
+    """
+
+    text: str
+    word: bool = False
+    copied: bool = False
+    source: Place | None = None
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -133,10 +126,17 @@ class Target:
     column: int = 0
     question: int = 0
 
+    def covers(self, place: Place, box: Box) -> bool:
+        """Whether a statement about it is about a box of a place."""
+        if self.place is None:
+            return self.level is Level.PAPER or place.question == self.question
+        in_row = self.level < Level.ROW or box[0] == self.row
+        return self.place is place and in_row and (self.level < Level.BOX or box[1] == self.column)
+
     def __str__(self) -> str:
         """A name that can be taken in one way only."""
         if self.place is None:
-            return f"Q{self.question + 1}"
+            return f"Q{self.question + 1}" if self.level is Level.QUESTION else "the rest"
         indices = {Level.BOX: f"[{self.row + 1},{self.column + 1}]", Level.ROW: f"[{self.row + 1}]"}
         return self.place.name + indices.get(self.level, "")
 
@@ -175,7 +175,7 @@ class Entered:
         self.decimal_mark = decimal_mark
         self.places = [place for number, question in enumerate(questions) for place in _places(number, question)]
         self._said: dict[tuple[Place, Box], tuple[Level, Said]] = {}
-        self._whole: dict[Place, tuple[tuple[str, ...], ...]] = {}  # matrices of another shape
+        self._whole: dict[Place, list[list[str]]] = {}  # matrices of another shape
         for place in self.places:
             if place.key is not None and any(has_symbols(x) and not _readable(x) for x in place.key):
                 raise InputError(
@@ -190,7 +190,7 @@ class Entered:
         wrong = list[str]()
         for statement in _statements(text):
             try:
-                self._say(statement)
+                self._say(" ".join(statement.split()))
             except InputError as error:
                 wrong.append(str(error))
         if wrong:
@@ -203,12 +203,12 @@ class Entered:
             raise InputError(f"the rest is {word!r}; {offered(word, (KEY, BLANK, FOLLOWS), 'one of {} was expected')}")
         if self._wrong and chosen == KEY:
             raise InputError("the rest cannot be as in the key and as somebody with a misconception has it.")
-        self._set(Target(Level.PAPER), Word(chosen))
+        self._set(Target(Level.PAPER), Said(chosen, word=True))
 
     @property
     def unsaid(self) -> int:
         """How many boxes nothing at all was said about."""
-        return sum((place, box) not in self._said for place in self.places for box in place.boxes)
+        return self.boxes - len(self._said)
 
     @property
     def misshapen(self) -> list[str]:
@@ -220,112 +220,100 @@ class Entered:
         return sum(len(place.boxes) for place in self.places)
 
     def _say(self, statement: str) -> None:
-        bare = " ".join(statement.split())
-        if bare.casefold() in WORDS:
-            return self.rest(bare)
-        if first := _WORD_FIRST.fullmatch(bare):
+        if statement.casefold() in WORDS:
+            self.rest(statement)
+        elif first := _WORD_FIRST.fullmatch(statement):
             for target in self._listed(first[2]):
-                self._set(target, Word(WORDS[first[1].casefold()]))
-            return None
-        if found := _ASSIGNED.fullmatch(bare):
-            return self.put(found[1], found[2])
-        if self._as_misconception(bare):
-            return None
-        try:
-            target = self.target(bare)
-        except InputError:
-            names = [*(place.name for place in self.places), *misconceptions()]
-            nearest = offered(bare, names, "S12=3, S'=S, blank: A or the like was expected")
-            raise InputError(f"{bare!r} says nothing; {nearest}") from None
-        raise InputError(f"{bare!r} names {target} and does not say what stands there; {bare}=… was expected.")
+                self._set(target, Said(WORDS[first[1].casefold()], word=True))
+        elif found := _ASSIGNED.fullmatch(statement):
+            self.put(found[1], found[2])
+        elif not self._as_misconception(statement):
+            try:
+                target = self.target(statement)
+            except InputError:
+                names = [*(place.name for place in self.places), *misconceptions()]
+                nearest = offered(statement, names, "S12=3, S'=S, blank: A or the like was expected")
+                raise InputError(f"{statement!r} says nothing; {nearest}") from None
+            raise InputError(
+                f"{statement!r} names {target} and does not say what stands there; {statement}=… was expected."
+            )
 
     def put(self, name: str, text: str) -> None:
         """What stands in a box, a row or a whole matrix of that name."""
+        text = text.strip()
         tokens = self._tokens(name)
         for place in tokens:  # S' = S of a sheet that goes token by token: S'.1 = S.1 and so on
-            source = f"{text.strip()}.{place.name.partition('.')[2]}"
+            source = f"{text}.{place.name.partition('.')[2]}"
             known = any(other.name == source for other in self.places)
-            if not known and text.strip().casefold() not in WORDS:
+            if not known and text.casefold() not in WORDS:
                 raise InputError(f"{name} goes token by token here; {', '.join(p.name for p in tokens)} were expected.")
             self._put(Target(Level.ANSWER, place), source if known else text)
         if not tokens:
             self._put(self.target(name), text)
 
-    def _tokens(self, name: str) -> list[Place]:
-        """The places of all tokens for a step that is asked token by token, by the name of the whole: A."""
-        number, bare = self._question(name)
-        places = [place for place in self.places if number in (None, place.question)]
-        if any(place.called(normal(bare), fold=False) for place in places):
-            return []
-        return [place for place in places if "." in place.name and normal(place.name.partition(".")[0]) == normal(bare)]
-
     def _put(self, target: Target, text: str) -> None:
-        """A text for a target, taken apart into its boxes."""
-        place, text = target.place, text.strip()
+        """A text for a target: a word or the name of a matrix for all of it, or else a text for each of its boxes."""
+        place = target.place
         if not text:
             raise InputError(f"nothing stands behind {target}; a value, or blank, was expected.")
         if word := WORDS.get(text.casefold(), BLANK if entry(text, self.decimal_mark).blank else ""):
-            return self._set(target, Word(word))
-        if place is None:
+            self._set(target, Said(word, word=True))
+        elif place is None:
             raise InputError(
                 f"{target} is question {target.question + 1} and was given {text!r}; key, blank or follows was expected"
                 f"{self._row_instead(target)}."
             )
-        if place.key is None:
+        elif place.key is None:
             self._check_text(place, text)
-            return self._set(target, text)
-        rows, columns = place.shape
-        if target.level is Level.BOX:
-            return self._set(target, self._number(target, text))
-        if target.level is Level.ROW:
-            asked = [j for j in range(columns) if (target.row, j) in place.boxes]
-            for j, cell in zip(asked, _cells(text, len(asked), target), strict=True):
-                at = replace(target, level=Level.BOX, column=j)
-                self._set_box(place, (target.row, j), Level.ROW, self._number(at, cell), at)
-            return None
-        if source := self._source(place, text):
-            return self._set(target, Copied(source))
-        if 1 in place.shape and "[" not in text:
-            line = _cells(text, rows * columns, target)
-            cells: Sequence[Sequence[str]] = [line] if rows == 1 else [[cell] for cell in line]
+            self._set(target, Said(text))
+        elif target.level is Level.ANSWER and (copied := self._source(place, text)):
+            self._set(target, copied)
         else:
-            matrix = read_matrix(text, place.shape)
-            if matrix is None or matrix.name or (len(matrix.rows) == len(matrix.rows[0]) == 1 and "[" not in text):
-                names = ", ".join(other.name for other in self.places if other.key is not None and other is not place)
-                raise InputError(
-                    f"{target} is {text!r}; a matrix such as [[1, 2], [3, 4]], another one's name ({names}), key, "
-                    "blank or follows was expected."
-                )
-            cells = [[f"({matrix.factor})*({x})" if matrix.factor else x for x in row] for row in matrix.rows]
-        if (len(cells), len(cells[0])) != place.shape:
-            if any(level >= Level.ANSWER for (other, _), (level, _) in self._said.items() if other is place):
-                raise InputError(
-                    f"two things are said of {target}: {_size((len(cells), len(cells[0])))} boxes and others."
-                )
-            self._forget()
-            self._whole[place] = tuple(tuple(self._text(target, x) for x in row) for row in cells)
-            return self._set(target, Word(BLANK))
-        for i, row in enumerate(cells):
-            for j, cell in enumerate(row):
-                at = Target(Level.BOX, place, i, j)
-                if (i, j) in place.boxes:
-                    self._set_box(place, (i, j), Level.ANSWER, self._number(at, cell), at)
-        return None
+            self._put_cells(target, place, text)
+
+    def _put_cells(self, target: Target, place: Place, text: str) -> None:
+        """Numbers for the boxes of a target; all of a matrix may have another shape."""
+        if target.level is Level.BOX:
+            cells = {(target.row, target.column): text}
+        elif target.level is Level.ROW:
+            asked = [box for box in place.boxes if target.covers(place, box)]
+            cells = dict(zip(asked, _cells(text, len(asked), target), strict=True))
+        else:
+            rows = self._rows(target, place, text)
+            if (shape := (len(rows), len(rows[0]))) != place.shape:
+                if any(level >= Level.ANSWER for (other, _), (level, _) in self._said.items() if other is place):
+                    raise InputError(f"two things are said of {target}: {_size(shape)} boxes and others.")
+                numbers = [[self._number(target, x) for x in row] for row in rows]
+                self._set(target, Said(BLANK, word=True))
+                self._whole[place] = [["" if x.word else x.text for x in row] for row in numbers]
+                return
+            cells = {(i, j): cell for i, row in enumerate(rows) for j, cell in enumerate(row) if (i, j) in place.boxes}
+        said = {Target(Level.BOX, place, *box): cell for box, cell in cells.items()}
+        for at, number in {at: self._number(at, cell) for at, cell in said.items()}.items():
+            self._set(at, number, target.level)
+
+    def _rows(self, target: Target, place: Place, text: str) -> Sequence[Sequence[str]]:
+        """What was typed for a whole matrix, row by row; of a matrix that is one line, its values alone will do."""
+        if 1 in place.shape and "[" not in text:
+            line = _cells(text, place.shape[0] * place.shape[1], target)
+            return [line] if place.shape[0] == 1 else [[cell] for cell in line]
+        matrix = read_matrix(text, place.shape)
+        if matrix is None or matrix.name or (len(matrix.rows) == len(matrix.rows[0]) == 1 and "[" not in text):
+            names = ", ".join(other.name for other in self.places if other.key is not None and other is not place)
+            raise InputError(
+                f"{target} is {text!r}; a matrix such as [[1, 2], [3, 4]], another one's name ({names}), key, "
+                "blank or follows was expected."
+            )
+        return [[f"({matrix.factor})*({x})" if matrix.factor else x for x in row] for row in matrix.rows]
 
     def _number(self, target: Target, text: str) -> Said:
         """A number as it was typed; `InputError` if it is none."""
         place = target.place
         symbols = place is not None and place.key is not None and any(map(has_symbols, place.key))
         found = entry(text, self.decimal_mark, symbols=symbols)
-        if found.blank:
-            return Word(BLANK)
         if found.complaint:
             raise InputError(f"{target} is {text!r}: {found.complaint}")
-        return text
-
-    def _text(self, target: Target, text: str) -> str:
-        said = self._number(target, text)
-        return said if isinstance(said, str) else ""
+        return Said(BLANK, word=True) if found.blank else Said(text)
 
     def _check_text(self, place: Place, text: str) -> None:
         """`InputError` if an answer that is no matrix cannot be read as its part asks."""
@@ -339,76 +327,64 @@ class Entered:
         for remark in written.attempt(self.decimal_mark).remarks:
             raise InputError(f"{place.name}: {remark.says}")
 
-    def _source(self, place: Place, text: str) -> str:
+    def _source(self, place: Place, text: str) -> Said | None:
         """The matrix that was copied, if a text is the name of one before this one."""
         others = [other for other in self.places if other.question == place.question and other.key is not None]
         sign = normal(text)
-        found = next((other for other in others if sign and other.called(sign, fold=False)), None)
+        source = next((other for other in others if sign and other.called(sign)), None)
         given = place.derivation.givens.get(text) if place.derivation else None
-        shape = found.shape if found else given.shape if given is not None else None
-        if shape is None:
-            return ""
-        name = found.name if found else text
-        if found is not None and others.index(found) >= others.index(place):
+        if source is None and given is None:
+            return None
+        name, shape = (source.name, source.shape) if source else (text, given.shape if given is not None else ())
+        if source and others.index(source) >= others.index(place):
             raise InputError(f"{place.name} = {text}: only an earlier line can be copied, and {name} is not one.")
         if shape != place.shape:
             raise InputError(
                 f"{place.name} = {text}: {place.name} has {_size(place.shape)} boxes and {name} {_size(shape)}; type "
                 "the matrix itself."
             )
-        return name
+        return Said(name, copied=True, source=source)
 
-    def _set(self, target: Target, said: Said) -> None:
-        """For every box of a target."""
-        if target.place and target.level >= Level.ROW:
-            columns = [target.column] if target.level is Level.BOX else range(target.place.shape[1])
-            asked = [(target.row, j) for j in columns if (target.row, j) in target.place.boxes]
-            for box in asked or [(target.row, target.column)]:
-                self._set_box(target.place, box, target.level, said, target)
-            return
-        for place in self.places if target.place is None else [target.place]:
-            if target.level is Level.QUESTION and place.question != target.question:
-                continue
-            for box in place.boxes:
-                self._set_box(place, box, target.level, said, target)
-
-    def _set_box(self, place: Place, box: Box, level: Level, said: Said, target: Target) -> None:
-        if box not in place.boxes:
+    def _set(self, target: Target, said: Said, level: Level | None = None) -> None:
+        """For every box of a target; `level` is that of the statement, if that is about more."""
+        level = target.level if level is None else level
+        found = [(place, box) for place in self.places for box in place.boxes if target.covers(place, box)]
+        if not found and target.level >= Level.ROW:
             raise InputError(f"{target} is printed on the paper; nothing is written there.")
-        if place in self._whole and level > Level.ANSWER:
-            raise InputError(f"{place.name} has another shape, so {target} cannot be told apart.")
-        before = self._said.get((place, box))
-        if before and before[0] == level and before[1] != said:
-            what = "the rest" if level is Level.PAPER else str(target)
-            raise InputError(f"two things are said of {what}: {before[1]} and {said}.")
-        if before is None or before[0] <= level:
-            self._forget()
-            self._said[place, box] = level, said
+        for place, box in found:
+            if place in self._whole and level > Level.ANSWER:
+                raise InputError(f"{place.name} has another shape, so {target} cannot be told apart.")
+            before, former = self._said.get((place, box), (Level.PAPER, said))
+            if before == level and former != said:
+                raise InputError(f"two things are said of {target}: {former} and {said}.")
+            if before <= level:
+                self._said[place, box] = level, said
+        self._forget()
 
     def _as_misconception(self, text: str) -> bool:
         """Whether a statement is a misconception; everything from its step on is then as somebody with it has it."""
         number, rest = self._question(text)
-        known = {id.casefold(): one for id, one in misconceptions().items()}
-        if (chosen := known.get(rest.casefold())) is None:
+        chosen = {id.casefold(): one for id, one in misconceptions().items()}.get(rest.casefold())
+        if chosen is None:
             return False
-        where = {p.question for p in self.places if p.derivation and number in (None, p.question)}
+        derived = [place for place in self.places if place.derivation]
         found = {}
-        for q in sorted(where):
-            d = self._wrong.get(q) or next(p.derivation for p in self.places if p.question == q and p.derivation)
-            if (wrong := chosen.on(d)) is not None and not wrong.stopped and wrong.first is not None:
-                found[q] = wrong.derivation
-                own = [p for p in self.places if p.question == q and p.derivation]
-                if odd := next((p for p in own if p.step not in wrong.derivation), None):
-                    raise InputError(f"{chosen.id} cannot be entered where {odd.name} is asked; type what was written.")
+        for q in sorted({place.question for place in derived if number in (None, place.question)}):
+            own = [place for place in derived if place.question == q]
+            d = self._wrong.get(q) or own[0].derivation
+            wrong = chosen.on(d) if d else None
+            if wrong is None or wrong.stopped or wrong.first is None:
+                continue
+            if odd := next((place for place in own if place.step not in wrong.derivation), None):
+                raise InputError(f"{chosen.id} cannot be entered where {odd.name} is asked; type what was written.")
+            found[q] = wrong.derivation
         if not found:
-            first = next((p.derivation for p in self.places if p.derivation), Derivation({}))
-            lies = first.orientation
-            named = typed_in(chosen.called(lies), lies)
-            raise InputError(f"{chosen.id} ({named}) has no place on this paper.")
+            lies = next((p.derivation.orientation for p in derived if p.derivation), Derivation({}).orientation)
+            raise InputError(f"{chosen.id} ({typed_in(chosen.called(lies), lies)}) has no place on this paper.")
         if len(found) > 1:
             named = " or ".join(f"Q{q + 1} {chosen.id}" for q in found)
             raise InputError(f"{chosen.id} has a place in several questions; {named} was expected.")
-        if (Level.PAPER, Word(KEY)) in self._said.values():
+        if (Level.PAPER, Said(KEY, word=True)) in self._said.values():
             raise InputError(f"the rest cannot be as in the key and as somebody with {chosen.id} has it.")
         self._forget()
         self._wrong |= found
@@ -420,24 +396,21 @@ class Entered:
         """What a name means; `InputError` if it means nothing here, or several things."""
         if (whole := self._numbered(name)) is not None:
             return whole
-        number, bare = self._question(name)
-        places = [place for place in self.places if number in (None, place.question)]
+        bare, places = self._among(name)
         shown = " ".join(name.split())
-        found: list[Target] = []
         outside: list[str] = []
-        for fold in (False, True):
-            found = found or list(dict.fromkeys(_meanings(bare, places, fold, outside)))
-        if len(found) > 1:  # row 3 of Z is Z.3, where both are asked
+        found = _meanings(bare, places, False, outside) or _meanings(bare, places, True, outside)
+        if len(found) == 1:
+            return found[0]
+        if found:
             together = [target for target in found if target.place and "." not in target.place.name]
-            if len(together) == 1:
+            if len(together) == 1:  # row 3 of Z is Z.3, where both are asked
                 return together[0]
             several = " or ".join(self._in_question(target) for target in found[:3])
             raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
-        if not found:
-            boxes = ", ".join(self._in_question(Target(Level.ANSWER, place), place.name) for place in places)
-            nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
-            raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
-        return found[0]
+        boxes = ", ".join(self._in_question(Target(Level.ANSWER, place)) for place in places)
+        nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
+        raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
 
     def _numbered(self, name: str) -> Target | None:
         """The question that a name such as Q4 means, where there are several; None for any other name.
@@ -450,7 +423,7 @@ class Entered:
         whole = Target(Level.QUESTION, question=int(found[1]) - 1)
         if 0 <= whole.question < len(self.questions):
             return whole
-        if any(target.level is Level.BOX for target in _meanings(name, self.places, False, [])):
+        if any(target.level is Level.BOX for target in _meanings(name, self.places)):
             return None
         raise InputError(
             f"there is no question {found[1]}; the paper has {len(self.questions)}{self._row_instead(whole)}."
@@ -458,9 +431,9 @@ class Entered:
 
     def _row_instead(self, whole: Target) -> str:
         """How to name the rows and boxes that a question's name could be taken for."""
-        other = list(dict.fromkeys(_meanings(str(whole), self.places, False, [])))
         what = {Level.ROW: "row", Level.BOX: "box"}
-        return "".join(f"; the {what[one.level]} of that name is {self._in_question(one)}" for one in other[:2])
+        other = _meanings(str(whole), self.places)[:2]
+        return "".join(f"; the {what[one.level]} of that name is {self._in_question(one)}" for one in other)
 
     def name(self, target: Target) -> str:
         """The shortest name of a target that means nothing else."""
@@ -481,13 +454,26 @@ class Entered:
 
     def _question(self, name: str) -> tuple[int | None, str]:
         """The question that stands before a name, from 0, and the name: Q2 S12."""
-        found = _QUESTION.match(name.strip()) if len(self.questions) > 1 else None
+        name = name.strip()
+        found = _QUESTION.match(name) if len(self.questions) > 1 else None
         if found is None:
-            return None, name.strip()
-        number = int(found[1]) - 1
-        if not 0 <= number < len(self.questions):
-            raise InputError(f"there is no question {number + 1}; the paper has {len(self.questions)}.")
-        return number, name.strip()[found.end() :]
+            return None, name
+        if not 0 < int(found[1]) <= len(self.questions):
+            raise InputError(f"there is no question {int(found[1])}; the paper has {len(self.questions)}.")
+        return int(found[1]) - 1, name[found.end() :]
+
+    def _among(self, name: str) -> tuple[str, list[Place]]:
+        """A name without the question before it, and the places that it may be of."""
+        number, bare = self._question(name)
+        return bare, [place for place in self.places if number in (None, place.question)]
+
+    def _tokens(self, name: str) -> list[Place]:
+        """The places of all tokens for a step that is asked token by token, by the name of the whole: A."""
+        bare, places = self._among(name)
+        sign = normal(bare)
+        if any(place.called(sign) for place in places):
+            return []
+        return [place for place in places if "." in place.name and normal(place.name.partition(".")[0]) == sign]
 
     def _listed(self, text: str) -> Iterator[Target]:
         """The targets of a list: A Z, or A, Q2 Z."""
@@ -496,26 +482,20 @@ class Entered:
             word = words.pop(0)
             first = word.strip(",;")
             if words and word == first and len(self.questions) > 1 and _QUESTION_ALONE.fullmatch(first):
-                second = words[0].strip(",;")
-                if not _QUESTION_ALONE.fullmatch(second):
+                both = f"{first} {words[0].strip(',;')}"
+                if not _QUESTION_ALONE.fullmatch(words[0].strip(",;")):
                     words.pop(0)
-                    yield self.target(f"{first} {second}")
+                    yield self.target(both)
                     continue
-                self._check_apart(first, second)
+                for target in _meanings(*self._among(both)):
+                    raise InputError(
+                        f"{both} can be taken in two ways; {self._in_question(target)}, or "
+                        f"{both.replace(' ', ', ')} for the two questions, was expected."
+                    )
             if tokens := self._tokens(first):
                 yield from (Target(Level.ANSWER, place) for place in tokens)
             elif first and first != "and":
                 yield self.target(first)
-
-    def _check_apart(self, first: str, second: str) -> None:
-        """`InputError` if two questions in a list could also be a row in one of them: Q1 Q4."""
-        number, bare = self._question(f"{first} {second}")
-        places = [place for place in self.places if place.question == number]
-        for target in _meanings(bare, places, False, []):
-            raise InputError(
-                f"{first} {second} can be taken in two ways; {self._in_question(target)}, or {first}, {second} for the "
-                "two questions, was expected."
-            )
 
     # -- what stands on the paper
 
@@ -526,8 +506,8 @@ class Entered:
         by_derivation: dict[int, list[Place]] = {}
         for place in self.places:
             if place.key is None:
-                said = self._said.get((place, (0, 0)), (Level.PAPER, None))[1]
-                text = said if isinstance(said, str) else "" if said == Word(BLANK) else place.text
+                said = self._about(place, (0, 0))
+                text = said.text if said and not said.word else "" if said == Said(BLANK, word=True) else place.text
                 found[place] = _Filled([[text]])
             else:
                 by_derivation.setdefault(id(place.derivation or place), []).append(place)
@@ -535,71 +515,74 @@ class Entered:
             self._follow(places, found)
         return found
 
+    def _about(self, place: Place, box: Box) -> Said | None:
+        """What is said of a box, if anything."""
+        return self._said[place, box][1] if (place, box) in self._said else None
+
     def _forget(self) -> None:
         vars(self).pop("_filled", None)
 
     def _follow(self, places: Sequence[Place], found: dict[Place, _Filled]) -> None:
         """The matrices of one derivation, each worked out from those before as they stand on the paper."""
         d = places[0].derivation
-        base = self._wrong.get(places[0].question, d) if d else None
+        base = current = self._wrong.get(places[0].question, d) if d else None
         lines: dict[str, Matrix] = {}
-        current = base
         for place in places:
-            key = place.key
-            assert key is not None
-            right = _laid(base, place) or key
+            assert place.key is not None
+            right = _laid(base, place) or place.key
             follows = _laid(current, place) or right
-            filled = self._fill(place, right, follows, found)
-            found[place] = filled
+            found[place] = filled = self._fill(place, place.key, right, follows, found)
             assert filled.values is not None
             differs = any(x is not y for x, y in zip(filled.values, follows, strict=True))
-            if base is not None and differs and place.step in base and base.value(place.step).shape == key.shape:
+            if base is not None and differs and place.step in base and base.value(place.step).shape == place.shape:
                 lines[place.step] = filled.values
                 current = continued(base, lines)
 
-    def _fill(self, place: Place, right: Matrix, follows: Matrix, found: Mapping[Place, _Filled]) -> _Filled:
-        key = place.key
-        assert key is not None
-        filled, values = _Filled([]), []
-        for i in range(key.shape[0]):
-            texts: list[str] = []
-            row: list[Value] = []
-            for j in range(key.shape[1]):
-                said = self._said.get((place, (i, j)), (Level.PAPER, None))[1]
-                own, value, text = follows[i, j], follows[i, j], ""
-                match said:
-                    case None if (i, j) not in place.boxes:  # printed
-                        value = key[i, j]
-                    case None:
-                        text = _typed(own)
-                        if own is not right[i, j] and decide(own, right[i, j]).equal is False:
-                            filled.doubtful[i, j] = own, right[i, j]
-                    case Word("key"):
-                        value, text = key[i, j], _typed(key[i, j])
-                    case Word("follows"):
-                        text = _typed(own)
-                    case Copied(source):
-                        value, text = self._copied(place, source, i, j, found)
-                    case str():
-                        read = entry(said, self.decimal_mark).value
-                        value, text = own if read is None else read, said
-                texts.append(text)
-                row.append(value)
-            filled.rows.append(texts)
-            values.append(row)
+    def _fill(
+        self, place: Place, key: Matrix, right: Matrix, follows: Matrix, found: Mapping[Place, _Filled]
+    ) -> _Filled:
+        """A matrix with everything in it, of which the boxes that nothing is said of are what follows."""
+        filled = _Filled([])
+        values: list[list[Value]] = [[*row] for row in follows.rows]
+        for i, row in enumerate(values):
+            filled.rows.append([""] * len(row))
+            for j, own in enumerate(row):
+                said, text = self._about(place, (i, j)), ""
+                if (i, j) not in place.boxes:  # printed
+                    row[j] = key[i, j]
+                elif said is None or said.word:
+                    if said is None and own is not right[i, j] and decide(own, right[i, j]).equal is False:
+                        filled.doubtful[i, j] = own, right[i, j]
+                    if said == Said(KEY, word=True):
+                        row[j] = key[i, j]
+                    text = "" if said == Said(BLANK, word=True) else _typed(row[j])
+                elif said.copied:
+                    row[j], text = self._copied(place, said, (i, j), found)
+                else:
+                    read, text = entry(said.text, self.decimal_mark).value, said.text
+                    row[j] = own if read is None else read
+                filled.rows[i][j] = text
         filled.values = Matrix.of(values)
-        if place in self._whole:
-            filled.rows = [list(row) for row in self._whole[place]]
+        if (whole := self._whole_of(place)) is not None:
+            filled.rows = [list(row) for row in whole]
         return filled
 
-    def _copied(self, place: Place, source: str, i: int, j: int, found: Mapping[Place, _Filled]) -> tuple[Value, str]:
+    def _whole_of(self, place: Place) -> list[list[str]] | None:
+        """What stands there, if it is a matrix of another shape, or a copy of one."""
+        said = self._about(place, place.boxes[0])
+        if place in self._whole or said is None or said.source is None:
+            return self._whole.get(place)
+        return self._whole_of(said.source)
+
+    def _copied(self, place: Place, said: Said, box: Box, found: Mapping[Place, _Filled]) -> tuple[Value, str]:
         """The value and the text of a box of another matrix, as they stand on the paper."""
-        for other, filled in found.items():
-            if other.question == place.question and other.name == source and filled.values is not None:
-                return filled.values[i, j], filled.rows[i][j]
-        given = place.derivation.givens[source] if place.derivation else None
-        assert isinstance(given, Matrix)
-        return given[i, j], _typed(given[i, j])
+        if said.source is None:
+            given = place.derivation.givens[said.text] if place.derivation else None
+            assert isinstance(given, Matrix)
+            return given[box], _typed(given[box])
+        filled = found[said.source]
+        assert filled.values is not None
+        return filled.values[box], "" if self._whole_of(said.source) else filled.rows[box[0]][box[1]]
 
     @property
     def doubts(self) -> list[Doubt]:
@@ -607,19 +590,17 @@ class Entered:
         return [self._doubt(place, filled) for place, filled in self._filled.items() if filled.doubtful]
 
     def _doubt(self, place: Place, filled: _Filled) -> Doubt:
-        follows: list[str] = []
-        key: list[str] = []
+        lines: tuple[list[str], list[str]] = ([], [])
         for i in range(place.shape[0]):
-            columns = [j for (row, j) in filled.doubtful if row == i]
-            asked = [j for (row, j) in place.boxes if row == i]
-            for k, lines in enumerate((follows, key)):
+            columns = [j for row, j in filled.doubtful if row == i]
+            row = Target(Level.ROW if place.shape[0] > 1 else Level.ANSWER, place, i)
+            for k, said in enumerate(lines):
                 shown = {j: _shown(filled.doubtful[i, j][k]) for j in columns}
-                if columns and len(columns) == place.shape[1] == len(asked):
-                    row = Target(Level.ROW if place.shape[0] > 1 else Level.ANSWER, place, i)
-                    lines.append(f"{self.name(row)} = {' '.join(shown.values())}")
+                if columns and len(columns) == place.shape[1]:
+                    said.append(f"{self.name(row)} = {' '.join(shown.values())}")
                 else:
-                    lines += (f"{self.box(place, i, j)} = {x}" for j, x in shown.items())
-        return Doubt(self.name(Target(Level.ANSWER, place)), tuple(follows), tuple(key))
+                    said += (f"{self.box(place, i, j)} = {x}" for j, x in shown.items())
+        return Doubt(self.name(Target(Level.ANSWER, place)), *map(tuple, lines))
 
     @property
     def blank(self) -> bool:
@@ -628,30 +609,30 @@ class Entered:
 
     def answers(self) -> Json:
         """Everything that stands on the paper, as a file of JSON has it (`submissions.data`)."""
-        questions: dict[str, Json] = {}
-        for number in range(len(self.questions)):
-            answers: dict[str, Json] = {}
-            points: dict[str, Json] = {}
-            methods: list[Json] = []
-            for place, filled in self._filled.items():
-                if place.question != number:
-                    continue
-                rows: Json = [[*row] for row in filled.rows]
-                text, name = filled.rows[0][0], place.part.name
-                if place.inside:
-                    inner = answers.setdefault(name, {})
-                    assert isinstance(inner, dict)
-                    inner[place.inside] = rows
-                elif place.key is not None:
-                    answers[name] = rows
-                elif text and isinstance(place.part.answer, RubricAnswer):
-                    answers[name], points[name] = ON_PAPER, int(text)
-                elif text:
-                    answers[name] = text
-                if text == place.text and any(mark.rule == "reason" for mark in place.part.marks):
-                    methods.append(name)  # as in the key, with its reason
-            questions[f"q{number + 1}"] = {"answers": answers, "points": points, "methods": methods}
-        return questions
+        return {f"q{number + 1}": self._answers(number) for number in range(len(self.questions))}
+
+    def _answers(self, number: int) -> Json:
+        answers: dict[str, Json] = {}
+        points: dict[str, Json] = {}
+        methods: list[Json] = []
+        for place, filled in self._filled.items():
+            rows: Json = [[*row] for row in filled.rows]
+            text, name = filled.rows[0][0], place.part.name
+            if place.question != number:
+                continue
+            if place.inside:
+                inner = answers.setdefault(name, {})
+                assert isinstance(inner, dict)
+                inner[place.inside] = rows
+            elif place.key is not None:
+                answers[name] = rows
+            elif text and isinstance(place.part.answer, RubricAnswer):
+                answers[name], points[name] = ON_PAPER, int(text)
+            elif text:
+                answers[name] = text
+            if text == place.text and any(mark.rule == "reason" for mark in place.part.marks):
+                methods.append(name)  # as in the key, with its reason
+        return {"answers": answers, "points": points, "methods": methods}
 
 
 _WORD_FIRST = re.compile(r"(?i)(key|right|follows|blank|nothing|empty)(?:\s*:\s*|\s+)(?=[^=:\s])(.+)")
@@ -675,68 +656,64 @@ def _statements(text: str) -> Iterator[str]:
             start = at + 1
 
 
-def _meanings(name: str, places: Sequence[Place], fold: bool, outside: list[str]) -> Iterator[Target]:
-    """Everything that a name may mean; of names with indices that a matrix has not, `outside` is told why not."""
-    name = _LATE_PRIMES.sub(r"\2\1", visible(name).strip().strip("$"))
+def _called(text: str, places: Sequence[Place], fold: bool) -> list[Place]:
+    """As the page calls it; if it calls several so, those that are called so everywhere; else by its label."""
+    if label := _LABEL.fullmatch(text.strip()):
+        return [place for place in places if place.label == label[1]]
+    sign = normal(text)
+    shown = [place for place in places if sign and sign in place.shown]
+    own = [place for place in shown if normal(place.name) == sign]
+    named = own or shown or [place for place in places if sign and place.called(sign, fold)]
+    return named or [place for place in places if fold and place.label == text.strip()]
 
-    def called(text: str) -> list[Place]:
-        """As the page calls it; if it calls several so, those that are called so everywhere; else by its label."""
-        if label := _LABEL.fullmatch(text.strip()):
-            return [place for place in places if place.label == label[1]]
-        sign = normal(text)
-        shown = [place for place in places if sign and sign in place.shown]
-        own = [place for place in shown if normal(place.name) == sign]
-        named = own or shown or [place for place in places if sign and place.called(sign, fold)]
-        return named or [place for place in places if fold and place.label == text.strip()]
 
-    for place in called(name):
-        yield Target(Level.ANSWER, place)
+def _splits(name: str) -> Iterator[tuple[str, str, str]]:
+    """The ways in which a name may be a matrix and one or two indices: S112 is S1 and 12, or S and 1, 12 or 11, 2."""
     if found := _BRACKETED.fullmatch(name):
-        splits = [(found["name"], found["first"], found["second"])]
+        yield found["name"], found["first"], found["second"] or ""
     elif found := _INDEXED.fullmatch(name):
-        digits, second = found["first"], found["second"]
-        splits = []
+        digits, second = found["first"], found["second"] or ""
         for k in range(len(digits)):
             stem, index = name[: found.start("first")] + digits[:k], digits[k:]
-            splits.append((stem, index, second))
-            if second is None:
-                splits += [(stem, index[:cut], index[cut:]) for cut in range(1, len(index))]
-    else:
-        return
-    for stem, first, other in splits:
-        for place in called(stem):
-            if place.key is None or first.startswith("0") or (other or "").startswith("0"):
+            yield stem, index, second
+            if not second:
+                yield from ((stem, index[:cut], index[cut:]) for cut in range(1, len(index)))
+
+
+def _meanings(name: str, places: Sequence[Place], fold: bool = False, outside: list[str] | None = None) -> list[Target]:
+    """Everything that a name may mean; of names with indices that a matrix has not, `outside` is told why not."""
+    name = _LATE_PRIMES.sub(r"\2\1", visible(name).strip().strip("$"))
+    found = [Target(Level.ANSWER, place) for place in _called(name, places, fold)]
+    for stem, first, second in _splits(name):
+        for place in _called(stem, places, fold):
+            if place.key is None or first.startswith("0") or second.startswith("0"):
                 continue
-            if (target := _indexed(place, int(first[:4]), other and int(other[:4]))) is not None:
-                yield target
-            else:
+            if target := _indexed(place, int(first[:4]), int(second[:4] or 0)):
+                found.append(target)
+            elif outside is not None:
                 rows, columns = place.shape
                 said = f"{place.name} has {rows} row{'s' * (rows > 1)} and {columns} column{'s' * (columns > 1)}"
                 outside.append(f"{said}; {name} is outside.")
+    return list(dict.fromkeys(found))
 
 
-def _indexed(place: Place, first: int, second: int | str | None) -> Target | None:
-    """A box or a row of a place (indices from 1); one index is the place in a matrix that is one row or one column."""
+def _indexed(place: Place, first: int, second: int) -> Target | None:
+    """A box or a row (`second` 0) of a place, indices from 1; one index is the place in a matrix that is one line."""
     rows, columns = place.shape
-    if isinstance(second, int):
-        inside = first <= rows and second <= columns
-        return Target(Level.BOX, place, first - 1, second - 1) if inside else None
-    if rows == 1 and first <= columns:
-        return Target(Level.BOX, place, 0, first - 1)
-    if columns == 1 and first <= rows:
-        return Target(Level.BOX, place, first - 1, 0)
-    return Target(Level.ROW, place, first - 1) if first <= rows and rows > 1 else None
+    if not second and rows > 1 < columns:
+        return Target(Level.ROW, place, first - 1) if first <= rows else None
+    i, j = (first, second) if second else (1, first) if rows == 1 and first <= columns else (first, 1)
+    return Target(Level.BOX, place, i - 1, j - 1) if i <= rows and j <= columns else None
 
 
 def _cells(text: str, count: int, target: Target) -> list[str]:
     """The values of one row, between spaces, bars or commas."""
     bare = text.strip().removeprefix("[").removesuffix("]").strip()
     ways = [re.split(gap, bare) for gap in (r"\s*\|\s*", r"\s+", r"\s*,\s*")]
-    cells = next((way for way in ways if len(way) == count), None)
-    if cells is None:
-        came = min((way for way in ways), key=lambda way: abs(len(way) - count))
+    cells = min(ways, key=lambda way: abs(len(way) - count))
+    if len(cells) != count:
         raise InputError(
-            f"{target} has {count} boxes, and {len(came)} value{'s' * (len(came) != 1)} came ({text!r}); values with "
+            f"{target} has {count} boxes, and {len(cells)} value{'s' * (len(cells) != 1)} came ({text!r}); values with "
             "spaces between them were expected."
         )
     return [cell.rstrip(",") for cell in cells]
@@ -785,42 +762,40 @@ def _places(number: int, question: Question) -> Iterator[Place]:
         for position, part in enumerate(question.parts)
         for place in _of_part(number, question, part)
     ]
-    order = {}
-    for place in found:
+
+    def order(place: Place) -> int:
         steps = [step.name for step in place.derivation] if place.derivation else []
-        order[place] = steps.index(place.step) if place.step in steps else -1
-    slots: dict[int, list[Place]] = {}
-    for place in found:
-        slots.setdefault(id(place.derivation), []).append(place)
-    ordered = {key: iter(sorted(places, key=lambda p: order[p])) for key, places in slots.items()}
+        return steps.index(place.step) if place.step in steps else -1
+
+    ordered = sorted(found, key=order)
     for place in found:  # the places of one derivation change among themselves
-        yield next(ordered[id(place.derivation)])
+        following = next(other for other in ordered if other.derivation is place.derivation)
+        ordered.remove(following)
+        yield following
 
 
 def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
     problem, answer = question.problem, part.answer
-    shown = frozenset(normal(on_one_line(grid.name)) for grid in grids_of(part)) or frozenset({normal(part.name)})
-    aliases = frozenset({normal(part.name)})
+    name = normal(part.name)
+    shown = frozenset(normal(on_one_line(grid.name)) for grid in grids_of(part)) or {name}
+    place = Place(number, part, part.name, frozenset(shown), frozenset({name}))
     match answer:
         case StepAnswer(step) | EntriesAnswer(step) if problem is not None:
             key = matrix_of(problem.derivation, step)
             boxes = answer.cells if isinstance(answer, EntriesAnswer) else tuple(indices(key.shape))
-            aliases |= {normal(step)}
-            yield Place(number, part, part.name, shown, aliases, boxes, key, "", problem.derivation, step)
+            aliases = place.aliases | {normal(step)}
+            yield replace(place, aliases=aliases, boxes=boxes, key=key, derivation=problem.derivation, step=step)
         case MatrixAnswer(value, derivation, step):
-            yield Place(
-                number, part, part.name, shown, aliases, tuple(indices(value.shape)), value, "", derivation, step
-            )
+            yield replace(place, boxes=tuple(indices(value.shape)), key=value, derivation=derivation, step=step)
         case PropertyAnswer(model=model):
             others = [p.answer.model for p in question.parts if p is not part and isinstance(p.answer, PropertyAnswer)]
-            for name, matrix in model.items():
-                own = f"{part.name}.{name}" if any(name in other for other in others) else name
-                signs = frozenset({normal(own)})
-                yield Place(number, part, own, signs, signs, tuple(indices(matrix.shape)), matrix, inside=name)
+            for inside, matrix in model.items():
+                own = f"{part.name}.{inside}" if any(inside in other for other in others) else inside
+                sign = frozenset({normal(own)})
+                yield Place(number, part, own, sign, sign, tuple(indices(matrix.shape)), matrix, inside=inside)
         case RubricAnswer():
-            yield Place(number, part, part.name, shown, aliases, text=str(part.points))
+            yield replace(place, text=str(part.points))
         case FormulaAnswer(value):
-            yield Place(number, part, part.name, shown, aliases, text=_typed(value))
+            yield replace(place, text=_typed(value))
         case _:
-            text = " ".join(text for _, text in answer_entries(answer, problem))
-            yield Place(number, part, part.name, shown, aliases, text=text)
+            yield replace(place, text=" ".join(text for _, text in answer_entries(answer, problem)))

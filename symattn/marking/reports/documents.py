@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import groupby
 from typing import assert_never
 
@@ -247,7 +248,7 @@ def where_to_look(told: ReportText) -> Iterator[Inlines]:
     """What is right, where the first mistake is and what to do about it; what is open if there is none."""
     first, report = told.first, told.report
     if first is None:
-        empty = sum(1 for line in told.lines if _is_empty(told, line.part))
+        empty = sum(_is_empty(told, line.part) for line in told.lines)
         unread = {verdict.part for verdict in report.verdicts if verdict.state == "unreadable"}
         waiting = {part for given in report.marks if given.pending for part in given.parts}
         some = empty or any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
@@ -282,10 +283,10 @@ def _begin(told: ReportText, first: Event) -> Inlines:
 
 def _is_empty(told: ReportText, part: str) -> bool:
     """Whether nothing was written in a part, and later lines do not imply all of it."""
-    states = {verdict.state for verdict in told.report.of(part).values()}
-    if not states:
-        return told.asked(part) is not None and told.said(part) is None
-    return "missing" in states <= {"missing", "implied"}
+    line = told.of(part)
+    if not line.states:
+        return line.part is not None and line.said is None
+    return "missing" in line.states <= {"missing", "implied"}
 
 
 def _was_left_empty(told: ReportText) -> bool:
@@ -320,12 +321,10 @@ def _for_the_teacher(told: ReportText) -> Iterator[Block]:
         yield table(heads, rows, row_heads=False)
     proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
     if proofs:
-        said, *others = (message("{count} {proof}", count=n, proof=words.proof(p)) for p, n in sorted(proofs.items()))
-        for other in others:
-            said = message("{proofs}; {proof}", proofs=said, proof=other)
+        each = (message("{count} {proof}", count=n, proof=words.proof(p)) for p, n in sorted(proofs.items()))
         equal = counted(
             "{n} entry is equal to the key: {proofs}.", "{n} entries are equal to the key: {proofs}.",
-            n=proofs.total(), proofs=said,
+            n=proofs.total(), proofs=reduce(lambda a, b: message("{items}; {item}", items=a, item=b), each),
         )  # fmt: skip
         yield paragraph(equal)
 
@@ -340,12 +339,10 @@ def _event(told: ReportText, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
     kind, step = words.KINDS[event.kind], told.named(event.step)
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
-    places: Inlines = ()
-    for part in parts:
-        place = told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
-        places = sentence("{places}; {place}", places=places, place=place) if places else place
-    says = as_text(kind)
-    if places and told.step(parts[0]) != event.step:
+    places = words.parted(
+        told.place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part])) for part in parts
+    )
+    if parts and told.of(parts[0]).step != event.step:
         says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
     else:
         says = sentence("{kind} in {place}", kind=kind, place=places or step)
@@ -355,8 +352,7 @@ def _event(told: ReportText, event: Event) -> Inlines:
 
 def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[TextLike]]:
     """A row for every entry that is not equal to the key, or one for an answer that is no number."""
-    verdicts = told.report.of(line.part)
-    answer = told.asked(line.part)
+    verdicts, answer = told.of(line.part).verdicts, told.of(line.part).answer
     if answer is None or isinstance(answer, StepAnswer | EntriesAnswer | MatrixAnswer | FormulaAnswer):
         unequal = (verdict for verdict in verdicts.values() if verdict.state != "correct" or verdict.flags)
         yield from (_compared(told, verdict) for verdict in unequal)
@@ -393,7 +389,7 @@ def _compared(told: ReportText, verdict: Verdict) -> list[TextLike]:
     entry: Inlines = told.short(verdict.part)
     if told.where(verdict.part, [(verdict.i, verdict.j)]):
         entry = (*entry, Words(f" ({verdict.i + 1},\N{NO-BREAK SPACE}{verdict.j + 1})"))
-    written: Inlines = (Math(Marked(told.written(verdict), sign, says)),)
+    written: Inlines = (Math(Marked(told.of(verdict.part).written(verdict), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
     in_short = verdict.way == "key" and verdict.proof  # that it is the key is said in the next column
     how = words.proof(verdict.proof) if in_short else words.how(verdict.way, verdict.proof)
@@ -405,7 +401,7 @@ def _value(told: ReportText, verdict: Verdict, value: Value | None) -> Inlines:
     """A value exactly and as a decimal; a wide one as a decimal alone."""
     if value is None:
         return as_text(words.SIGNS["missing"][0])
-    wording = told.wording(verdict.part)
+    wording = told.of(verdict.part).wording
     exact = wording.number(value) if wording else number(value)
     if isinstance(value, int) or value is NEGATIVE_INFINITY or has_symbols(value):
         return as_text(exact)

@@ -102,10 +102,11 @@ def _exercise(report: Report) -> tuple[Derivation, Step] | None:
     told = ReportText(report, "student")
     dice = Dice(digest(dict(report.question.frozen)).encode())
     for event in sorted(report.events, key=lambda e: e.number):
-        d = told.derivation(event.part)
+        line = told.of(event.part)
+        d = line.derivation
         if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:
             continue
-        step = next((s for s in d if s.name in (event.step, told.step(event.part))), None)
+        step = next((s for s in d if s.name in (event.step, line.step)), None)
         if step is not None and (found := drawn(d, step, dice.rng(event.part, step.name))) is not None:
             return found, found.last
     return None

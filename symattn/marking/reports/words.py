@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 
 from symattn.foundation.languages import Message, listed, message
 from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
+from symattn.page.document import Inlines, TextLike, as_text, sentence
 
 # --- the document ---------------------------------------------------------------------------------------
 
@@ -19,6 +21,13 @@ NO_MARKS = "No marks: this is a diagnosis"
 NOTHING = "nothing"
 ELLIPSIS = "…"
 BETWEEN = " · "
+
+
+def parted(items: Iterable[TextLike]) -> Inlines:
+    """a; b; c."""
+    each = map(as_text, items)
+    return reduce(lambda said, item: sentence("{items}; {item}", items=said, item=item), each, next(each, ()))
+
 
 SIGNS: Mapping[State, tuple[str, str]] = {
     "correct": ("✓", "right"),
