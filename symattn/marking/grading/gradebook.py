@@ -9,9 +9,11 @@ an empty cell, which is no grade anywhere; a 0 would be one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from symattn.errors import InputError, offered
@@ -20,7 +22,6 @@ from symattn.foundation.tables import csv_lines
 from symattn.marking.grading.record import Result, Row, Terms, counted, in_short, line_name
 from symattn.marking.grading.source import Entrant
 from symattn.marking.grading.summary import summary_document
-from symattn.marking.marker.report import Given
 from symattn.page.document import Document
 from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, Listed, plain_heading, read_class
 from symattn.teaching.sheets import render, shown
@@ -72,7 +73,9 @@ class Gradebook:
         `InputError` for another platform, or if the class list lacks what the platform knows students by.
         """
         if platform == "plain":
-            return "".join(csv_lines(_table(self.rows)))
+            columns = [*_columns(self.rows)]
+            lines = ([cell(row) for _, cell in columns] for row in self.rows)
+            return "".join(csv_lines([[head for head, _ in columns], *lines]))
         of = max((row.of for row in self.rows), default=0)
         return "".join(csv_lines(platform_table(platform, self.title, grades(self.rows, self.listed), of)))
 
@@ -105,30 +108,43 @@ class Gradebook:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-def _table(rows: Sequence[Row]) -> Iterator[list[object]]:
-    columns = _columns(rows)
-    codes = [code for code in CODES if any(g.code == code for row in rows for r in row.results for g in r.marks)]
-    steps = [
-        step for q, names in enumerate(columns, 1) for step in (f"Q{q}", *(f"Q{q} {name}" for name in names.values()))
-    ]
-    head = ["number", "name", "id", "paper", "status", "total", "of", "percent"]
-    yield [*head, *steps, *codes, "events", "notices", "file"]
-    for row in rows:
-        share = (
-            decimal_text(Fraction(100 * row.total, row.of), 1) if row.has_marks and row.of and not row.unread else ""
-        )
-        own: list[object] = [row.number, row.name, row.id, row.sheet, row.status]
-        own += [_so_far(row.total, row.unread), row.of, share] if row.has_marks else ["", "", ""]
-        for question, names in enumerate(columns):
-            result = row.results[question] if question < len(row.results) else None
-            given, open_ = (result.points, result.pending) if result else ({}, {})
-            own.append(_so_far(result.total, bool(open_)) if result else "")
-            own += [_so_far(given[name][0], name in open_) if name in given else "" for name in names]
-        for code in codes:
-            marks = [g for r in row.results for g in r.marks if g.code == code]
-            own.append(_so_far(sum(g.given for g in marks), any(g.pending for g in marks)) if row.results else "")
-        own += ["; ".join(_mistakes(row)), " ".join((*filter(None, [row.reason]), *row.said)), row.file]
-        yield own
+def _columns(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], object]]]:
+    """The headings of the gradebook, each with what stands below it in a row."""
+    yield "number", lambda row: row.number
+    yield "name", lambda row: row.name
+    yield "id", lambda row: row.id
+    yield "paper", lambda row: row.sheet
+    yield "status", lambda row: row.status
+    yield "total", lambda row: _so_far(row.total, row.unread) if row.has_marks else ""
+    yield "of", lambda row: row.of if row.has_marks else ""
+    yield "percent", _percent
+    for question, names in enumerate(_lines(rows)):
+        yield f"Q{question + 1}", partial(_of_question, question)
+        yield from ((f"Q{question + 1} {name}", partial(_of_line, question, line)) for line, name in names.items())
+    for code in CODES:
+        if any(g.code == code for row in rows for result in row.results for g in result.marks):
+            yield code, partial(_of_code, code)
+    yield "events", lambda row: "; ".join(_mistakes(row))
+    yield "notices", lambda row: " ".join((*filter(None, [row.reason]), *row.said))
+    yield "file", lambda row: row.file
+
+
+def _percent(row: Row) -> str:
+    return decimal_text(Fraction(100 * row.total, row.of), 1) if row.has_marks and row.of and not row.unread else ""
+
+
+def _of_question(question: int, row: Row) -> int | str:
+    return next((_so_far(one.total, bool(one.pending)) for one in row.results[question : question + 1]), "")
+
+
+def _of_line(question: int, line: str, row: Row) -> int | str:
+    own = (result for result in row.results[question : question + 1] if line in result.points)
+    return next((_so_far(result.points[line][0], line in result.pending) for result in own), "")
+
+
+def _of_code(code: str, row: Row) -> int | str:
+    marks = [g for result in row.results for g in result.marks if g.code == code]
+    return _so_far(sum(g.given for g in marks), any(g.pending for g in marks)) if row.results else ""
 
 
 def _so_far(given: int, pending: bool) -> int | str:
@@ -136,19 +152,16 @@ def _so_far(given: int, pending: bool) -> int | str:
     return (f"{given}+?" if given else "?") if pending else given
 
 
-def _columns(rows: Sequence[Row]) -> list[dict[str, str]]:
+def _lines(rows: Sequence[Row]) -> list[dict[str, str]]:
     """The lines of the scheme of every question, in the order of the question's parts, with what they are called."""
-    columns: list[dict[str, str]] = []
+    lines: list[dict[str, str]] = [{} for _ in range(max((len(row.results) for row in rows), default=0))]
     for row in rows:
-        for number, result in enumerate(row.results):
-            if number == len(columns):
-                columns.append({})
-            column = columns[number]
+        for known, result in zip(lines, row.results, strict=False):
             for line in result.points:
-                if line not in column:
+                if line not in known:
                     name = ", ".join(" ".join(filter(None, part)) for part in result.called(line))
-                    column[line] = f"{name} ({line})" if name in column.values() else name
-    return columns
+                    known[line] = f"{name} ({line})" if name in known.values() else name
+    return lines
 
 
 def _mistakes(row: Row) -> Iterator[str]:
@@ -195,36 +208,31 @@ def _why(before: Row, after: Row | None, terms: tuple[Terms, Terms], software: t
         said.append("pending marks given")
     if after and before.sheet != after.sheet:
         said.append(f"paper {before.sheet} → {after.sheet}")
-    if terms[0].policy != terms[1].policy:
-        said.append("another policy")
-    if terms[0].own != terms[1].own:
-        said.append("another scheme")
-    if terms[0].decimal_mark != terms[1].decimal_mark:
-        said.append("another decimal mark")
+    old, new = terms
+    said += [says for name, says in OF_TERMS.items() if getattr(old, name) != getattr(new, name)]
     if software[0] != software[1]:
         said.append(f"{software[0]} → {software[1]}")
     return ", ".join(said) or "marked again"
+
+
+OF_TERMS = {"policy": "another policy", "own": "another scheme", "decimal_mark": "another decimal mark"}
 
 
 def _what(before: Result, after: Result | None) -> str:
     """The marks that differ: "S' A 2 → 1"."""
     if after is None:
         return ""
-    old, new = _by_code(before.marks), _by_code(after.marks)
-    lines = [
-        f"{key} {old.get(key, 0)} → {new.get(key, 0)}" for key in {**old, **new} if old.get(key, 0) != new.get(key, 0)
-    ]
-    taken = sum(n.marks for n in before.notices), sum(n.marks for n in after.notices)
-    for what, (was, now) in (("taken off", taken), ("of", (before.of, after.of))):
-        lines += [f"{what} {was} → {now}"] if was != now else []
-    return "; ".join(lines)
+    old, new = _by_code(before), _by_code(after)
+    lines = dict.fromkeys([*old, *new, "taken off", "of"])
+    for found, result in ((old, before), (new, after)):
+        found.update({"taken off": sum(notice.marks for notice in result.notices), "of": result.of})
+    return "; ".join(f"{line} {old[line]} → {new[line]}" for line in lines if old[line] != new[line])
 
 
-def _by_code(marks: Iterable[Given]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for given in marks:
-        key = f"{line_name(given.parts)} {given.code}"
-        found[key] = found.get(key, 0) + given.given
+def _by_code(result: Result) -> Counter[str]:
+    found = Counter[str]()
+    for given in result.marks:
+        found[f"{line_name(given.parts)} {given.code}"] += given.given
     return found
 
 
@@ -232,6 +240,7 @@ PLAIN = "plain"
 """The gradebook that is always written: `gradebook.csv`, with every line of the scheme."""
 
 Table = list[list[str]]
+Column = tuple[str, Callable[["Grade"], str]]
 
 
 @dataclass(frozen=True)
@@ -266,17 +275,20 @@ class Grade:
             last, first = (part.strip() for part in turned)
         return (first, last) if first or last else None
 
-    @property
-    def score(self) -> str:
-        return "" if self.marks is None else str(self.marks)
-
 
 def platform_table(name: str, title: str, grades: Sequence[Grade], of: int) -> Table:
     """The table that a platform imports, for an exam of `of` marks; `InputError` if there is no such platform, or if
     the class list does not say by what the platform knows a student.
     """
     check_platforms([name])
-    return PLATFORMS[name](title, grades, of)
+    columns, (what, known_by) = PLATFORMS[name](title, grades, of), KNOWN_BY[name]
+    if lost := next((grade for grade in grades if not any(cell(grade) for cell in known_by)), None):
+        raise InputError(
+            f"The gradebook for {name} needs {what} of every student, and {lost.name or lost.id} has none; give the "
+            "class list as the platform exports it with --class."
+        )
+    points = [["    Points Possible", *[""] * (len(columns) - 2), str(of)]] if name == "canvas" else []
+    return [[head for head, _ in columns], *points, *([cell(grade) for _, cell in columns] for grade in grades)]
 
 
 def check_platforms(names: Sequence[str]) -> tuple[str, ...]:
@@ -318,119 +330,125 @@ def listed_in(path: Path, entrants: Sequence[Entrant]) -> dict[int, Listed]:
 # ------------------------------------------------------------------------------------------------ the platforms
 
 
-def _moodle(title: str, grades: Sequence[Grade], of: int) -> Table:
+def _used(grades: Sequence[Grade], *columns: Column) -> list[Column]:
+    """The columns in which something stands."""
+    return [(head, cell) for head, cell in columns if any(map(cell, grades))]
+
+
+def _number(grade: Grade) -> str:
+    return grade.number
+
+
+def _email(grade: Grade) -> str:
+    return grade.cell(*EMAILS)
+
+
+def _login(grade: Grade) -> str:
+    return grade.cell(*LOGINS)
+
+
+def _first(grade: Grade) -> str:
+    return grade.names[0] if grade.names else ""
+
+
+def _last(grade: Grade) -> str:
+    return grade.names[1] if grade.names else ""
+
+
+def _score(grade: Grade) -> str:
+    return "" if grade.marks is None else str(grade.marks)
+
+
+def _moodle(title: str, grades: Sequence[Grade], of: int) -> list[Column]:
     """Moodle, import from CSV file: whoever imports says which column identifies users (ID number, email address or
     username) and which grade item the last one is; an empty cell is no grade.
 
     Source: docs.moodle.org, "Grade import"; grade/import/csv in Moodle's own source.
     """
-    columns: list[tuple[str, Callable[[Grade], str]]] = [
-        ("First name", lambda grade: (grade.names or ("", ""))[0]),
-        ("Last name", lambda grade: (grade.names or ("", ""))[1]),
-        ("ID number", lambda grade: grade.number),
-        ("Email address", lambda grade: grade.cell(*EMAILS)),
-        ("Username", lambda grade: grade.cell(*LOGINS)),
-    ]
-    used = [(head, of_grade) for head, of_grade in columns if any(map(of_grade, grades))]
-    _require("moodle", grades, [of_grade for head, of_grade in columns[2:]], "an ID number, email address or username")
-    lines = [[*(of_grade(grade) for _, of_grade in used), grade.score] for grade in grades]
-    return [[*(head for head, _ in used), title], *lines]
+    names: list[Column] = [("First name", _first), ("Last name", _last)]
+    ids: list[Column] = [("ID number", _number), ("Email address", _email), ("Username", _login)]
+    return [*_used(grades, *names, *ids), (title, _score)]
 
 
 _CANVAS = ("student", "lastname", "firstname", "id", "sis user id", "sis login id", "integration id", "root account",
            "section")  # fmt: skip
-_CANVAS_PLAIN = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
-def _canvas(title: str, grades: Sequence[Grade], of: int) -> Table:
+def _canvas(title: str, grades: Sequence[Grade], of: int) -> list[Column]:
     """Canvas, gradebook import: the columns about students as its export has them, then the assignment; a line says
     the points possible.  Canvas finds a student by its own ID, else by the SIS ids.
 
     Source: community.canvaslms.com, "How do I import grades in the Gradebook?"; lib/gradebook_importer.rb in Canvas's
     own source, which wants Student and ID in front and Section last.
     """
-    own = next((grade.headings for grade in grades if {"id", "section"} <= grade.headings.keys()), None)
-    if own is not None and own.keys() & {"student", "lastname"}:
-        heads = [heading for heading in own if heading in _CANVAS]
-        shown = [own[heading] for heading in heads]
-        lines = [[grade.cells.get(heading, "") for heading in heads] for grade in grades]
-    else:
-        shown = list(_CANVAS_PLAIN)
-        lines = [[_turned(grade), "", grade.number, grade.cell(*LOGINS), ""] for grade in grades]
-    _require("canvas", grades, [lambda grade: grade.number or grade.cell("id", *LOGINS)], "an ID or SIS id")
-    possible = ["    Points Possible", *[""] * (len(shown) - 1), str(of)]
-    scores = [[*line, grade.score] for line, grade in zip(lines, grades, strict=True)]
-    return [[*shown, title], possible, *scores]
+    own = next((grade.headings for grade in grades if {"id", "section"} <= grade.headings.keys()), {})
+    if own.keys() & {"student", "lastname"}:
+        kept: list[Column] = [
+            (head, lambda grade, name=name: grade.cells.get(name, ""))  # type: ignore[misc]
+            for name, head in own.items()
+            if name in _CANVAS
+        ]
+        return [*kept, (title, _score)]
+    return [
+        ("Student", lambda grade: ", ".join(reversed(grade.names)) if grade.names else grade.name),  # Lovelace, Ada
+        ("ID", lambda grade: ""),
+        ("SIS User ID", _number),
+        ("SIS Login ID", _login),
+        ("Section", lambda grade: ""),
+        (title, _score),
+    ]
 
 
-def _turned(grade: Grade) -> str:
-    """Lovelace, Ada."""
-    return ", ".join(reversed(grade.names)) if grade.names else grade.name
-
-
-def _gradescope(title: str, grades: Sequence[Grade], of: int) -> Table:
+def _gradescope(title: str, grades: Sequence[Grade], of: int) -> list[Column]:
     """Gradescope: a roster with scores, under the headings of its own export of grades.
 
     Source: guides.gradescope.com, "Adding Students and Staff" (names in one column or in two, email, sections) and
     "Reviewing grades and exporting".
     """
-    names = ["First Name", "Last Name"] if all(grade.names for grade in grades) else ["Name"]
-    mail = ["Email"] * any(grade.cell(*EMAILS) for grade in grades)
-    section = ["Sections"] * any(grade.cell("sections", "section") for grade in grades)
-    _require("gradescope", grades, [lambda g: g.number, lambda g: g.cell(*EMAILS)], "an SID or an email address")
+    names: list[Column] = [("First Name", _first), ("Last Name", _last)]
     return [
-        [*names, "SID", *mail, *section, "Total Score", "Max Points", "Status"],
-        *(
-            [
-                *(grade.names or () if len(names) == 2 else [grade.name]),
-                grade.number,
-                *[grade.cell(*EMAILS)] * len(mail),
-                *[grade.cell("sections", "section")] * len(section),
-                grade.score,
-                str(of),
-                _GRADESCOPE.get(grade.status, "Ungraded") if grade.marks is None else "Graded",
-            ]
-            for grade in grades
-        ),
+        *(names if all(grade.names for grade in grades) else [("Name", lambda grade: grade.name)]),
+        ("SID", _number),
+        *_used(grades, ("Email", _email), ("Sections", lambda grade: grade.cell("sections", "section"))),
+        ("Total Score", _score),
+        ("Max Points", lambda grade: str(of)),
+        ("Status", _status),
     ]
 
 
-_GRADESCOPE = {"missing": "Missing"}
+def _status(grade: Grade) -> str:
+    """As Gradescope says it."""
+    return "Graded" if grade.marks is not None else "Missing" if grade.status == "missing" else "Ungraded"
+
+
 _NOT_IN_BRIGHTSPACE = re.compile(r'[/"*<>+=|,%]')
 """What the name of a grade item cannot have in it."""
 
 
-def _brightspace(title: str, grades: Sequence[Grade], of: int) -> Table:
+def _brightspace(title: str, grades: Sequence[Grade], of: int) -> list[Column]:
     """Brightspace, import grades: OrgDefinedId or Username or both, the item's name with its kind, and a column that
     ends the line.
 
     Source: community.d2l.com, "Importing grades", and its sample file; the suffix is that of its exports.
     """
     item = " ".join(_NOT_IN_BRIGHTSPACE.sub(" ", title).split())
-    columns: list[tuple[str, Callable[[Grade], str]]] = [
-        ("OrgDefinedId", lambda grade: grade.number),
-        ("Username", lambda grade: grade.cell(*LOGINS)),
-    ]
-    used = [(head, of_grade) for head, of_grade in columns if any(map(of_grade, grades))]
-    _require("brightspace", grades, [of_grade for _, of_grade in columns], "an OrgDefinedId or a username")
     return [
-        [*(head for head, _ in used), f"{item} Points Grade <Numeric MaxPoints:{of}>", "End-of-Line Indicator"],
-        *([*(of_grade(grade) for _, of_grade in used), grade.score, "#"] for grade in grades),
+        *_used(grades, ("OrgDefinedId", _number), ("Username", _login)),
+        (f"{item} Points Grade <Numeric MaxPoints:{of}>", _score),
+        ("End-of-Line Indicator", lambda grade: "#"),
     ]
 
 
-def _require(name: str, grades: Sequence[Grade], known_by: Sequence[Callable[[Grade], str]], what: str) -> None:
-    """`InputError` that names the first student of whom the platform would know nothing."""
-    if lost := next((grade for grade in grades if not any(of_grade(grade) for of_grade in known_by)), None):
-        raise InputError(
-            f"The gradebook for {name} needs {what} of every student, and {lost.name or lost.id} has none; give the "
-            "class list as the platform exports it with --class."
-        )
-
-
-PLATFORMS: Mapping[str, Callable[[str, Sequence[Grade], int], Table]] = {
+PLATFORMS: Mapping[str, Callable[[str, Sequence[Grade], int], list[Column]]] = {
     "moodle": _moodle,
     "canvas": _canvas,
     "gradescope": _gradescope,
     "brightspace": _brightspace,
 }
+KNOWN_BY: Mapping[str, tuple[str, Sequence[Callable[[Grade], str]]]] = {
+    "moodle": ("an ID number, email address or username", (_number, _email, _login)),
+    "canvas": ("an ID or SIS id", (_number, lambda grade: grade.cell("id", *LOGINS))),
+    "gradescope": ("an SID or an email address", (_number, _email)),
+    "brightspace": ("an OrgDefinedId or a username", (_number, _login)),
+}
+"""By what a platform knows a student, in words and as cells."""

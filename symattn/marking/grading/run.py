@@ -7,7 +7,7 @@ ended, however abruptly, is continued by the next, and leaves the same bytes, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -87,8 +87,6 @@ def grade_class(
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
     typed = read_entries(Path(entries), against, terms.decimal_mark, ask) if entries is not None else None
     with _folder(out, against, terms, forms, feedback, look, readers, gradebooks) as folder:
-        rows: dict[str, Row] = {}
-        todo: list[Handed] = []
         settings: dict[str, Any] = {
             "source": str(source),
             "hash": against.hash,
@@ -100,29 +98,34 @@ def grade_class(
             "readers": list(readers),
         }
         with crew(jobs, executor, limits=Limits(time_limit, MEMORY)) as workers:
-            found = looked_into(found, workers)
             heads = partial(heads_of, folder=folder, workers=workers)
-            handed = matched(found, heads, against, typed.handed if typed else ())
-            for one in handed:
-                kept = folder.kept(one) if folder else None
-                if one.complaint or one.unclear or kept is not None:
-                    rows[one.stem] = kept or _row(one)
-                else:
-                    todo.append(one)
-            todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
-            with progress(len(todo)) as step:
-                jobs_of = ((one, _job(one, folder.given(one) if folder else {})) for one in todo)
-                for one, answer in workers.as_done(MARKED, settings, jobs_of):
-                    rows[one.stem] = row_of(one, answer, folder)
-                    step(one)
-        listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
+            handed = matched(looked_into(found, workers), heads, against, typed.handed if typed else ())
+            rows = _rows(handed, folder, workers, settings, progress)
+        listed = tuple(_everybody(against, rows))
         replied = tuple(in_words(typed)) if typed else ()
         book = Gradebook(against.title, terms, listed, replied=replied, listed=listed_cells)
-        if folder is None:
-            return book
-        marked = [one for one in handed if rows[one.stem].has_marks]
-        loose = [(row, bool(row.reason) and row.reason != one.doubt) for one in marked for row in [rows[one.stem]]]
-        return folder.finish(book, [one.stem for one in marked], pending_table(loose, folder.settled))
+        return folder.finish(book, rows) if folder else book
+
+
+def _rows(
+    handed: Sequence[Handed], folder: MarkedFolder | None, workers: Crew, settings: dict[str, Any], progress: Progress
+) -> list[tuple[Handed, Row]]:
+    """The row of everything that was handed in: that of the last run if it holds, else it is marked."""
+    rows: dict[str, Row] = {}
+    todo: list[Handed] = []
+    for one in handed:
+        kept = folder.kept(one) if folder else None
+        if one.complaint or one.unclear or kept is not None:
+            rows[one.stem] = kept or _row(one)
+        else:
+            todo.append(one)
+    todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
+    with progress(len(todo)) as step:
+        jobs = ((one, _job(one, folder.given(one) if folder else {})) for one in todo)
+        for one, answer in workers.as_done(MARKED, settings, jobs):
+            rows[one.stem] = row_of(one, answer, folder)
+            step(one)
+    return [(one, rows[one.stem]) for one in handed]
 
 
 def _platforms(
@@ -142,57 +145,54 @@ def _platforms(
 
 def looked_into(found: Sequence[File], workers: Crew) -> list[File]:
     """The files, and those in the zips among them; a zip that cannot be unpacked is one file, with the reason."""
-    zips = {at: file for at, file in enumerate(found) if file.is_zip}
     inside: dict[int, list[File]] = {}
-    jobs = _read(zips, lambda at, why: inside.update({at: [replace(zips[at], complaint=why)]}))
-    for at, answer in workers.as_done(LOOKED_INTO, None, ((at, {"data": data}) for at, data in jobs)):
+
+    def zips() -> Iterator[tuple[int, dict[str, Any]]]:
+        for at, file in enumerate(found):
+            if file.is_zip:
+                try:
+                    yield at, {"data": file.read()}
+                except InputError as error:
+                    inside[at] = [replace(file, complaint=error.said)]
+
+    for at, answer in workers.as_done(LOOKED_INTO, None, zips()):
         why = f"Unpacking it {answer.why}." if isinstance(answer, LostError) else unpacked(answer["complaint"])
-        if why:
-            inside[at] = [replace(zips[at], complaint=why)]
-        else:
-            inside[at] = [zips[at].holding(Member.read(member)) for member in answer["members"]]
+        members = [] if why else [found[at].holding(Member.read(member)) for member in answer["members"]]
+        inside[at] = [replace(found[at], complaint=why)] if why else members
     return [one for at, file in enumerate(found) for one in inside.get(at, [file])]
 
 
 def heads_of(found: Sequence[File], folder: MarkedFolder | None, workers: Crew) -> list[Head]:
     """What every file says about itself, as far as it is not known from the last run."""
     kept = folder.heads() if folder else {}
-    heads = {at: Head(complaint=file.complaint) for at, file in enumerate(found) if file.complaint}
+    heads: dict[int, Head] = {}
     hashes: dict[int, str] = {}
-    hold = set(range(len(found)))  # what holds until the file changes
+    keys: dict[int, str] = {}  # of heads that hold until the file changes
 
     def unknown() -> Iterator[tuple[int, dict[str, Any]]]:
-        rest = {at: file for at, file in enumerate(found) if at not in heads}
-        for at, data in _read(rest, lambda at, why: heads.update({at: Head(complaint=why)})):
-            hashes[at] = sha256(data).hexdigest() if found[at].zipped is None else found[at].hash
-            if (known := kept.get(_key(found[at], hashes[at]))) is not None:
-                heads[at] = known
+        for at, file in enumerate(found):
+            try:
+                if file.complaint:
+                    raise InputError(file.complaint)
+                data = file.read()
+            except InputError as error:
+                heads[at] = Head(complaint=error.said)
+                continue
+            hashes[at] = sha256(data).hexdigest() if file.zipped is None else file.hash
+            keys[at] = digest([hashes[at], file.form, SOFTWARE])
+            if keys[at] in kept:
+                heads[at] = kept[keys[at]]
             else:
-                yield at, {"form": found[at].form, "data": data, "zipped": found[at].zipped}
+                yield at, {"form": file.form, "data": data, "zipped": file.zipped}
 
     for at, answer in workers.as_done(HEAD, None, unknown()):
-        if isinstance(answer, LostError):
-            answer = {"head": Head(complaint=_told(answer)).json(), "keep": False}
-        heads[at] = Head.read(answer["head"])
-        if not answer["keep"]:
-            hold.discard(at)
+        lost = isinstance(answer, LostError)
+        heads[at] = Head(complaint=_told(answer)) if lost else Head.read(answer["head"])
+        if lost or not answer["keep"]:
+            del keys[at]
     if folder:
-        folder.keep_heads({_key(found[at], hashes[at]): heads[at] for at in sorted(hold & hashes.keys())})
+        folder.keep_heads({key: heads[at] for at, key in keys.items()})
     return [replace(heads[at], hash=hashes.get(at, "")) for at in range(len(found))]
-
-
-def _read(found: Mapping[int, File], failed: Callable[[int, str], object]) -> Iterator[tuple[int, bytes]]:
-    """The bytes of files, one after the other; where they cannot be read, `failed` is told why."""
-    for at, file in found.items():
-        try:
-            yield at, file.read()
-        except InputError as error:
-            failed(at, error.said)
-
-
-def _key(file: File, hash: str) -> str:
-    """What the head of a file depends on."""
-    return digest([hash, file.form, SOFTWARE])
 
 
 def _row(one: Handed) -> Row:
@@ -353,12 +353,31 @@ class MarkedFolder:
             raise InputError(f"{path} is not a record of marks that this version of symattn reads.")
         return data
 
-    def finish(self, book: Gradebook, stems: Sequence[str], pending: Sequence[Sequence[object]] = ()) -> Gradebook:
-        """Write everything that is about the whole class; `stems` are the submissions that have marks, and `pending` is
-        the table of marks that a person has to give.
+    def finish(self, book: Gradebook, rows: Sequence[tuple[Handed, Row]]) -> Gradebook:
+        """Write everything that is about the whole class; `rows` are those of what was handed in.
 
         What former runs wrote and what holds no more is taken away; their changes stay on record.
         """
+        data, changes = self._recorded(book)
+        book = replace(book, changes=tuple(changes))
+        marked = [(one, row) for one, row in rows if row.has_marks]
+        stems = [one.stem for one, _ in marked]
+        pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
+        own = {MARKS: _by_rows(data), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
+        own |= {f"gradebook-{name}.csv": book.csv(name).encode() for name in self.gradebooks}
+        if changes:
+            own[CHANGES] = book.changes_csv().encode(FOR_EXCEL)
+        loose = ((row, bool(row.reason) and row.reason != one.doubt) for one, row in marked)
+        if pending := pending_table(loose, self.settled):
+            own[PENDING] = "".join(csv_lines(pending)).encode(FOR_EXCEL)
+        summary = replace(book.summary, look=self.look)
+        own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
+        self._clear({*pages, *own}, stems)
+        written = [self.put(name, content) for name, content in own.items()]
+        return replace(book, written=(*written, *(self.path / name for name in pages)))
+
+    def _recorded(self, book: Gradebook) -> tuple[dict[str, Any], list[Change]]:
+        """The record of all runs with this one, if that gave anything else than the one before; and its changes."""
         before = self.before()
         data: dict[str, Any] = {
             "format": FORMAT,
@@ -372,20 +391,7 @@ class MarkedFolder:
             new = list(_changes(len(runs) + 1, before, book)) if before else []
             runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
             changes += new
-        data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
-        book = replace(book, changes=tuple(changes))
-        pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
-        own = {MARKS: _by_rows(data), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
-        own |= {f"gradebook-{name}.csv": book.csv(name).encode() for name in self.gradebooks}
-        if changes:
-            own[CHANGES] = book.changes_csv().encode(FOR_EXCEL)
-        if pending:
-            own[PENDING] = "".join(csv_lines(pending)).encode(FOR_EXCEL)
-        summary = replace(book.summary, look=self.look)
-        own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
-        self._clear({*pages, *own}, stems)
-        written = [self.put(name, content) for name, content in own.items()]
-        return replace(book, written=(*written, *(self.path / name for name in pages)))
+        return data | {"runs": runs, "changes": [asdict(change) for change in changes]}, changes
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
