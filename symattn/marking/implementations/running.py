@@ -25,9 +25,10 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from types import FrameType
@@ -53,8 +54,8 @@ class Recorder:
     an expression is not.  Stacks of such matrices are kept as stacks.
     """
 
-    def __init__(self, shapes: set[tuple[int, int]]) -> None:
-        self._shapes = shapes
+    def __init__(self, shapes: Iterable[Sequence[int]]) -> None:
+        self._shapes = set(map(tuple, shapes))
         self._seen: dict[tuple[object, ...], Array] = {}
 
     @property
@@ -160,7 +161,8 @@ class Outcome:
     """What came of a call: results by the steps that they are said to be, what was returned `beside` the result, and
     matrices that came up on the way; what was given, as it was `after` the call; or a failure.
 
-    `no_arrays` says, by step, why what was returned is no array; `nothing`, that the function returned None.
+    `no_arrays` says, by step, why what was returned is no array; `nothing`, that the function returned None; `refused`,
+    why it could not be called.
     """
 
     results: Mapping[str, Array] = field(default_factory=dict)
@@ -170,6 +172,13 @@ class Outcome:
     recorded: Sequence[Array] = ()
     after: Mapping[str, Array] = field(default_factory=dict)
     failure: Failure | None = None
+    refused: str = ""
+
+    def unless_refused(self) -> Outcome:
+        """This; `InputError` where the function takes other things."""
+        if self.refused:
+            raise InputError(self.refused)
+        return self
 
 
 Runner = Callable[[Call], Outcome]
@@ -190,8 +199,8 @@ def running(program: Program, more: Mapping[str, object], trusted: bool, seconds
         target = loaded(str(program)) if function is None else function
 
         def called(call: Call) -> Outcome:
-            copied = Call(**asdict(call))
-            return _read(_performed(target, copied, more, _recorder(copied)))
+            own = deepcopy(call)  # the function may write into what it is given
+            return _performed(target, own, more, Recorder(own.shapes)).unless_refused()
 
         yield called
         return
@@ -200,7 +209,7 @@ def running(program: Program, more: Mapping[str, object], trusted: bool, seconds
             "On this system a function would run in the process that judges it, where it can change symattn, end the "
             'process or never come back; name its file ("student.py:attention"), or say trusted=True.'
         )
-    child: _Child = _Started(str(program), more, seconds) if function is None else _Forked(function, more, seconds)
+    child = _started(str(program), more, seconds) if function is None else _forked(function, more, seconds)
     try:
         yield child.call
     finally:
@@ -210,88 +219,21 @@ def running(program: Program, more: Mapping[str, object], trusted: bool, seconds
 # ------------------------------------------------------------------------------------------------ who asks
 
 
-class _Child:
-    """A process that answers one call after another, a line of JSON each."""
+class _Fork:
+    """A child of this process alone, waited for and killed as `subprocess.Popen` does it."""
 
-    def __init__(self, pid: int, requests: IO[bytes], answers: IO[bytes], seconds: float) -> None:
-        self.pid, self._requests, self._answers, self._seconds = pid, requests, answers, seconds
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-
-    def call(self, call: Call) -> Outcome:
-        """What comes of a call; a process that gives no answer, and why, is a failure."""
-        threading.Thread(target=self._ask, args=(text_of(asdict(call)),), daemon=True).start()
-        try:
-            line = self._lines.get(timeout=patience() * self._seconds + GRACE)
-        except queue.Empty:
-            return Outcome(failure=Failure("stopped", seconds=self._seconds))
-        if not line.endswith(b"\n"):
-            return Outcome(failure=self._why())
-        try:
-            return _read(json.loads(line))
-        except InputError:
-            raise
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it wrote that itself
-            return Outcome(failure=Failure("ended"))
-
-    def _ask(self, request: bytes) -> None:
-        line = b""
-        with suppress(OSError, ValueError):  # it has ended: there is no answer
-            self._requests.write(request)
-            self._requests.flush()
-            line = self._answers.readline(MOST_ANSWERED)
-        self._lines.put(line)
-
-    def _why(self) -> Failure:
-        code = self.wait()
-        if -code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGALRM", 0)) and code:
-            return Failure("stopped", seconds=self._seconds)
-        return Failure("ended", code=code)
-
-    def wait(self) -> int:
-        """Wait for the end of the process, which is killed if that does not come by itself; the code of its end."""
-        raise NotImplementedError
-
-    def kill(self) -> None:
-        raise NotImplementedError
-
-    def end(self) -> None:
-        """End the process, and those of its group that it has started."""
-        if hasattr(os, "killpg"):
-            with suppress(OSError):
-                os.killpg(self.pid, signal.SIGKILL)
-        self.kill()
-        self.wait()
-        for stream in (self._requests, self._answers):
-            with suppress(OSError, ValueError):
-                stream.close()
-
-
-class _Forked(_Child):
-    """A child that has the function already."""
-
-    def __init__(self, function: Callable[..., Any], more: Mapping[str, object], seconds: float) -> None:
-        asked, ask = os.pipe()
-        answer, answered = os.pipe()
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
         self._code: int | None = None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of threads, which the child does not have: it does this and ends
-            pid = os.fork()
-        if pid == 0:
-            _child(function, more, seconds, asked, answered)
-        os.close(asked)
-        os.close(answered)
-        with suppress(OSError):  # the child does so as well, whoever comes first
-            os.setpgid(pid, pid)
-        super().__init__(pid, os.fdopen(ask, "wb"), os.fdopen(answer, "rb"), seconds)
 
-    def wait(self) -> int:
-        last = time.monotonic() + GRACE
+    def wait(self, timeout: float = math.inf) -> int:
+        last = time.monotonic() + timeout
         while self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self._code = os.waitstatus_to_exitcode(status)
             elif time.monotonic() > last:
-                self.kill()
+                raise subprocess.TimeoutExpired("", timeout)
             else:
                 time.sleep(0.001)
         return self._code
@@ -301,62 +243,118 @@ class _Forked(_Child):
             os.kill(self.pid, signal.SIGKILL)
 
 
-class _Started(_Child):
-    """A process that knows nothing but where the function is."""
+@dataclass
+class _Child:
+    """A process that answers one call after another, a line of JSON each."""
 
-    def __init__(self, program: str, more: Mapping[str, object], seconds: float) -> None:
-        _parts(program)
-        try:
-            given = json.dumps(dict(more), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"To a file only numbers, texts and lists can be given ({error}); import a function, or set it there."
-            ) from None
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"from {__name__} import main; main()", program, given, str(seconds)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, start_new_session=True,
-        )  # fmt: skip
-        assert self._process.stdin
-        assert self._process.stdout
-        super().__init__(self._process.pid, self._process.stdin, self._process.stdout, seconds)
+    process: _Fork | subprocess.Popen[bytes]
+    requests: IO[bytes]
+    answers: IO[bytes]
+    seconds: float
 
-    def wait(self) -> int:
+    def call(self, call: Call) -> Outcome:
+        """What comes of a call; a process that gives no answer, and why, is a failure."""
+        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._ask, args=(text_of(call), lines), daemon=True).start()
         try:
-            return self._process.wait(GRACE)
+            line = lines.get(timeout=patience() * self.seconds + GRACE)
+        except queue.Empty:
+            return Outcome(failure=Failure("stopped", seconds=self.seconds))
+        if not line.endswith(b"\n"):
+            code = self._wait()
+            if -code in (getattr(signal, "SIGXCPU", 0), getattr(signal, "SIGALRM", 0)) and code:
+                return Outcome(failure=Failure("stopped", seconds=self.seconds))
+            return Outcome(failure=Failure("ended", code=code))
+        try:
+            outcome = _read(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it wrote that itself
+            return Outcome(failure=Failure("ended"))
+        return outcome.unless_refused()
+
+    def _ask(self, request: bytes, lines: queue.SimpleQueue[bytes]) -> None:
+        line = b""
+        with suppress(OSError, ValueError):  # it has ended: there is no answer
+            self.requests.write(request)
+            self.requests.flush()
+            line = self.answers.readline(MOST_ANSWERED)
+        lines.put(line)
+
+    def _wait(self) -> int:
+        """Wait for the end of the process, which is killed if that does not come by itself; the code of its end."""
+        try:
+            return self.process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
+            self.process.kill()
+            return self.process.wait()
 
-    def kill(self) -> None:
-        self._process.kill()
+    def end(self) -> None:
+        """End the process, and those of its group that it has started."""
+        if hasattr(os, "killpg"):
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.requests, self.answers):
+            with suppress(OSError, ValueError):
+                stream.close()
+
+
+def _forked(function: Callable[..., Any], more: Mapping[str, object], seconds: float) -> _Child:
+    """A child that has the function already."""
+    asked, ask = os.pipe()
+    answer, answered = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads, which the child does not have: it does this and ends
+        pid = os.fork()
+    if pid == 0:
+        _child(function, more, seconds, asked, answered)
+    os.close(asked)
+    os.close(answered)
+    with suppress(OSError):  # the child does so as well, whoever comes first
+        os.setpgid(pid, pid)
+    return _Child(_Fork(pid), os.fdopen(ask, "wb"), os.fdopen(answer, "rb"), seconds)
+
+
+def _started(program: str, more: Mapping[str, object], seconds: float) -> _Child:
+    """A process that knows nothing but where the function is."""
+    _parts(program)
+    try:
+        given = json.dumps(dict(more), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"To a file only numbers, texts and lists can be given ({error}); import a function, or set it there."
+        ) from None
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", f"from {__name__} import main; main()", program, given, str(seconds)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    return _Child(process, process.stdin, process.stdout, seconds)
 
 
 def _read(answer: Mapping[str, Any]) -> Outcome:
-    """An answer as arrays; `InputError` where the function takes other things."""
-    if "refused" in answer:
-        raise InputError(str(answer["refused"])[:LONGEST_SAID])
-    returned = {str(name): one for name, one in answer["results"].items()}
-    no_arrays = {name: one[:LONGEST_SAID] for name, one in returned.items() if isinstance(one, str)}
+    """An answer, which may be made up, as an outcome."""
     failure = Failure(**answer["failure"]) if answer["failure"] else None
     if failure is not None:
         said = "".join(c if c.isprintable() else " " for c in str(failure.error)[:LONGEST_SAID])
         failure = replace(failure, error=said, function=str(failure.function)[:LONGEST_SAID], line=int(failure.line))
     return Outcome(
-        {name: _array(one) for name, one in returned.items() if name not in no_arrays},
-        no_arrays,
+        {str(name): _array(one) for name, one in answer["results"].items()},
+        {str(name): str(why)[:LONGEST_SAID] for name, why in answer["no_arrays"].items()},
         answer["nothing"] is True,
         [_array(one) for one in answer["beside"]],
         [_array(one) for one in answer["recorded"]],
         {str(name): _array(one) for name, one in answer["after"].items()},
         failure,
+        str(answer["refused"])[:LONGEST_SAID],
     )
 
 
-def _array(one: Sequence[Any]) -> Array:
-    nested, format = one
-    found = read_array(nested)
+def _array(one: Mapping[str, Any]) -> Array:
+    found, format = read_array(one["nested"]), one["format"]
     if found is None or format not in (*FORMATS, PYTHON):
         raise ValueError("no array")
     return Array(found.shape, found.nested, format)
@@ -365,8 +363,9 @@ def _array(one: Sequence[Any]) -> Array:
 # ------------------------------------------------------------------------------------------------ who answers
 
 
-def text_of(answer: object) -> bytes:
-    return json.dumps(answer).encode() + b"\n"
+def text_of(message: Call | Outcome) -> bytes:
+    """A line of JSON, with everything in it by its name."""
+    return json.dumps(message, default=vars).encode() + b"\n"
 
 
 def _child(
@@ -408,7 +407,7 @@ def _serve(
     function: Callable[..., Any] | None = None
     for line in requests:
         call = Call(**json.loads(line))
-        recorder = _recorder(call)
+        recorder = Recorder(call.shapes)
         try:
             with limited(seconds):
                 if function is None:
@@ -417,9 +416,9 @@ def _serve(
                 answer = text_of(_performed(function, call, more, recorder))
         except BaseException as error:
             if function is None and isinstance(error, InputError):  # it has no such function
-                answer = text_of({"refused": error.args[0]})
+                answer = text_of(Outcome(refused=error.args[0]))
             else:
-                answer = text_of({**_EMPTY, "recorded": _told(recorder), "failure": asdict(_failure(error, function))})
+                answer = text_of(Outcome(recorded=recorder.arrays, failure=_failure(error, function)))
         answers.write(answer)
         answers.flush()
 
@@ -437,34 +436,24 @@ def _confine(library: str) -> None:
         limit("RLIMIT_AS", held + MEMORY, for_good=True)
 
 
-_EMPTY: Mapping[str, Any] = {
-    "results": {}, "nothing": False, "beside": [], "recorded": [], "after": {}, "failure": None,
-}  # fmt: skip
-
-
-def _recorder(call: Call) -> Recorder:
-    return Recorder({(rows, columns) for rows, columns in call.shapes})
-
-
-def _performed(
-    function: Callable[..., Any], call: Call, more: Mapping[str, object], recorder: Recorder
-) -> dict[str, Any]:
-    """A call, and what came of it as JSON; what the function raises is not caught."""
+def _performed(function: Callable[..., Any], call: Call, more: Mapping[str, object], recorder: Recorder) -> Outcome:
+    """A call, and what came of it; what the function raises is not caught."""
     try:
         given = {name: made(one, call.library, call.formats.get(name, call.dtype)) for name, one in call.given.items()}
         by_place, by_key = placed(function, given, more)
     except InputError as error:
-        return {"refused": error.args[0]}
+        return Outcome(refused=error.args[0])
     returned = recorder.call(lambda: function(*by_place, **by_key))
+    results: dict[str, Array] = {}
+    no_arrays: dict[str, str] = {}
+    for name, one in by_name(returned, call.last, call.dimensions).items():
+        try:
+            results[name] = array(one)
+        except InputError as error:
+            no_arrays[name] = error.args[0]
     beside = map(read_array, returned[1:] if isinstance(returned, tuple | list) else ())
-    return {
-        **_EMPTY,
-        "results": {name: _result(one) for name, one in by_name(returned, call.last, call.dimensions).items()},
-        "nothing": returned is None,
-        "beside": [_plain(one) for one in beside if one is not None],
-        "recorded": _told(recorder),
-        "after": {name: _plain(array(one)) for name, one in given.items()},
-    }
+    after = {name: array(one) for name, one in given.items()}
+    return Outcome(results, no_arrays, returned is None, [*filter(None, beside)], recorder.arrays, after)
 
 
 def by_name(returned: object, last: str, dimensions: int = 2) -> Mapping[str, object]:
@@ -479,35 +468,17 @@ def by_name(returned: object, last: str, dimensions: int = 2) -> Mapping[str, ob
     return {last: returned}
 
 
-def _result(one: object) -> Any:
-    try:
-        return _plain(array(one))
-    except InputError as error:
-        return error.args[0]
-
-
-def _plain(one: Array) -> tuple[Any, str]:
-    return one.nested, one.format
-
-
-def _told(recorder: Recorder) -> list[tuple[Any, str]]:
-    return [_plain(one) for one in recorder.arrays]
-
-
 def _failure(error: BaseException, function: object) -> Failure:
-    if isinstance(error, SystemExit):
-        return Failure("exited")
-    if isinstance(error, RecursionError):
-        return Failure("recursion")
-    if isinstance(error, MemoryError):
-        return Failure("memory")
+    ends: Mapping[type, How] = {SystemExit: "exited", RecursionError: "recursion", MemoryError: "memory"}
+    for kind, how in ends.items():
+        if isinstance(error, kind):
+            return Failure(how)
     line, name = _place(error, function)
     try:
         said = " ".join(str(error).split())
     except BaseException:  # it is somebody's own error
         said = ""
-    kind = type(error).__name__
-    return Failure("raised", f"{kind}: {said}"[:LONGEST_SAID] if said else kind, line, name)
+    return Failure("raised", ": ".join(filter(None, (type(error).__name__, said)))[:LONGEST_SAID], line, name)
 
 
 def _place(error: BaseException, function: object) -> tuple[int, str]:
@@ -696,28 +667,27 @@ def placed(
     """What is given to a function by place and by name: all by their names, if its parameters have these; else in their
     order, but for what it can do without and has a name for."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except (TypeError, ValueError):  # written in C
         return list(given.values()), dict(more)
-    taken = [p for p in parameters if p.name not in more]
-    needed = [p for p in taken if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    called = {_plain_name(name): name for name in given}
-    named = {
-        p.name: called[_plain_name(p.name)]
-        for p in taken
-        if _plain_name(p.name) in called and p.kind is not p.POSITIONAL_ONLY
-    }
-    if len(named) < len(given) or any(p.name not in named for p in needed):
-        named = {p.name: named[p.name] for p in taken if p.name in named and p not in needed}
-    by_place = [one for name, one in given.items() if name not in named.values()]
-    places = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name not in named]
-    room = len(places) if all(p.kind is not p.VAR_POSITIONAL for p in taken) else len(given)
-    waiting = [p for p in needed if p.name not in named]
-    if len(waiting) <= len(by_place) <= room and all(p in places for p in waiting):
-        return by_place, {**{name: given[one] for name, one in named.items()}, **more}
+    parameters, called = signature.parameters, {_plain_name(name): name for name in given}
+    taken = {name: p for name, p in parameters.items() if name not in more and p.kind is not p.POSITIONAL_ONLY}
+    named = {name: called[_plain_name(name)] for name in taken if _plain_name(name) in called}
+    optional = {name: one for name, one in named.items() if parameters[name].default is not inspect.Parameter.empty}
+    for chosen in (named, optional) if len(named) >= len(given) else (optional,):
+        by_place = [one for name, one in given.items() if name not in chosen.values()]
+        by_key = {name: given[one] for name, one in chosen.items()}
+        try:
+            signature.bind(*by_place, **by_key, **{name: one for name, one in more.items() if name in parameters})
+        except TypeError:
+            continue
+        return by_place, {**by_key, **more}
+    needed = [
+        p for p in parameters.values() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
     raise InputError(
-        f"The function takes {', '.join(p.name for p in needed) or 'nothing'}; what is given is {', '.join(given)}. "
-        "Name its other arguments as well, or wrap it in a lambda."
+        f"The function takes {', '.join(p.name for p in needed if p.name not in more) or 'nothing'}; what is given is "
+        f"{', '.join(given)}. Name its other arguments as well, or wrap it in a lambda."
     )
 
 
