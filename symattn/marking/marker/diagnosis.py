@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import islice
+from itertools import chain, islice, product
 from math import inf, isfinite
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 from symattn.derivation.derivation import Arithmetic, Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -75,28 +75,39 @@ MOST_PAIRS = 100
 """Compositions of two misconceptions that are tried on one step (rules.md 3.9)."""
 
 
+Extent = Literal["all", "some lines", "all but one", ""]
+"""How much of what is wrong in a line something explains, and nothing else: all of it; all of it, which fills whole
+rows or columns, where somebody has the others right; all of it but one entry; less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open.
+    """What somebody with a misconception writes in a line, and how much of what was written that explains.
 
+    `changes` are what they write differently, after the student's own `lines`; `charged` is the step that it costs.
     `sum_adjusted` are entries that fit only if rows of weights were rounded so that they sum to 1, which is a likely
     way to get them and earns nothing where it was not declared.
     """
 
     misconception: Misconception
+    lines: StudentDerivation
+    changes: Rewritten
     value: Matrix
     charged: str
-    rejected: tuple[Cell, ...]
-    sum_adjusted: tuple[Cell, ...] = ()
+    extent: Extent
+    rejected: Collection[Cell] = ()
+    sum_adjusted: Collection[Cell] = ()
     also: Misconception | None = None
 
 
 T = TypeVar("T")
 
-Rows = tuple[tuple[Value, ...], ...]
 
-Slips = list[tuple[list[Cell], list[Candidate]]]
-"""Wrong entries that one slip explains, with the slips that may have been made."""
+class SlipFit(NamedTuple):
+    """Wrong entries that one slip explains, with what they are after it, and the slips that may have been made."""
+
+    values: Mapping[Cell, Value]
+    candidates: list[Candidate]
 
 
 class Part(NamedTuple):
@@ -106,18 +117,11 @@ class Part(NamedTuple):
     changes: Rewritten
 
 
-Fits = tuple[list[Fit], list[Fit], list[Fit]]
-"""Misconceptions that explain a line wholly, all but one entry, or partly."""
-
-
 class Explanations(NamedTuple):
-    """The misconceptions that give every entry of a line, those that give all but one that is wrong, those that give
-    all that is wrong in some rows or columns and not in the others, and slips; the likeliest first."""
+    """The misconceptions that explain a line, by how much of it, the likeliest first; and slips."""
 
-    fits: list[Fit]
-    nearly: list[Fit]
-    partly: list[Fit]
-    slipped: Slips
+    fits: Mapping[Extent, list[Fit]]
+    slips: list[SlipFit]
 
 
 class MisconceptionChanges:
@@ -178,36 +182,25 @@ class StudentDerivation:
     def laid(self) -> Derivation:
         return MatrixwiseDerivation(self.own).rows
 
-    def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
-        """What a step becomes with some lines written differently; None if it is not defined."""
-        if (value := self._given(step, changes)) is None or (rows := self._own_row(step, value.rows)) is None:
-            return None
-        return value if rows is value.rows else Matrix.of(rows)
+    def given_by(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
+        """What a step becomes with some lines written differently; None if it is not defined.
 
-    def near(self, step: Step, changes: Rewritten) -> Rows | None:
-        """The same in decimals with proof, of which floats are made much more quickly."""
-        value = self._given(step, changes, "decimal")
-        return None if value is None else self._own_row(step, value.rows)
-
-    def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
-        """What the line that a step belongs to becomes, laid out matrix by matrix."""
+        Of decimals with proof, for which `arithmetic` may ask, floats are made much more quickly.
+        """
         name = self.beliefs.named(step)
         if name is None or not changes:
             return None
-        return self.memory.memoize(
+        value = self.memory.memoize(
             ("given", name, arithmetic),
             (self, *changes.values()),
             lambda: self._followed(name, changes, arithmetic),
         )
-
-    def _own_row(self, step: Step, rows: tuple[tuple[T, ...], ...]) -> tuple[tuple[T, ...], ...] | None:
-        """Of all tokens' rows, that of the token that a step belongs to, laid out as it is."""
-        if step.token is None or self.beliefs.named(step) == step.name:
-            return rows
-        if step.token > len(rows):  # another product, with fewer rows
+        if value is None or step.token is None or name == step.name:
+            return value
+        if step.token > value.shape[0]:  # another product, with fewer rows
             return None
-        own = rows[step.token - 1 : step.token]
-        return own if step.result.shape[0] == 1 else tuple(zip(*own, strict=True))  # scores may stand in a column
+        own = value.row(step.token - 1)
+        return own if step.result.shape[0] == 1 else own.T  # scores may stand in a column
 
     def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
         """A line with some before it written differently; an operation is worked out once for the same operands."""
@@ -317,23 +310,20 @@ class Diagnosis(Trace):
         self._loose = False
 
     def _explanations(self, step: Step, grid: Grid, wrong: list[Cell]) -> Explanations:
-        fits, nearly, partly = self._fits(step, grid, wrong)
-        written = sum(1 for _ in self._readable(step, grid))
-        single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
-        slipped = self._slipped(step, grid, wrong) if single or not fits else []
-        return Explanations(fits, nearly, partly, slipped)
+        fits = self._fits(step, grid, wrong)
+        single = len(wrong) == 1 and len(self._readable(step, grid)) > 1 and step.name not in self.misshapen
+        return Explanations(fits, self._slipped(step, grid, wrong) if single or not fits["all"] else [])
 
     def _explained_by_one(self, step: Step, wrong: list[Cell], found: Explanations) -> bool:
         """Whether one cause explains everything; then it is charged."""
-        slips = found.slipped[0][1] if len(found.slipped) == 1 and len(found.slipped[0][0]) == len(wrong) else []
-        if found.fits and slips:
-            self._record(step, "slip", [*slips, *_named(found.fits)], wrong, [step.name])
-        elif found.fits:
-            self._charge(step, wrong, found.fits)
-        elif found.partly and all(fit.misconception.id in ROUNDING for fit in found.partly):
-            self._charge(step, wrong, found.partly)
-        elif found.partly or slips:
-            self._charge_in_part(step, wrong, found.partly, slips)
+        fits, partly = found.fits["all"], found.fits["some lines"]
+        slips = next((slip.candidates for slip in found.slips if len(slip.values) == len(wrong)), [])
+        if fits and slips:
+            self._record(step, "slip", [*slips, *_named(fits)], wrong, [step.name])
+        elif fits or (partly and all(fit.misconception.id in ROUNDING for fit in partly)):
+            self._charge(step, wrong, fits or partly)
+        elif partly or slips:
+            self._charge_in_part(step, wrong, partly, slips)
         else:
             return False
         return True
@@ -341,16 +331,14 @@ class Diagnosis(Trace):
     def _explained_by_several(self, step: Step, grid: Grid, wrong: list[Cell], found: Explanations) -> None:
         if pattern := self._once("pattern", step, grid, wrong, lambda: self._pattern(step, grid, wrong)):
             self._record(step, "unknown", [Candidate("unknown", "", pattern)], wrong, [step.name])
-        elif found.nearly:
-            self._charge(step, [c for c in wrong if c not in found.nearly[0].rejected], found.nearly)
-            [odd] = found.nearly[0].rejected
+        elif nearly := found.fits["all but one"]:
+            [odd] = nearly[0].rejected
+            self._charge(step, [c for c in wrong if c != odd], nearly)
             self._record(step, "slip", [], [odd], [step.name])
-        elif found.slipped and not self._is_one_belief(step, grid, wrong, found.slipped):
-            left = set(wrong)
-            for cells, candidates in found.slipped:
-                self._record(step, "slip", candidates, cells, [step.name])
-                left -= set(cells)
-            if left:
+        elif found.slips and not self._is_one_belief(step, grid, wrong, found.slips):
+            for slip in found.slips:
+                self._record(step, "slip", slip.candidates, slip.values, [step.name])
+            if left := set(wrong).difference(*(slip.values for slip in found.slips)):
                 self._record(step, "unknown", [], sorted(left), [step.name])
         elif pairs := self._once("pairs", step, grid, (), lambda: self._pairs(step, grid)):
             self._compose(step, wrong, pairs)
@@ -358,21 +346,21 @@ class Diagnosis(Trace):
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
             self._record(step, kind, [], wrong, [step.name])
 
-    def _is_one_belief(self, step: Step, grid: Grid, wrong: Sequence[Cell], slipped: Slips) -> bool:
+    def _is_one_belief(self, step: Step, grid: Grid, wrong: Sequence[Cell], slips: Sequence[SlipFit]) -> bool:
         """Whether a line is so wrong that it is likelier to have one cause without a name than these slips in it, which
         leave most of it unexplained, or are many.
         """
-        explained = sum(len(cells) for cells, _ in slipped)
+        explained = sum(len(slip.values) for slip in slips)
         left = len(wrong) - explained
-        throughout = 2 * len(wrong) > sum(1 for _ in self._readable(step, grid))
-        return throughout and (left > explained or len(slipped) + (left > 0) > COINCIDENCE)
+        throughout = 2 * len(wrong) > len(self._readable(step, grid))
+        return throughout and (left > explained or len(slips) + (left > 0) > COINCIDENCE)
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
         own = self.verdicts[step.name].items()
         coarse = [cell for cell, verdict in own if verdict.way == "window" and "rounded" in verdict.flags]
         tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
-        fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
+        fits = [fit for fit in tried if fit is not None and fit.charged == step.name]
         if not fits:
             return
         known = (e for e in self.events if e.kind == "rounding" and e.candidates[0].id == fits[0].misconception.id)
@@ -401,30 +389,27 @@ class Diagnosis(Trace):
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
         for event in self.events:
+            extents = ("all", "some lines") if event.in_part else ("all",)
             beliefs = (c for c in event.candidates if c.kind == "misconception")
-            tried = [(c, self._tried(c.id, step, grid)) for c in beliefs if not self._hopeless(c.id, step, grid, wrong)]
-            kept = [
-                (candidate, fit)
-                for candidate, fit in tried
-                if fit is not None and (not fit.rejected or (event.in_part and _in_part(fit.rejected, wrong)))
-            ]
+            tried = [(c, self._tried(c.id, step, grid, wrong)) for c in beliefs]
+            kept = [(candidate, fit) for candidate, fit in tried if fit is not None and fit.extent in extents]
             if not kept:
                 continue
             event, fit = self._keep(event, [candidate for candidate, _ in kept]), kept[0][1]
-            after = fit.charged != step.name or bool(self.script.depends(step).intersection(event.charged))
-            self._add(event, step, wrong, *[fit.charged] * (fit.charged != step.name or not after))
+            elsewhere = fit.charged != step.name
+            after = elsewhere or bool(self.script.depends(step).intersection(event.charged))
+            self._add(event, step, wrong, *[fit.charged] * (elsewhere or not after))
             self._attribute(step, wrong, fit, event.number, "follows" if after else "wrong")
-            if fit.charged != step.name:
-                self._assume(step, fit.misconception)
+            if elsewhere:
+                self._assume(step, fit)
             return True
         return False
 
     def _speaks_against(self, id: str, step: Step, grid: Grid) -> bool:
         """Whether a line is not what somebody with the misconception writes there."""
-        if self._hopeless(id, step, grid):
-            return True
-        fit = self._tried(id, step, grid)
-        return fit is not None and bool(fit.rejected)
+        fits = self._in_each_world(id, step, grid, ())
+        first = next(fits, None)
+        return first is not None and not any(fit.extent for fit in chain([first], fits))
 
     def _keep(self, event: Event, candidates: list[Candidate]) -> Event:
         """Drop the explanations that what was written later speaks against."""
@@ -441,34 +426,37 @@ class Diagnosis(Trace):
 
     # -- misconceptions
 
-    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Fits:
-        """The misconceptions that explain a line, those that other lines do not speak against: see `Explanations`."""
-        fits, nearly, partly = self._once("fits", step, grid, wrong, lambda: self._possible_fits(step, grid, wrong))
-        fits = [fit for fit in fits if self._consistent(fit, step)] or fits
-        nearly = [fit for fit in nearly if self._consistent(fit, step)]
-        partly = [fit for fit in partly if self._consistent(fit, step)] or partly
-        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step), self._ranked(partly, step)
+    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Mapping[Extent, list[Fit]]:
+        """The misconceptions that explain a line, those that other lines do not speak against.
 
-    def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Fits:
+        Of several, the likeliest; then those charged to the line itself before those that need a line left out, then
+        the core.
+        """
+
+        def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
+            elsewhere, m = fit.charged != step.name, fit.misconception
+            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.sum_adjusted), elsewhere, not m.core
+
+        possible = self._once("fits", step, grid, wrong, lambda: self._possible_fits(step, grid, wrong))
+        found: dict[Extent, list[Fit]] = {}
+        for extent in get_args(Extent):
+            fits = sorted((fit for fit in possible if fit.extent == extent), key=order)
+            consistent = [fit for fit in fits if self._consistent(fit, step)]
+            found[extent] = consistent if extent == "all but one" else consistent or fits
+        if self.policy.rounding == "largest-remainder":  # those that give rows exactly so, if there are any
+            found["all"] = [f for f in found["all"] if _by_largest_remainder(grid, f.value)] or found["all"]
+        return found
+
+    def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[Fit]:
         """The same whatever the lines before say of them."""
-        fits: list[Fit] = []
-        nearly: list[Fit] = []
-        partly: list[Fit] = []
-        for id in self._with_a_part(step):
-            if (step.name, id) in self.excluded or self._hopeless(id, step, grid, wrong):
-                continue
-            if (fit := self._tried(id, step, grid)) is None:
-                continue
-            explained = [c for c in wrong if c not in fit.rejected]
-            if explained and not fit.rejected:
-                fits.append(fit)
-            elif step.name in self.misshapen or len(explained) < 2:
-                continue
-            elif _in_part(fit.rejected, wrong) and fit.charged == step.name:
-                partly.append(fit)
-            elif len(fit.rejected) == 1:
-                nearly.append(fit)
-        return fits, nearly, partly
+        ids = (id for id in self._with_a_part(step) if wrong and (step.name, id) not in self.excluded)
+        fits = [fit for id in ids if (fit := self._tried(id, step, grid, wrong)) is not None]
+        return [
+            fit
+            for fit in fits
+            if fit.extent == "all"
+            or (step.name not in self.misshapen and (fit.extent == "all but one" or fit.charged == step.name))
+        ]
 
     def _once(self, what: str, step: Step, grid: Grid, wrong: Sequence[Cell], work: Callable[[], T]) -> T:
         """What is found out about a line from its entries and the lines that somebody looks at before it."""
@@ -477,62 +465,53 @@ class Diagnosis(Trace):
         how = self._loose, step.name in self.misshapen, left_out, excluded
         return self.script.memory.memoize((what, *how, *wrong), (step, grid, *self._worlds(step)), work)
 
-    def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
-        """By prior, then those charged to the line itself before those that need a line left out, then the core."""
-
-        def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
-            elsewhere, m = fit.charged != step.name, fit.misconception
-            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.sum_adjusted), elsewhere, not m.core
-
-        return sorted(fits, key=order)
-
-    def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
-        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape.
+    def _tried(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] = ()) -> Fit | None:
+        """What somebody with the misconception writes in a line; None if that explains too little of what is wrong.
 
         Of two that fit alike, the one before rounding: later lines may go on from that with more places.
         """
-        m, best = misconception(id), None
-        for lines, part in self._parts(step, id):
-            value = lines.given_by(step, part.changes)
-            if value is None or value.shape != grid.shape:
-                continue
-            rejected, sum_adjusted = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
-            if rejected and self._rounded_to_sum(step, grid, value):
-                rejected, sum_adjusted = (), rejected
-            if best is None or (len(rejected), len(sum_adjusted)) <= (len(best.rejected), len(best.sum_adjusted)):
-                best = Fit(m, value, part.charged, rejected, sum_adjusted)
-        return best
+        fits = [fit for fit in self._in_each_world(id, step, grid, wrong) if fit.extent]
+        return min(reversed(fits), key=lambda fit: (len(fit.rejected), len(fit.sum_adjusted)), default=None)
 
-    def _hopeless(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] | None = None) -> bool:
-        """Whether floats show that a misconception does not explain a line; nor, where it is said what is `wrong`, all
-        that is wrong there, or all but one entry.
+    def _in_each_world(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell]) -> Iterator[Fit]:
+        """The same in each of the worlds in which the misconception changes a line, but not its shape."""
+        worlds = self._worlds(step) if id in self._with_a_part(step) else ()
+        parts = ((lines, lines.beliefs.part(id, self._up_to(step))) for lines in worlds)
+        fits = (self._fit(misconception(id), lines, part, step, grid, wrong) for lines, part in parts if part)
+        return (fit for fit in fits if fit is not None)
+
+    def _fit(
+        self, m: Misconception, lines: StudentDerivation, part: Part, step: Step, grid: Grid, wrong: Collection[Cell]
+    ) -> Fit | None:
+        """How what follows from changes fits what was written; None if it has another shape, or is not defined.
+
+        In decimals alone where floats show that it explains too little.
         """
-        tried = False
-        for lines, part in self._parts(step, id):
-            if (rows := lines.near(step, part.changes)) is None:
-                return False
-            if (len(rows), len(rows[0])) != grid.shape:
-                continue
-            if not self._explains_too_little(step, grid, rows, wrong):
-                return False
-            tried = True
-        return tried
+        fit = partial(Fit, m, lines, part.changes, charged=part.charged)
+        if (value := lines.given_by(step, part.changes, "decimal")) is not None:
+            if value.shape != grid.shape:
+                return None
+            far = self._far(step, grid, value, wrong)
+            if far and not _extent(far, wrong):
+                return fit(value, extent="", rejected=far)
+        if (value := lines.given_by(step, part.changes)) is None or value.shape != grid.shape:
+            return None
+        rejected = [(i, j) for i, j, entry in self._readable(step, grid) if not self._explains(value[i, j], entry)]
+        if rejected and self._rounded_to_sum(step, grid, value):
+            return fit(value, extent="all", sum_adjusted=rejected)
+        return fit(value, extent=_extent(rejected, wrong), rejected=rejected)
 
-    def _explains_too_little(self, step: Step, grid: Grid, rows: Rows, wrong: Collection[Cell] | None) -> bool:
-        """Whether these numbers are not what was written; nor, where it is said what is `wrong`, all of that, or all
-        but one entry.
-        """
-        readable = ((i, j) for i, j, _ in self._readable(step, grid))
-        if wrong is None or step.name in self.misshapen:
-            return any(True for _ in self._far(grid, rows, readable))
-        if len(list(islice(self._far(grid, rows, wrong), 2))) == 2:
-            return True
-        far = list(self._far(grid, rows, readable))
-        return bool(far) and not _may_explain(far, wrong)
+    def _far(self, step: Step, grid: Grid, value: Matrix, wrong: Collection[Cell]) -> list[Cell]:
+        """The entries that lie farther from a matrix than any rounding takes them; two that are wrong are enough."""
 
-    def _far(self, grid: Grid, rows: Rows, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Those of some entries that lie farther from these numbers than any rounding takes them."""
-        return ((i, j) for i, j in cells if self._is_far(grid[i, j], near(rows[i][j])))
+        def far(cells: Iterable[Cell]) -> Iterator[Cell]:
+            return ((i, j) for i, j in cells if self._is_far(grid[i, j], near(value.rows[i][j])))
+
+        readable = far((i, j) for i, j, _ in self._readable(step, grid))
+        if not wrong:
+            return list(islice(readable, 1))
+        spoilt = list(islice(far(wrong), 2))
+        return spoilt if len(spoilt) == 2 else list(readable)
 
     def _is_far(self, entry: Entry, x: float) -> bool:
         if x == -inf:
@@ -543,20 +522,9 @@ class Diagnosis(Trace):
         """The misconceptions that change a step, or one that was left out before it, at all."""
         return self.beliefs.parts(self._up_to(step))
 
-    def _parts(self, step: Step, id: str) -> Iterator[tuple[StudentDerivation, Part]]:
-        """What a misconception changes in a step, in each of the worlds in which it changes anything."""
-        for lines in self._worlds(step) if id in self._with_a_part(step) else ():
-            if (part := lines.beliefs.part(id, self._up_to(step))) is not None:
-                yield lines, part
-
     def _up_to(self, step: Step) -> tuple[str, ...]:
         """The steps that were left out before a step, and this one."""
         return (*(other.name for other in self.script.left_out(step)), step.name)
-
-    def _changed(self, step: Step, m: Misconception) -> Rewritten:
-        """What a misconception changes in a step, and in those that were left out before it."""
-        part = self._worlds(step)[0].beliefs.part(m.id, self._up_to(step))
-        return part.changes if part else {}
 
     def _consistent(self, fit: Fit, step: Step) -> bool:
         """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
@@ -571,12 +539,6 @@ class Diagnosis(Trace):
                 return False
         return True
 
-    def _reproducing(self, grid: Grid, fits: list[Fit]) -> list[Fit]:
-        """Where rows may be rounded by largest remainders, those that give them exactly so, if there are any."""
-        if self.policy.rounding != "largest-remainder":
-            return fits
-        return [fit for fit in fits if _by_largest_remainder(grid, fit.value)] or fits
-
     def _rounded_to_sum(self, step: Step, grid: Grid, value: Matrix) -> bool:
         """Whether what was written are weights that come of the value, rounded so that each row sums to 1."""
         if not isinstance(step.op, Softmax) or self.script.printed.get(step.name):
@@ -584,10 +546,6 @@ class Diagnosis(Trace):
         if any(entry.value is None or entry.value is NEGATIVE_INFINITY for _, _, entry in grid.cells()):
             return False
         return _by_largest_remainder(per_token(step.op, grid), per_token(step.op, value))
-
-    def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
-        """The entries that were written and cannot stand for what they should be."""
-        return [(i, j) for i, j, entry in self._readable(step, grid) if not self._explains(value[i, j], entry)]
 
     def _explains(self, value: Value, entry: Entry) -> bool:
         """Whether an entry may stand for a value that a mistake leads to."""
@@ -600,11 +558,9 @@ class Diagnosis(Trace):
         own = near(entry.value)
         return abs(near(value) - own) <= max(LOOSE * near(entry.unit), SAME * max(1.0, abs(own)))
 
-    def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
+    def _readable(self, step: Step, grid: Grid) -> list[tuple[int, int, Entry]]:
         printed = self.script.printed.get(step.name, frozenset())
-        for i, j, entry in grid.cells():
-            if entry.readable and (i, j) not in printed:
-                yield i, j, entry
+        return [(i, j, entry) for i, j, entry in grid.cells() if entry.readable and (i, j) not in printed]
 
     def _worlds(self, step: Step) -> Sequence[StudentDerivation]:
         """The student's own lines before a step: as they were written, and as they were before they were rounded.
@@ -658,14 +614,14 @@ class Diagnosis(Trace):
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         free = best.charged not in self.script.asked and step.name in self.script.asked
-        named, changes = self._worlds(step)[0].beliefs.named, self._changed(step, best.misconception)
-        spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in changes)
+        named = best.lines.beliefs.named
+        spoilt = frozenset(s.name for s in self.script.left_out(step) if named(s) in best.changes)
         charged = [step.name if free else best.charged]
         self._record(step, "misconception", _named(fits), wrong, charged, spoilt=spoilt)
         before = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if before and not free else "wrong")
         if before:
-            self._assume(step, best.misconception)
+            self._assume(step, best)
 
     def _charge_in_part(
         self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit], slips: Sequence[Candidate]
@@ -693,67 +649,64 @@ class Diagnosis(Trace):
             else:
                 self._due(place, event)
 
-    def _assume(self, step: Step, belief: Misconception) -> None:
+    def _assume(self, step: Step, fit: Fit) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
-        lines, changes = self._worlds(step)[0], self._changed(step, belief)
-        before = {name: s for name, s in changes.items() if name != lines.beliefs.named(step)}
+        before = {name: s for name, s in fit.changes.items() if name != fit.lines.beliefs.named(step)}
         for other in self.script.left_out(step):
-            value = lines.given_by(other, before)
-            if value is not None:
+            if (value := fit.lines.given_by(other, before)) is not None:
                 self.carried[other.name] = self.unrounded[other.name] = value
                 self._assumed.add(other.name)
 
     # -- slips
 
-    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Slips:
-        """Wrong entries with the slips that explain them: first what spoils several at once, then one by one."""
+    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[SlipFit]:
+        """The slips that explain wrong entries, each entry by one: first what spoils most of them."""
         if step.name in self.misshapen:
             return []
-        found, meant = self._once("slipped", step, grid, wrong, lambda: self._possibly_slipped(step, grid, wrong))
-        self.meant |= meant
+        possible = self._once("slipped", step, grid, wrong, lambda: self._possibly_slipped(step, grid, wrong))
+        left, found = set(wrong), list[SlipFit]()
+        for slip in sorted(possible, key=lambda slip: len(slip.values), reverse=True):
+            if left.issuperset(slip.values):
+                found.append(slip)
+                left.difference_update(slip.values)
+                self.meant |= {(step.name, *c): x for c, x in slip.values.items()}
         return found
 
-    def _possibly_slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[Slips, dict[Place, Value]]:
-        """The same, and what the entries were meant to be."""
-        meant: dict[Place, Value] = {}
+    def _possibly_slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[SlipFit]:
+        """Every slip that explains wrong entries: what stands in another place, one cause for a row, a column or all,
+        and what spoils one entry.
+        """
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
-        owns = [lines.own for lines in self._worlds(step)]
-        fitting = [own for own in owns if not own[step.name].pinned and own[step.name].result.shape == grid.shape]
-        if not fitting:  # nothing to compare entries with
-            return [], meant
+        owns = (lines.own for lines in self._worlds(step))
+        possibles = [
+            self._possible_slips(own, step)
+            for own in owns
+            if not own[step.name].pinned and own[step.name].result.shape == grid.shape
+        ]
         left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
-        found: Slips = []
-        shared: dict[tuple[Cell, ...], list[Slipped]] = {}
-        listed: dict[Cell, list[Slipped]] = {}
-        possibles = [self._possible_slips(own, step) for own in fitting]
-        for possible in possibles:
-            if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
-                put, says, id = exchanged
-                meant |= {(step.name, *c): x for c, x in put.items()}
-                found.append((list(put), [Candidate("slip", id, says)]))
-                left = [c for c in left if c not in put]
+        found = [slip for possible in possibles for slip in self._misplaced(possible, entries, left)]
+        left = [c for c in left if not any(c in slip.values for slip in found)]
+        unexplained = len(wrong) - len(left) - len({c for slip in found for c in slip.values})
+        ways: dict[tuple[Cell, ...], list[list[Slipped]]] = {}
         by_cause: list[dict[Cause, list[Slipped]]] = [{} for _ in possibles]
-        unexplained = len(wrong) - len(left) - sum(len(cells) for cells, _ in found)
         for c in left:
-            slips_here = [self._slips(possible, *c, entries[c]) for possible in possibles]
-            for slips, of_cause in zip(slips_here, by_cause, strict=True):
-                listed.setdefault(c, []).extend(slips)
+            single = [self._slips(possible, *c, entries[c]) for possible in possibles]
+            for slips, of_cause in zip(single, by_cause, strict=True):
                 for slip in slips:
+                    ways.setdefault((c,), []).append([slip])
                     if slip.cause is not None:
                         of_cause.setdefault(slip.cause, []).append(slip)
-            unexplained += not any(slips_here)
+            unexplained += not any(single)
             if 2 * unexplained > len(wrong) and 2 * len(wrong) > len(entries):
-                return [], meant  # `_is_one_belief`, whatever slips there are in the others
+                return []  # `_is_one_belief`, whatever slips there are in the others
         for possible, of_cause in zip(possibles, by_cause, strict=True):
             for slips in of_cause.values():
-                for cells in self._spoilt(possible, entries, slips):
-                    shared.setdefault(tuple(cells), []).append(slips[0])
-        for together in sorted(shared, key=len, reverse=True):
-            if all(c in left for c in together):
-                found.append((list(together), _candidates(shared[together])))
-                left = [c for c in left if c not in together]
-        found += [([c], _candidates(listed[c])) for c in left if listed.get(c)]
-        return found, meant | {(step.name, *c): slips[0].value for c, slips in listed.items() if slips}
+                for line in self._spoilt(possible, entries, slips):
+                    ways.setdefault(tuple((slip.i, slip.j) for slip in line), []).append(line)
+        for way in ways.values():
+            values = {(slip.i, slip.j): slip.value for slip in way[0]}
+            found.append(SlipFit(values, _candidates([slips[0] for slips in way])))
+        return found
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
@@ -771,48 +724,41 @@ class Diagnosis(Trace):
         """Whether a float may be what was written."""
         return self.script.memory.memoize(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
 
-    def _exchanged(
-        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
-    ) -> tuple[dict[Cell, Value], str, str] | None:
-        """The wrong entries that are right in each other's places, or in a line beside, with what they are there, how,
-        and the slip; None if there are none.
-        """
-        nearness = {c: self._nearness(entry) for c, entry in entries.items()}
-        floats = {
-            (i, j): None if has_symbols(x) else near(x)
-            for i, row in enumerate(possible.result.rows) for j, x in enumerate(row)
-        }  # fmt: skip
-        best: tuple[dict[Cell, Value], str, str] | None = None
-        shape = possible.result.shape
-        misplaced = [(*found, "A18") for found in exchanges(*shape)] + [(*found, REPEATED) for found in repeats(*shape)]
-        for places, says, id in misplaced:
-            spoilt = [c for c in left if c in places]
-            if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
-                continue
+    def _misplaced(
+        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], wrong: Sequence[Cell]
+    ) -> Iterator[SlipFit]:
+        """Wrong entries that are right in each other's places, or in a line beside."""
+        right = {(i, j): x for i, row in enumerate(possible.result.rows) for j, x in enumerate(row)}
+        floats, shape = {c: near(x) for c, x in right.items()}, possible.result.shape
+        misplaced = chain(
+            ((*found, "A18") for found in exchanges(*shape)), ((*found, REPEATED) for found in repeats(*shape))
+        )
+        for places, says, id in misplaced if len(wrong) > 1 else ():
             put = {c: source for c, source in places.items() if c in entries}
-            known = {c: x for c, source in put.items() if (x := floats[source]) is not None}
-            if not all(nearness[c](x) for c, x in known.items()):
+            spoilt = {c: right[put[c]] for c in wrong if c in put}
+            if len(spoilt) < 2 or any(self._is_far(entries[c], floats[source]) for c, source in put.items()):
                 continue
-            values = {*known.values()}
-            if id == REPEATED and put and (len(values) == 1 or values == {0, 1}):  # as a mask has it in several rows
-                continue
-            if all(self._explains(possible.result[source], entries[c]) for c, source in put.items()):
-                best = {c: possible.result[put[c]] for c in spoilt}, says, id
-        return best
+            values = {floats[source] for source in put.values()}
+            as_in_a_mask = id == REPEATED and (len(values) == 1 or values == {0, 1})  # which several rows may have
+            if not as_in_a_mask and all(self._explains(right[source], entries[c]) for c, source in put.items()):
+                yield SlipFit(spoilt, [Candidate("slip", id, says)])
 
     def _spoilt(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], slips: Sequence[Slipped]
-    ) -> Iterator[list[Cell]]:
-        """The rows, the columns, or everything, that one slip has spoilt throughout, with two wrong entries or more."""
-        cells, cause = [(slip.i, slip.j) for slip in slips], slips[0].cause
-        copied = isinstance(cause, tuple) and cause[0] == "copied"
-        rows = [[c for c in cells if c[0] == i] for i in dict.fromkeys(i for i, _ in cells)]
-        columns = [[c for c in cells if c[1] == j] for j in dict.fromkeys(j for _, j in cells)]
-        for k, lines in enumerate(([cells], () if copied else rows, () if copied else columns)):
-            for line in lines:
-                beside = [c for c in entries if c not in line and (k == 0 or c[k - 1] == line[0][k - 1])]
-                if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
-                    yield line
+    ) -> Iterator[list[Slipped]]:
+        """Everything, or the rows and the columns, that one slip has spoilt throughout, with two wrong entries or more.
+
+        A number that was copied wrongly spoils everything that it goes into.
+        """
+        cause = slips[0].cause
+        lines = [(slips, list(entries))]
+        if not (isinstance(cause, tuple) and cause[0] == "copied"):
+            for k, n in product((0, 1), range(max(possible.result.shape))):
+                lines.append(([s for s in slips if (s.i, s.j)[k] == n], [c for c in entries if c[k] == n]))
+        for line, cells in lines:
+            beside = set(cells).difference((slip.i, slip.j) for slip in line)
+            if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
+                yield list(line)
 
     def _pattern(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> str:
         """The one rule that gives every entry of a line, in words; "" if there is none."""
@@ -832,28 +778,20 @@ class Diagnosis(Trace):
     # -- two misconceptions, one of them in a step that was left out
 
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
-        lines, found, tried = self._worlds(step)[0], list[Fit](), 0
+        lines, found = self._worlds(step)[0], list[Fit]()
         name, left_out = lines.beliefs.named(step), {other.name for other in self.script.left_out(step)}
         if name is None or left_out <= self.script.as_blank:  # what was done in a line that was written stands there
             return []
         parts = {id: lines.beliefs.part(id, self._up_to(step)) for id in self._with_a_part(step)}
-        listed = [(misconception(id), *part) for id, part in parts.items() if part is not None]
-        before = [(m, charged, c) for m, charged, c in listed if name not in c]
-        here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
-        for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
-            for second, _, more in sorted(here, key=lambda x: PRIOR[x[0].prior]):
-                if tried >= MOST_PAIRS:
-                    return found
-                tried += 1
-                both = {**changes, **more}
-                rows = lines.near(step, both)
-                if rows is not None and (
-                    (len(rows), len(rows[0])) != grid.shape or self._explains_too_little(step, grid, rows, None)
-                ):
-                    continue
-                value = lines.given_by(step, both)
-                if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):
-                    found.append(Fit(first, value, charged, (), also=second))
+        listed = [(misconception(id), part) for id, part in parts.items() if part is not None]
+        listed.sort(key=lambda x: PRIOR[x[0].prior])
+        before = [(m, part) for m, part in listed if name not in part.changes]
+        here = [(m, part) for m, part in listed if part.charged == step.name]
+        for (first, part), (second, more) in islice(product(before, here), MOST_PAIRS):
+            both = Part(part.charged, {**part.changes, **more.changes})
+            fit = self._fit(first, lines, both, step, grid, ())
+            if fit is not None and fit.extent and not fit.sum_adjusted:
+                found.append(replace(fit, also=second))
         return found
 
     def _compose(self, step: Step, wrong: Sequence[Cell], pairs: Sequence[Fit]) -> None:
@@ -862,7 +800,7 @@ class Diagnosis(Trace):
         second = list(dict.fromkeys(pair.also.id for pair in pairs if pair.also))
         for ids, cells, charged in ((first, (), pairs[0].charged), (second, wrong, step.name)):
             self._record(step, "misconception", [Candidate("misconception", id) for id in ids], cells, [charged])
-        self._assume(step, pairs[0].misconception)
+        self._assume(step, pairs[0])
 
     # -- keeping record
 
@@ -916,18 +854,17 @@ def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:
     return [Candidate("slip", id, by_kind[id].says) for id in SLIPS if id in by_kind]
 
 
-def _in_part(rejected: Collection[Cell], wrong: Collection[Cell]) -> bool:
-    """Whether a misconception gives all that is wrong, and is rejected in other rows, or columns, or one entry."""
-    if not rejected or len(wrong) < 2 or set(rejected).intersection(wrong):
-        return False
-    apart = ({c[k] for c in rejected}.isdisjoint(c[k] for c in wrong) for k in (0, 1))
-    return len(rejected) == 1 or any(apart)
-
-
-def _may_explain(rejected: Collection[Cell], wrong: Collection[Cell]) -> bool:
-    """Whether what is rejected in some entries at least may be what happened in a part of them, or in all but one."""
-    nearly = len(rejected) == 1 and len(set(wrong).difference(rejected)) > 1
-    return nearly or _in_part(rejected, wrong)
+def _extent(rejected: Collection[Cell], wrong: Collection[Cell]) -> Extent:
+    """How much of what is wrong is explained by what some entries are not."""
+    explained = set(wrong).difference(rejected)
+    if not rejected:
+        return "all"
+    if len(explained) < 2:
+        return ""
+    apart = any({c[k] for c in rejected}.isdisjoint(c[k] for c in wrong) for k in (0, 1))
+    if len(explained) == len(wrong) and (apart or len(rejected) == 1):
+        return "some lines"
+    return "all but one" if len(rejected) == 1 else ""
 
 
 def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:
