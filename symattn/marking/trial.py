@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import WrongDerivation, misconceptions, replayed
@@ -43,45 +43,59 @@ PLACES = 6  # of right scripts in decimals
 MANY_PLACES = 12  # of what has no exact form that can be typed
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What came of each misconception, over all variants.
+@dataclass
+class Tried:
+    """What came of each misconception, variant by variant.
 
-    `accused` are right scripts with a mistake found in them; `broken_pairs` are scripts with two misconceptions that
-    were not marked as two events.
+    `accused` are right scripts with a mistake found in them, of `right` in all; `broken_pairs` are scripts with two
+    misconceptions that were not marked as two events, of `pairs`.
     """
 
-    spec: Spec
-    variants: int
-    outcomes: Mapping[str, Counter[Outcome]]
-    accused: Sequence[str] = ()
-    pairs: int = 0
-    broken_pairs: Sequence[str] = ()
+    variants: int = 0
+    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)
+    accused: list[str] = field(default_factory=list)
+    broken_pairs: list[str] = field(default_factory=list)
     right: int = 0
-    missed: Sequence[str] = field(default_factory=tuple)
+    pairs: int = 0
+
+    def __iadd__(self, other: Tried) -> Tried:
+        for id, found in other.outcomes.items():
+            self.outcomes.setdefault(id, []).extend(found)
+        for name in ("variants", "missed", "accused", "broken_pairs", "right", "pairs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a trial of a type of problem."""
+
+    spec: Spec
+    tried: Tried
 
     def document(self) -> Document:
         """The table, and everything that went wrong."""
-        header = ("misconception", *OUTCOMES)
-        lies = self.spec.chosen_settings().orientation
-        names = {id: typed_in(misconceptions()[id].called(lies), lies) for id in self.outcomes}
-        rows = [
-            [f"{id} {names[id]}", *(str(counts[o] or "") for o in OUTCOMES)] for id, counts in self.outcomes.items()
-        ]
-        total: Counter[Outcome] = sum(self.outcomes.values(), Counter())
+        tried, lies = self.tried, self.spec.chosen_settings().orientation
+        counted = {
+            f"{id} {typed_in(m.called(lies), lies)}": Counter(tried.outcomes[id])
+            for id, m in misconceptions().items()
+            if id in tried.outcomes
+        }
+        rows = [[name, *(str(counts[o] or "") for o in OUTCOMES)] for name, counts in counted.items()]
+        total: Counter[Outcome] = sum(counted.values(), Counter())
         rows.append(["all", *(str(total[o]) for o in OUTCOMES)])
         blocks: list[Block] = [
-            paragraph(f"{self.variants} variants; a script for every misconception that has a place in them."),
-            table(header, rows),
+            paragraph(f"{tried.variants} variants; a script for every misconception that has a place in them."),
+            table(("misconception", *OUTCOMES), rows),
             ItemList(tuple(as_text(f"{text}.") for text in OUTCOMES.values())),
-            paragraph(f"Right scripts with a mistake found in them: {len(self.accused)} of {self.right}."),
+            paragraph(f"Right scripts with a mistake found in them: {len(tried.accused)} of {tried.right}."),
         ]
-        if self.pairs:
-            said = (
-                f"Two misconceptions at different steps: {self.pairs} scripts, {len(self.broken_pairs)} without both."
-            )
-            blocks.append(paragraph(said))
-        if lines := [*self.missed, *self.accused, *self.broken_pairs]:
+        if tried.pairs:
+            broken = len(tried.broken_pairs)
+            says = f"Two misconceptions at different steps: {tried.pairs} scripts, {broken} without both."
+            blocks.append(paragraph(says))
+        if lines := [*tried.missed, *tried.accused, *tried.broken_pairs]:
             blocks += [Heading(as_text("To be looked at")), ItemList(tuple(map(as_text, lines[:40])))]
         return Document(f"Marking of {self.spec.type}, tried out", tuple(blocks))
 
@@ -140,16 +154,6 @@ def _finite(x: Value) -> bool:
 # ------------------------------------------------------------------------------------------------ one variant
 
 
-@dataclass
-class _Tried:
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    missed: list[str] = field(default_factory=list)
-    accused: list[str] = field(default_factory=list)
-    right: int = 0
-    pairs: int = 0
-    broken_pairs: list[str] = field(default_factory=list)
-
-
 def trying(settings: Any) -> Job:
     """The job of trying everything on one variant, from its frozen content."""
     chosen = problem_type(settings["type"])
@@ -167,40 +171,38 @@ def trying(settings: Any) -> Job:
 TRY = f"{__name__}:trying"
 
 
-def _variant(question: Question, number: int) -> _Tried:
+def _variant(question: Question, number: int) -> Tried:
     """Everything tried on one variant."""
-    tried = _Tried()
     assert question.problem is not None
-    d = question.problem.derivation
+    tried, d = Tried(variants=1), question.problem.derivation
     for form, attempt in right_scripts(question, d):
         report = mark(question, attempt)
         tried.right += 1
         if report.events or report.total < report.available:
             tried.accused.append(f"variant {number}, right script, {form}: {_said(report)}")
-    wrongs = replayed(d)
-    for wrong in wrongs:
-        id = wrong.misconception.id
+    wrongs = {wrong.misconception.id: wrong for wrong in replayed(d)}
+    for id, wrong in wrongs.items():
         if wrong.stopped:
-            tried.outcomes[id] = "undefined"
+            tried.outcomes[id] = ["undefined"]
             continue
         if _alike(question, wrong.derivation, d):
-            tried.outcomes[id] = "invisible"
+            tried.outcomes[id] = ["invisible"]
             continue
         report = mark(question, script(question, wrong.derivation))
         named = report.events[0].ids if len(report.events) == 1 else ()
-        others = [w for w in wrongs if w.misconception.id in named]
+        others = [wrongs[other].derivation for other in named if other in wrongs]
         if named == (id,):
-            tried.outcomes[id] = "found"
-        elif id in named and all(_alike(question, wrong.derivation, other.derivation) for other in others):
-            tried.outcomes[id] = "collided"
+            tried.outcomes[id] = ["found"]
+        elif id in named and all(_alike(question, wrong.derivation, other) for other in others):
+            tried.outcomes[id] = ["collided"]
         else:
-            tried.outcomes[id] = "missed"
+            tried.outcomes[id] = ["missed"]
             tried.missed.append(f"variant {number}, {id}: {_said(report)}")
-    _two(question, d, wrongs, number, tried)
+    _two(question, d, [*wrongs.values()], number, tried)
     return tried
 
 
-def _two(question: Question, d: Derivation, wrongs: Sequence[WrongDerivation], number: int, tried: _Tried) -> None:
+def _two(question: Question, d: Derivation, wrongs: Sequence[WrongDerivation], number: int, tried: Tried) -> None:
     """Some pairs of misconceptions at different steps, other ones for every variant."""
     order = {step.name: k for k, step in enumerate(d)}
     core = [w for w in wrongs if w.misconception.core and not w.stopped and w.first is not None]
@@ -254,20 +256,10 @@ def trial(
 
     `InputError` for problem types that do not ask for whole steps of a derivation alone.
     """
-    crew = crew or Crew()
-    outcomes: dict[str, Counter[Outcome]] = {}
-    found = _Tried()
+    found = Tried()
     contents = enumerate(chosen_contents(spec, dice, count), 1)
     jobs = ((f"variant {number}", {"content": content, "number": number}) for number, content in contents)
-    for _, said in crew.in_order(TRY, {"type": spec.type}, jobs):
-        tried = read(_Tried, said)
-        for id, outcome in tried.outcomes.items():
-            outcomes.setdefault(id, Counter())[outcome] += 1
-        found.right += tried.right
-        found.pairs += tried.pairs
-        for name in ("missed", "accused", "broken_pairs"):
-            cast(list[str], getattr(found, name)).extend(getattr(tried, name))
-        step(tried)
-    order = list(misconceptions())
-    ordered = {id: outcomes[id] for id in sorted(outcomes, key=order.index)}
-    return Trial(spec, count, ordered, found.accused, found.pairs, found.broken_pairs, found.right, found.missed)
+    for _, said in (crew or Crew()).in_order(TRY, {"type": spec.type}, jobs):
+        found += read(Tried, said)
+        step(said)
+    return Trial(spec, found)

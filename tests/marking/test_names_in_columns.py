@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
 
 import pytest
 from commands import run
@@ -19,7 +18,7 @@ from symattn.marking.grading.gradebook import Gradebook
 from symattn.marking.grading.record import Result
 from symattn.marking.marker import mark
 from symattn.marking.reports import report_json
-from symattn.marking.trial import Trial, script
+from symattn.marking.trial import Trial, Tried, script
 from symattn.page.document import Table
 from symattn.page.writers.characters import plain
 from symattn.teaching.problems import problem_type
@@ -87,7 +86,7 @@ def test_every_question_knows_how_its_tokens_lie(problem):
 def test_marking_tried_out_is_told_in_its_orientation():
     for notation, said in (("standard", "K Qᵀ"), ("columns", in_columns("K Qᵀ"))):
         spec = problem_type("full").spec({"notation": notation})
-        page = Trial(spec, 1, {"T2": Counter({"found": 1})}).document()
+        page = Trial(spec, Tried(1, {"T2": ["found"]})).document()
         assert f"T2 {said}" in str(page)
 
 

@@ -42,8 +42,8 @@ from symattn.marking.marker.script import (
 from symattn.marking.marker.trace import Trace, continued
 from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
-TO_BE_READ = Why("to be read")
-"""Why marks are pending."""
+TO_BE_READ, NO_WORKING = Why("to be read"), Why("no working")
+"""Why marks are pending, and why those that are may be."""
 
 
 def mark(
@@ -172,37 +172,35 @@ def _as_read(
     lines: tuple[SchemeLine, ...],
     held: Mapping[str, Doubt] = MappingProxyType({}),
 ) -> Report:
-    report = Report(question, attempt, policy, (), (), ())
+    """Every part marked, what was said of the whole attempt, and which marks wait for a person."""
     derivations = _derivations(question, attempt, held)
     pieces = {line: _pieces(line, [own.steps for own in derivations]) for line in lines}
     alone = tuple(piece for found in pieces.values() for piece in found)
+    report = Report(question, attempt, policy, (), (), ())
     for own in derivations:
         report = _joined(report, own.marked(policy, alone, len(report.events)))
-    done = {part for own in derivations for part in own.steps}
-    for part in (part for part in question.parts if part.name not in done):
-        marks = next(line.marks for line in alone if part.name in line.parts)
-        said, asked = attempt.answers.get(part.name), replace(part, marks=marks)
-        report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), attempt))
-    report = replace(report, marks=tuple(_of_lines(pieces, report.marks)))
-    report = replace(report, attempt=_as_laid_out(report))
-    report = replace(report, attempt=replace(report.attempt, remarks=tuple(_left_to_say(report))))
-    short = {notice.part for notice in report.notices if notice.kind == "blank"}.union(held)
+    for part in question.parts:
+        if not any(part.name in own.steps for own in derivations):
+            asked = replace(part, marks=next(line.marks for line in alone if part.name in line.parts))
+            said = attempt.answers.get(part.name)
+            report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), attempt))
+    marks = tuple(_of_lines(pieces, report.marks)) if policy.marks else ()
+    short = {notice.part for notice in report.notices if notice.kind == "blank"}
+    remarks = tuple(_left_to_say(report))
+    laid_out = replace(attempt, answers=_as_laid_out(report, short), remarks=remarks)
+    report = replace(report, attempt=laid_out, marks=marks, notices=tuple(_notices(report, held)))
+    return replace(report, marks=tuple(_with_what_is_pending(report, attempt, held, short)))
+
+
+def _notices(report: Report, held: Mapping[str, Doubt]) -> Iterator[Notice]:
+    """Everything that has to be said, of answers that are held back only why."""
     notices = [n for n in (*report.notices, *_precision(report)) if n.kind != "blank" or n.part not in held]
     shown = {notice.part for notice in notices if notice.says in {doubt.says for doubt in held.values()}}
-    order = {part.name: k for k, part in enumerate(question.parts)}
-    notices += [Notice(part, "reading", held[part].says) for part in order if part in held and part not in shown]
-    if not policy.marks:
-        return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
-    states = {name: {verdict.state for verdict in report.of(name).values()} for name in order}
-    short |= {name for name, own_states in states.items() if "unreadable" in own_states and "wrong" not in own_states}
-    unread = attempt.unread.union(held, (name for name, own_states in states.items() if "unreadable" in own_states))
-    seen = replace(attempt, unread=unread.union(_meant_for_others(question, attempt, held)))
-    marks_read = [_pending_if_unread(question, seen, given, short) for given in report.marks]
-    settled = sorted(
-        _with_what_waits(question, seen, marks_read, held),
-        key=lambda given: (given.code == "N", order[given.parts[0]]),
-    )
-    return replace(report, marks=tuple(settled), notices=tuple(notices))
+    for part in report.question.parts:
+        if part.name in held and part.name not in shown:
+            notices.append(Notice(part.name, "reading", held[part.name].says))
+    for notice in notices:
+        yield notice if report.policy.marks else replace(notice, marks=0)
 
 
 def _derivations(question: Question, attempt: Attempt, held: Collection[str] = ()) -> list[DerivationAnswers]:
@@ -218,14 +216,6 @@ def _derivations(question: Question, attempt: Attempt, held: Collection[str] = (
         if isinstance(part.answer, EntriesAnswer):
             own.blanks[step] = part.answer.cells
     return list(found.values())
-
-
-def _meant_for_others(question: Question, attempt: Attempt, held: Mapping[str, Doubt]) -> Iterator[str]:
-    """The parts without an answer that what was replaced in another of their kind may have been meant for."""
-    twice = {type(part.answer) for part in question.parts if part.name in held and held[part.name].of_two}
-    for part in question.parts:
-        if type(part.answer) in twice and attempt.answers.get(part.name) is None:
-            yield part.name
 
 
 def _joined(report: Report, other: Report) -> Report:
@@ -291,27 +281,29 @@ class DerivationAnswers:
     def upright(self) -> bool:
         return self.d.orientation == "rows"
 
+    def _upright(self, grid: Grid) -> Grid:
+        """A grid of the sheet with tokens as rows, and back."""
+        return grid if self.upright else grid.T
+
     def script(self) -> Script:
         """What was written, with tokens as rows."""
         d, memory = key_of(self.d)
+        said = [(step, self.attempt.answers.get(part)) for part, step in self.steps.items()]
+        more = [(step, grid) for step, grid in self.attempt.more.items() if step in d and step not in d.givens]
         written: dict[str, Grid] = {}
+        for step, grid in (*said, *more):
+            if isinstance(grid, Grid) and not grid.empty and grid.rows[0]:
+                written.setdefault(step, self._upright(grid))
         printed: dict[str, frozenset[Cell]] = {}
-        for part, step in self.steps.items():
-            said = self.attempt.answers.get(part)
-            if isinstance(said, Grid) and not said.empty and said.rows[0]:
-                written[step] = said if self.upright else said.T
-        for step, grid in self.attempt.more.items():
-            if step in d and step not in d.givens and step not in written and not grid.empty:
-                written[step] = grid if self.upright else grid.T
         if self.blanks:  # what has boxes and is not blank was printed
             assert self.question.problem is not None
             boxed = {step.name for step in self.question.problem.asked_steps}.union(self.blanks)
             for line in (line for line in d if line.name in boxed):
-                rows, columns = values_of(line.result).shape
+                shape = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
-                printed[line.name] = frozenset(indices((rows, columns))) - blank
+                printed[line.name] = frozenset(indices(shape)) - blank
                 if not blank:
-                    written[line.name] = Grid.blank(rows, columns)
+                    written[line.name] = Grid.blank(*shape)
         return Script(
             d,
             in_percent(d, with_precision(written)),
@@ -471,9 +463,8 @@ class DerivationAnswers:
         for part, step in self.steps.items():
             said, grid = self.attempt.answers.get(part), script.written.get(step)
             if isinstance(said, Grid) and grid is not None:
-                own = grid if self.upright else grid.T
-                first = next(((entry.value, own[i, j].value) for i, j, entry in said.cells() if entry.value), None)
-                if first is not None and first[0] != first[1]:
+                pairs = zip(said.cells(), self._upright(grid).cells(), strict=True)
+                if any(typed.value is not read.value for (*_, typed), (*_, read) in pairs):
                     yield Notice(part, "reading", message("These weights were read as percentages."))
 
     def _unread(self) -> Iterator[Notice]:
@@ -505,57 +496,52 @@ def _likelihood(candidate: Candidate) -> int:
 # ------------------------------------------------------------------------------------------------ what is pending
 
 
-def _pending_if_unread(question: Question, attempt: Attempt, given: Given, short: Collection[str]) -> Given:
-    """Marks that were not given, pending where what was written could not be read as an answer: a person sees whether
-    it is one, or what is missing in a matrix that is `short` of its shape; or, beside one that is no line of a
-    derivation, whether it shows the method; or the working that marks were not given for the want of.
-    """
-    pending = replace(given, why=TO_BE_READ, pending=True)
-    unread = attempt.unread.intersection(given.parts)
-    if given.given < given.of and attempt.unread and given.why is not None and given.why.reason == "no working":
-        return pending
-    if given.given >= given.of or not unread:
-        return given
-    answers = ((part, attempt.answers.get(part)) for part in unread)
-    unanswered = any(said is None or cannot_be_read(said) or part in short for part, said in answers)
-    followed = any(where(question, part) for part in question.parts if part.name in unread)
-    return pending if unanswered or (given.code == "M" and not followed) else given
-
-
-def _with_what_waits(
-    question: Question, attempt: Attempt, marks: Sequence[Given], held: Collection[str]
+def _with_what_is_pending(
+    report: Report, attempt: Attempt, held: Mapping[str, Doubt], short: Collection[str]
 ) -> Iterator[Given]:
-    """Marks that were not given wait with those of a line that a person has to read first, where that line may change
-    them: what comes after it may follow from it, and what was left out before it may be implied by it.
+    """The marks in the order of the parts, pending where they were not given and a person has to read something first:
+    an answer that is none as it was read or is `short` of something, the method of one that is no line, working that
+    may be there, or a line that may change what comes after it or what it implies.
     """
-    steps = {part.name: asked for part in question.parts if (asked := where(question, part))}
-    waiting = {part for given in marks if given.pending and given.why == TO_BE_READ for part in given.parts}
-    lines = [steps[part] for part in waiting if part in steps]
-    if (problem := question.problem) is not None:
-        lines += [(problem.derivation, step) for step in held if step not in steps and step in problem.derivation]
+    parts = {part.name: part for part in report.question.parts}
+    derived = {name: asked for name, part in parts.items() if (asked := where(report.question, part))}
+    states = {name: {verdict.state for verdict in report.of(name).values()} for name in parts}
+    illegible = {name for name in parts if "unreadable" in states[name]}
+    left_out = {name for name in parts if attempt.answers.get(name) is None}
+    twice = {type(parts[name].answer) for name, doubt in held.items() if doubt.of_two and name in parts}
+    meant_for = {name for name in left_out if type(parts[name].answer) in twice}
+    unread = {*attempt.unread, *held, *illegible, *meant_for}
+    wanting = left_out.union(held, short, (name for name in illegible if "wrong" not in states[name]))
+    wanting.update(name for name, said in attempt.answers.items() if cannot_be_read(said))
 
-    def waits(part: str) -> bool:
-        if part not in steps:
-            return False
-        d, own = steps[part]
-        left_out = attempt.answers.get(part) is None
+    def is_unread(given: Given) -> bool:
+        seen_by_a_person = unread & wanting | (unread - derived.keys() if given.code == "M" else set())
+        missing = not seen_by_a_person.isdisjoint(given.parts) or (unread and given.why == NO_WORKING)
+        return bool(given.given < given.of and missing)
+
+    lines = [derived[part] for given in report.marks if is_unread(given) for part in given.parts if part in derived]
+    if (problem := report.question.problem) is not None:
+        lines += [(problem.derivation, step) for step in held if step not in derived and step in problem.derivation]
+
+    def rests_on_unread(part: str) -> bool:
+        d, own = derived.get(part, (None, ""))
         return any(
-            other is d and (step in d.before(own) or (left_out and own in d.before(step))) for other, step in lines
+            d is other and (step in d.before(own) or (part in left_out and own in d.before(step)))
+            for other, step in lines
         )
 
-    for given in marks:
-        if given.given < given.of and not given.pending and any(map(waits, given.parts)):
-            given = replace(given, why=TO_BE_READ, pending=True)
-        yield given
+    for given in sorted(report.marks, key=lambda given: (given.code == "N", [*parts].index(given.parts[0]))):
+        rests = given.given < given.of and not given.pending and any(map(rests_on_unread, given.parts))
+        yield replace(given, why=TO_BE_READ, pending=True) if rests or is_unread(given) else given
 
 
 # ------------------------------------------------------------------------------------------------ what else is said
 
 
-def _as_laid_out(report: Report) -> Attempt:
-    """The attempt with every matrix of which rows or columns are missing as it was marked: the rest of it blank."""
+def _as_laid_out(report: Report, short: Collection[str]) -> Mapping[str, Said]:
+    """The answers, with every matrix that is `short` of rows or columns as it was marked: the rest of it blank."""
     answers = dict(report.attempt.answers)
-    for part in {notice.part for notice in report.notices if notice.kind == "blank"}:
+    for part in short:
         said, cells = answers.get(part), report.of(part)
         rows, columns = (1 + max((cell[k] for cell in cells), default=-1) for k in (0, 1))
         if isinstance(said, Grid) and said.shape != (rows, columns) and said.fits_in((rows, columns)):
@@ -563,7 +549,7 @@ def _as_laid_out(report: Report) -> Attempt:
             for (i, j), verdict in cells.items():
                 laid = laid.put(i, j, verdict.written)
             answers[part] = laid
-    return replace(report.attempt, answers=answers)
+    return answers
 
 
 def _left_to_say(report: Report) -> Iterator[Remark]:

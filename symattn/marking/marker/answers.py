@@ -44,7 +44,6 @@ from symattn.teaching.question import (
     Answer,
     CellsAnswer,
     ChoiceAnswer,
-    EntriesAnswer,
     FormulaAnswer,
     Lesser,
     Mark,
@@ -56,7 +55,6 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
-    StepAnswer,
     WordAnswer,
     option_letter,
 )
@@ -150,26 +148,19 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
     shown = outcome.method or ticked
     needs_method = any(mark.code == "M" for mark in part.marks) and not policy.independent_accuracy
     for k, mark in enumerate(part.marks):
-        pending = outcome.pending
-        given, why = 0, cast(Why | None, None)
-        if mark.rule == "reason":
+        pending, number, why = outcome.pending, 0, cast(Why | None, None)
+        if mark.rule == "reason" or (mark.code == "M" and outcome.worked and not shown):
             pending = outcome.said and not ticked
-            if ticked:
-                given, why = mark.number, Why("reason seen")
-            elif pending:
-                why = Why("to be read")
-        elif mark.code == "M" and outcome.worked and not shown:
-            pending, why = True, Why("to be read")
+            number, why = (mark.number, Why("reason seen")) if ticked else (0, Why("to be read") if pending else None)
         elif mark.code == "M":
-            given, why = (mark.number, Why("method seen")) if shown else (0, Why("method not seen"))
+            number, why = (mark.number, Why("method seen")) if shown else (0, Why("method not seen"))
         elif mark.code == "A" and needs_method and not shown:
             why = Why("no method")
         elif outcome.earned is not None:
-            given, why = outcome.earned(mark)
+            number, why = outcome.earned(mark)
         else:
-            turned = _is_turned(part.answer)
-            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows), turned)
-        yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
+            number, why = accuracy(mark, _share_of_rows(part, k, outcome.rows), _is_turned(part.answer))
+        yield Given((part.name,), mark.code, number, mark.number, why, pending and number < mark.number)
 
 
 def _is_turned(answer: Answer) -> bool:
@@ -208,13 +199,11 @@ class _Judge:
 
     def judge(self, said: Said | None) -> _Outcome:
         match self.part.answer, said:
-            case StepAnswer() | EntriesAnswer(), _:
-                raise TypeError(f"{self.part.name} is a line of a derivation and is marked with that.")
             case _, None:
-                return self._nothing("missing")
+                return self._nothing()
             case _, Unreadable(text, complaint):
                 self._note("reading", complaint)
-                return self._nothing("unreadable", Entry(text, complaint=complaint))
+                return self._nothing(Entry(text, complaint=complaint))
             case MatrixAnswer(value), Grid() as grid:
                 return self._matrix(value, grid)
             case MatrixAnswer(value), Entry() as entry:
@@ -223,12 +212,10 @@ class _Judge:
                 return self._formula(value, entry)
             case ShapeAnswer(shape), Shaped(own):
                 return self._shape(shape, own)
-            case ChoiceAnswer(), Ticked(ticks) if not ticks and self.part.answer.right:
-                return self._nothing("missing")
-            case ChoiceAnswer(several=False) as answer, Ticked(ticks):
-                return self._one_option(answer, sorted(ticks))
-            case ChoiceAnswer() as answer, Ticked(ticks):
-                return self._options(answer, ticks)
+            case ChoiceAnswer(several=several) as answer, Ticked(ticks):
+                if answer.right and not ticks:
+                    return self._nothing()
+                return self._options(answer, ticks) if several else self._one_option(answer, sorted(ticks))
             case CellsAnswer() as answer, Shaded(cells):
                 return self._cells(answer, cells)
             case OrderAnswer(groups), Ordered(own):
@@ -247,15 +234,19 @@ class _Judge:
                     asked=_ASKED[type(answer)], given=_CAME[type(said)],
                 )  # fmt: skip
                 self._note("reading", says)
-                return self._nothing("unreadable", Entry(complaint=says))
+                return self._nothing(Entry(complaint=says))
 
     # -- what is written down
 
-    def _nothing(self, state: State, written: Entry = BLANK) -> _Outcome:
-        """The same verdict everywhere, and no marks."""
+    def _nothing(self, written: Entry | Grid = BLANK, event: int | None = None) -> _Outcome:
+        """Nothing is right: a verdict on every place, and no marks."""
         for cell, right in _places(self.part.answer):
-            self._verdict(state, cell, written=written, right=right)
-        return _Outcome([[False] * len(self.verdicts)], said=state != "missing")
+            entry = written.get(*cell) if isinstance(written, Grid) else written
+            if entry.readable:
+                self._verdict("wrong", cell, written=entry, right=right, proof="shape", event=event)
+            else:
+                self._verdict("missing" if entry.blank else "unreadable", cell, written=entry, right=right)
+        return _Outcome([[False] * len(self.verdicts)], said=written is not BLANK)
 
     def _verdict(self, state: State, cell: Cell = ORIGIN, **more: Any) -> None:
         self.verdicts.append(self._judged(state, cell, **more))
@@ -264,10 +255,19 @@ class _Judge:
         """A verdict on something that was compared with the key, if with nothing else."""
         return Verdict(self.part.name, *cell, state, right=right, **{"compared": right, **more})
 
-    def _event(self, kind: Kind, candidates: Iterable[Candidate] = (), cells: Iterable[Cell] = (ORIGIN,)) -> int:
-        """Write an event down, and give its number."""
+    def _whole(
+        self, right: bool, written: Entry, candidates: Sequence[Candidate] = (), cell: Cell = ORIGIN, **more: Any
+    ) -> bool:
+        """The verdict on what is right or wrong as a whole and no number, with its event if it is wrong."""
+        event = None if right else self._event(candidates, [cell])
+        more = {"written": written, "proof": "exact", "event": event, **more}
+        self._verdict("correct" if right else "wrong", cell, **more)
+        return right
+
+    def _event(self, candidates: Sequence[Candidate], cells: Iterable[Cell] = (ORIGIN,), kind: Kind = "answer") -> int:
+        """Write an event down, and give its number; it is of the kind of its first explanation, if it has any."""
         number, name = self.first + len(self.events), self.part.name
-        places = tuple((name, i, j) for i, j in cells)
+        kind, places = candidates[0].kind if candidates else kind, tuple((name, i, j) for i, j in cells)
         self.events.append(Event(number, name, (name,), kind, tuple(candidates), places))
         return number
 
@@ -281,17 +281,12 @@ class _Judge:
         self._note("method", message("The method shows only in the working; a person has to look at that."))
         return self.part.name in self.attempt.worked
 
-    def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
-        """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
-        event = None if right else self._event(candidates[0].kind if candidates else "answer", candidates)
-        self._verdict("correct" if right else "wrong", written=Entry(written), proof="exact", event=event)
-
     # -- matrices and numbers
 
     def _matrix(self, right: Matrix, grid: Grid) -> _Outcome:
         grid = _cut(grid, right.shape)
         if grid.empty:
-            return self._nothing("missing")
+            return self._nothing()
         if grid.shape != right.shape and grid.shape == right.shape[::-1] and self._reads_turned(right, grid):
             self._note("layout", message("The matrix was written transposed; it is marked as such."))
             grid = grid.T
@@ -305,7 +300,7 @@ class _Judge:
         found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
         wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
         for candidates, cells in self._mistakes(right, grid, wrong, follows):
-            event = self._event("slip" if candidates else "unknown", candidates, cells)
+            event = self._event(candidates, cells, "unknown")
             found |= {cell: replace(found[cell], event=event) for cell in cells}
         self.verdicts += found.values()
         rows = [[found[i, j].accepted for j in range(right.shape[1])] for i in range(right.shape[0])]
@@ -322,23 +317,14 @@ class _Judge:
         """A matrix with too many rows or columns: nothing of it is right."""
         (m, n), (rows, columns) = right.shape, grid.shape
         says = message("the matrix is {shape} and must be {expected}", shape=f"{rows}×{columns}", expected=f"{m}×{n}")
-        within = {(i, j): entry for i, j, entry in grid.cells() if i < m and j < n and not entry.blank}
-        cells = [cell for cell, entry in within.items() if entry.readable]
-        event = self._event("shape", [Candidate("shape", "", says)], cells)
-        for cell, value in _places(self.part.answer):
-            written = within.get(cell, BLANK)
-            if written.readable:
-                self._verdict("wrong", cell, written=written, right=value, proof="shape", event=event)
-            else:
-                self._verdict("missing" if written.blank else "unreadable", cell, written=written, right=value)
-        return _Outcome([[False] * len(self.verdicts)])
+        cells = [(i, j) for i, j, entry in grid.cells() if i < m and j < n and entry.readable]
+        return self._nothing(grid, self._event([Candidate("shape", "", says)], cells))
 
     def _formula(self, right: Value, entry: Entry) -> _Outcome:
         verdict = self._number(ORIGIN, entry, right)
         if verdict.state == "wrong":
             candidates = [*self._known(entry, 0), *self._slips(entry, right)] or list(_miscounted(entry, right))
-            kind = candidates[0].kind if candidates else "unknown"
-            verdict = replace(verdict, event=self._event(kind, candidates))
+            verdict = replace(verdict, event=self._event(candidates, kind="unknown"))
         self.verdicts.append(verdict)
         worked = verdict.state == "wrong" and self._ask_for_method()
         return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank, worked=worked)
@@ -436,8 +422,8 @@ class _Judge:
         """Each independent mistake: one for all entries that one belief explains, otherwise one an entry."""
         if len(wrong) > 1:
             whole = [
-                Candidate("slip", id, says)
-                for id, says, other in _rearranged(right)
+                candidate
+                for candidate, other in _rearranged(right)
                 if all(not entry.readable or self._fits(entry, other[i, j]) for i, j, entry in grid.cells())
             ]
             if whole or (whole := list(self._other_marks(right, grid))):
@@ -494,33 +480,27 @@ class _Judge:
         right, own = _plain_shape(right), _plain_shape(own)
         turned = right is not None and own == right[::-1] and own != right
         says = [Candidate("answer", "", message("rows and columns are swapped"))] if turned else []
-        self._whole(own == right, f"{own[0]}×{own[1]}" if own else "not defined", says)
-        return _Outcome([[own == right]], own == right)
+        is_right = self._whole(own == right, Entry(f"{own[0]}×{own[1]}" if own else "not defined"), says)
+        return _Outcome([[is_right]], is_right)
 
     def _one_option(self, answer: ChoiceAnswer, ticks: Sequence[int]) -> _Outcome:
-        names = ", ".join(map(option_letter, ticks))
+        names = Entry(", ".join(map(option_letter, ticks)))
         if len(ticks) > 1:
             says = message(
-                "{count} options are ticked ({options}), where one was asked for", count=len(ticks), options=names
+                "{count} options are ticked ({options}), where one was asked for", count=len(ticks), options=names.text
             )
-            event = self._event("answer", [Candidate("answer", "", says)])
-            self._note("reading", message("{remark}.", remark=says), event)
-            self._verdict("wrong", written=Entry(names), proof="exact", flags=("contradiction",), event=event)
+            self._whole(False, names, [Candidate("answer", "", says)], flags=("contradiction",))
+            self._note("reading", message("{remark}.", remark=says), self.events[-1].number)
             return _Outcome([[False]])
-        right = set(ticks) <= answer.right
-        self._whole(right, names, [c for k in ticks for c in _diagnosed(answer, k)])
+        right = self._whole(set(ticks) <= answer.right, names, [c for k in ticks for c in _diagnosed(answer, k)])
         return _Outcome([[right]], right)
 
     def _options(self, answer: ChoiceAnswer, ticks: Collection[int]) -> _Outcome:
         """Several options: a verdict for each, an event for each that is ticked wrongly or left out."""
         right, rows = answer.right, []
         for k in sorted({*range(len(answer.options)), *ticks}):
-            rows.append([(k in ticks) == (k in right)])
-            candidates = _diagnosed(answer, k) if k in ticks and k not in right else []
-            kind = candidates[0].kind if candidates else "answer"
-            event = None if rows[-1][0] else self._event(kind, candidates, [(k, 0)])
-            written = Entry(option_letter(k)) if k in ticks else BLANK
-            self._verdict("correct" if rows[-1][0] else "wrong", (k, 0), written=written, proof="exact", event=event)
+            written, candidates = (Entry(option_letter(k)), _diagnosed(answer, k)) if k in ticks else (BLANK, [])
+            rows.append([self._whole((k in ticks) == (k in right), written, candidates, (k, 0))])
         hits = len(right.intersection(ticks))
 
         def earned(mark: Mark) -> tuple[int, Why]:
@@ -539,13 +519,11 @@ class _Judge:
 
     def _cells(self, answer: CellsAnswer, own: frozenset[Cell]) -> _Outcome:
         if answer.cells and not own:
-            return self._nothing("missing")
+            return self._nothing()
         wrong = sorted(answer.cells ^ own)
-        candidates = list(_shadings(answer, own)) if wrong else []
-        kind = candidates[0].kind if candidates else "unknown"
-        event = self._event(kind, candidates, wrong) if wrong else None
+        event = self._event(list(_shadings(answer, own)), wrong, "unknown") if wrong else None
         rows: dict[int, list[bool]] = {}
-        for cell in sorted({cell for cell, _ in _places(answer)} | own):
+        for cell in sorted({*indices(answer.shape), *own}):
             right = cell not in wrong
             rows.setdefault(cell[1 if answer.turned else 0], []).append(right)
             self._verdict(
@@ -565,13 +543,13 @@ class _Judge:
         rank = {_label(label): k for k, group in enumerate(groups) for label in group}
         said = [x for group in own for x in sorted(map(_label, group), key=lambda x: -rank.get(x, 0))]
         if not said:
-            return self._nothing("missing")
+            return self._nothing()
         complete = sorted(said) == sorted(rank)
         ranks = [rank[label] for label in dict.fromkeys(said) if label in rank]
         inversions = sum(1 for a, b in combinations(ranks, 2) if a > b)
         right = complete and not inversions
         turned = complete and ranks == sorted(ranks, reverse=True) and len(groups) > 1
-        written = " < ".join(" = ".join(group) for group in own)
+        written = Entry(" < ".join(" = ".join(group) for group in own))
         self._whole(right, written, [Candidate("answer", "", message("the order is reversed"))] if turned else [])
 
         def earned(mark: Mark) -> tuple[int, Why]:
@@ -594,7 +572,7 @@ class _Judge:
         """Matrices of the student's own choice, by the rule that they must fulfil."""
         grids = {name: grid for name, grid in grids.items() if not grid.empty}
         if not grids:
-            return self._nothing("missing")
+            return self._nothing()
         written = Entry("; ".join(f"{name} = {rows_text(grid)}" for name, grid in grids.items()))
         unread = [(name, i, j, e) for name, grid in grids.items() for i, j, e in grid.cells() if e.complaint]
         for name, i, j, entry in unread:
@@ -613,8 +591,7 @@ class _Judge:
         if unread and not right:
             self._verdict("unreadable", written=written)
         else:
-            event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
-            self._verdict("correct" if right else "wrong", written=written, proof=proof, event=event)
+            self._whole(right, written, [Candidate("answer", "", wrong, sentence=True)], proof=proof)
         rows = [[bool(holds)] for holds, *_ in claims]
         method = self.shows_method(sum(map(sum, rows)), len(rows))
         worked = not method and self._ask_for_method()
@@ -622,7 +599,7 @@ class _Judge:
 
     def _word(self, words: Sequence[str], text: str) -> _Outcome:
         if not text.strip():
-            return self._nothing("missing")
+            return self._nothing()
         bare = [word for word in map(_bare, text.split()) if folded(word) not in _ROUND_A_NAME]
         right = bool({folded(text), folded(" ".join(bare))} & {*map(folded, words)})
         if not right and len(said := text.split()) > LONGEST_NAME:  # The wrong line is that of S'.
@@ -632,13 +609,12 @@ class _Judge:
                 self._note("human", message("The answer is a sentence, which a person has to read."))
                 return _Outcome([[False]], pending=True, earned=lambda mark: (0, Why("to be read")))
             right = named <= {*words}
-        self._whole(right, text)
-        return _Outcome([[right]], right)
+        return _Outcome([[self._whole(right, Entry(text))]], right)
 
     def _rubric(self, marks: int, said: Text) -> _Outcome:
         """Marks are given by a person; until then they are pending, and there is no verdict."""
         if said.points is None and not said.text.strip():
-            return self._nothing("missing")
+            return self._nothing()
         if said.points is None:
             says = counted(
                 "The text has to be read by a person, who gives up to {n} mark.",
@@ -781,25 +757,21 @@ def _at_sizes(a: Value, b: Value) -> Iterator[bool | None]:
 # ------------------------------------------------------------------------------------------------ diagnoses
 
 
-def _rearranged(right: Matrix) -> Iterator[tuple[str, str, Matrix]]:
-    """A whole matrix written wrongly in one way: slip, how, and what it looks like."""
-    rows, columns = right.shape
+def _rearranged(right: Matrix) -> Iterator[tuple[Candidate, Matrix]]:
+    """A whole matrix written wrongly in one way: how, and what it looks like."""
+    slip, (rows, columns) = partial(Candidate, "slip"), right.shape
     if rows == columns:
-        yield "", message("rows and columns are swapped"), right.T
+        yield slip("", message("rows and columns are swapped")), right.T
     if not any(x is NEGATIVE_INFINITY for x in right):
-        yield "A1", message("every sign is wrong"), right.map(lambda x: -x)
+        yield slip("A1", message("every sign is wrong")), right.map(lambda x: -x)
     for i, k in combinations(range(rows), 2):
-        yield "", message("rows {one} and {other} are swapped", one=i + 1, other=k + 1), _exchanged(right, i, k)
+        yield slip("", message("rows {one} and {other} are swapped", one=i + 1, other=k + 1)), _exchanged(right, i, k)
     for i, k in combinations(range(columns), 2):
-        yield (
-            "",
-            message("columns {one} and {other} are swapped", one=i + 1, other=k + 1),
-            _exchanged(right.T, i, k).T,
-        )
-    values = list(right)
-    a, b = values[0], next((x for x in values if x != values[0]), values[0])
-    if a != b and all(x in (a, b) for x in values):
-        yield "", message("the two values are swapped"), right.map(lambda x: b if x == a else a)
+        says = message("columns {one} and {other} are swapped", one=i + 1, other=k + 1)
+        yield slip("", says), _exchanged(right.T, i, k).T
+    one, *rest = right
+    if (other := next((x for x in rest if x != one), None)) is not None and all(x in (one, other) for x in rest):
+        yield slip("", message("the two values are swapped")), right.map(lambda x: other if x == one else one)
 
 
 def _exchanged(matrix: Matrix, i: int, k: int) -> Matrix:

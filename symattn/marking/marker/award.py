@@ -86,25 +86,23 @@ class Awarding:
     def _line(self, line: SchemeLine) -> tuple[list[Given], list[Notice]]:
         rows, notices = self._rows(line), list[Notice]()
         method, why = self._method(line)
-        blamed = self._blamed(line)
+        needs_method = any(mark.code == "M" for mark in line.marks) and not self.policy.independent_accuracy
         found: list[Given] = []
-        has_method = any(mark.code == "M" for mark in line.marks)
         for mark in line.marks:
             if mark.code == "M":
-                found.append(Given(line.parts, "M", mark.number if method else 0, mark.number, why))
+                number, counted = mark.number if method else 0, why
             elif mark.code == "B":
-                found.append(self._independent(line, mark, rows))
+                number, counted = self._independent(line, mark, rows)
+            elif self._blamed(line) is not None:
+                number, counted = 0, Why("wrong method")
+            elif needs_method and not method:
+                number, counted = 0, Why("no method")
             else:
-                number, counted = accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
-                if blamed is not None:
-                    number, counted = 0, Why("wrong method")
-                elif has_method and not method and not self.policy.independent_accuracy:
-                    number, counted = 0, Why("no method")
-                else:
-                    earned, (number, said) = number, self._vetoed(line, mark, number, rows)
-                    counted = replace(counted, withheld=number != earned)
-                    notices += said
-                found.append(Given(line.parts, "A", number, mark.number, counted))
+                earned, counted = accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
+                number, said = self._vetoed(line, mark, earned, rows)
+                counted = replace(counted, withheld=number != earned)
+                notices += said
+            found.append(Given(line.parts, mark.code, number, mark.number, counted))
         return (_one_less(found) if self.wrong & self.steps_of(line) else found), notices
 
     def _rows(self, line: SchemeLine) -> list[list[Verdict]]:
@@ -121,7 +119,7 @@ class Awarding:
         """The entries of a line."""
         return [verdict for row in self._rows(line) for verdict in row]
 
-    def _before(self, line: SchemeLine) -> frozenset[str]:
+    def before(self, line: SchemeLine) -> frozenset[str]:
         """The steps that a line rests on, directly or not."""
         script = self.trace.script
         return frozenset[str]().union(*(script.depends(script.d[name]) for name in self.steps_of(line)))
@@ -150,7 +148,7 @@ class Awarding:
     def _mistakes_inside(self, line: SchemeLine) -> bool:
         """Whether a line rests on a mistake that was made in the same part of the question."""
         same = set[str]().union(*(self.steps_of(other) for other in self.lines if other.group == line.group))
-        inside = same & self._before(line)
+        inside = same & self.before(line)
         return any(name in inside for event in self.trace.events for name in event.charged)
 
     def _method(self, line: SchemeLine) -> tuple[bool, Why]:
@@ -200,18 +198,15 @@ class Awarding:
         own = self.steps_of(line)
         return any(e.kind == "misconception" and own.intersection(e.charged[1:]) for e in self.trace.events)
 
-    def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Verdict]]) -> Given:
+    def _independent(self, line: SchemeLine, mark: Mark, rows: Sequence[Sequence[Verdict]]) -> tuple[int, Why]:
         """B marks: for shapes, the right one stated, or a matrix that has it, if of several entries two are there; for
         anything else, right entries.
         """
-        if mark.rule == "shapes":
-            own, there = self.steps_of(line), [verdict.state != "missing" for row in rows for verdict in row]
-            shaped = own & self.trace.script.stated or (
-                sum(there) >= min(2, len(there)) and not own & self.trace.misshapen
-            )
-            return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))
-        number, why = accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
-        return Given(line.parts, "B", number, mark.number, why)
+        if mark.rule != "shapes":
+            return accuracy(mark, [[self._counts(v, line) for v in row] for row in rows])
+        own, there = self.steps_of(line), [verdict.state != "missing" for row in rows for verdict in row]
+        shaped = own & self.trace.script.stated or (sum(there) >= min(2, len(there)) and not own & self.trace.misshapen)
+        return mark.number if shaped else 0, Why("shapes")
 
     # -- vetoes
 
@@ -243,12 +238,12 @@ class Awarding:
         """Whether an entry equals the key, or was accepted and does so but for rounding."""
         step, grid = self.trace.script.d[verdict.part], self.trace.script.written.get(verdict.part)
         right = values_of(step.result)
-        if _is_right(verdict) or (grid is not None and grid.shape != right.shape):  # no entry of the key is beside it
-            return _is_right(verdict)
-        near = verdict.compared is not None and _is_close(
-            verdict.compared, right[verdict.i, verdict.j], self._slack(step)
+        beside_the_key = verdict.compared is not None and (grid is None or grid.shape == right.shape)
+        return _is_right(verdict) or (
+            verdict.accepted
+            and beside_the_key
+            and _is_close(verdict.compared, right[verdict.i, verdict.j], self._slack(step))
         )
-        return verdict.accepted and near
 
     def _first_that_follows(self, line: SchemeLine) -> str:
         """The part of a line in which something follows from a mistake and does not equal the key."""
@@ -257,7 +252,7 @@ class Awarding:
 
     def _rests_on_a_mistake(self, line: SchemeLine) -> bool:
         """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""
-        steps = self._before(line) | self.steps_of(line)
+        steps = self.before(line) | self.steps_of(line)
         events = (event for event in self.trace.events if event.kind != "rounding")
         return any(steps.intersection((event.part, *event.charged)) for event in events)
 
@@ -275,7 +270,7 @@ class Awarding:
 
         Only numbers that were chosen for a question are meant to be as hard as they are; zeros never need any working.
         """
-        steps = self._before(line) | self.steps_of(line)  # as they were before rounding, which makes nothing easier
+        steps = self.before(line) | self.steps_of(line)  # as they were before rounding, which makes nothing easier
         if any(map(self.trace.collapsed_to_zero, steps)):
             return _ZERO
         if not self.intended:
@@ -582,40 +577,28 @@ def _with_one_correct_line_removed(written: Awarding, doubtful: Collection[str])
     """The script with one right line left out, before a line that nothing explains: perhaps it was not worked out from
     what stands there, but from what it would have been after another mistake.  Doubtful lines between them go with it.
     """
-    trace, script = written.trace, written.trace.script
+    trace, script, doubtful_lines = written.trace, written.trace.script, frozenset(doubtful)
     unrecognised = (event for event in trace.events if event.kind == "unknown" and not event.candidates)
     spoilt = Counter(step for event in unrecognised for step, _, _ in event.entries)
     unknown = [step for step, count in spoilt.items() if 2 * count >= len(trace.verdicts[step])]
 
-    def lost_after(name: str) -> int:
-        after = (
-            line for line in written.lines if any(name in script.depends(script.d[n]) for n in written.steps_of(line))
-        )
-        return sum(total(line.marks) - written.earned(line) for line in after)
-
-    def before(step: str) -> Iterator[tuple[str, frozenset[str]]]:
-        """The nearest lines that a line rests on, each with the doubtful ones between them."""
-        nearest, passed, todo = dict[str, None](), set[str](), [step]
-        while todo:
-            for source in script.sources(script.d[todo.pop(0)]):
-                if source.name in script.written and source.name not in doubtful:
-                    nearest[source.name] = None
-                elif source.name not in passed:
-                    passed.add(source.name)
-                    todo.append(source.name)
-        for name in nearest:
-            yield (
-                name,
-                frozenset(line for line in passed if line in doubtful and name in script.depends(script.d[line])),
-            )
-
-    lost: dict[tuple[str, frozenset[str]], int] = {}
-    for name, between in dict.fromkeys(found for step in unknown for found in before(step)):
+    def lost_by(name: str) -> int:
+        """Marks of the lines after it that were lost, beyond those that it has."""
         own = sum(written.earned(line) for line in written.lines if written.steps_of(line) == {name})
-        if name not in script.printed and trace.accepts_all_of(name) and (more := lost_after(name) - own) > 0:
-            lost[name, between] = more
-    for name, between in sorted(lost, key=lost.__getitem__, reverse=True)[:MOST_RIGHT]:
-        yield script.with_blank(dict.fromkeys({name, *between}))
+        after = (line for line in written.lines if name in written.before(line))
+        return sum(total(line.marks) - written.earned(line) for line in after) - own
+
+    without = script.with_blank(dict.fromkeys(doubtful))
+    lost: dict[tuple[str, frozenset[str]], int] = {}
+    for step in map(script.d.__getitem__, unknown):
+        between = without.left_out(step)
+        for name in (source.name for one in (step, *between) for source in script.sources(one)):
+            if name in without.written and name not in script.printed and trace.accepts_all_of(name):
+                with_it = (line.name for line in between if name in script.depends(line))
+                lost[name, doubtful_lines.intersection(with_it)] = lost_by(name)
+    for name, more in sorted(lost, key=lost.__getitem__, reverse=True)[:MOST_RIGHT]:
+        if lost[name, more] > 0:
+            yield script.with_blank(dict.fromkeys({name, *more}))
 
 
 def _explained(way: Awarding, blank: Script) -> int:
@@ -677,16 +660,12 @@ def _as_written(written: Awarding, way: Awarding) -> Awarded:
     for of in (written, way) if way is not written else (written,):
         for event in of.trace.events:
             places = tuple(place for place in event.entries if source.get(place, way) is of)
-            if not places and (event.entries or of is written is not way):
+            if not places and (event.entries or of is not way):
                 continue
-            twin = (
-                next((one for one in events if _is_same_misconception(one, event)), None) if of is not written else None
-            )
-            if twin is None:
-                events.append(replace(event, number=len(events), entries=places))
-            else:
-                events[twin.number] = replace(twin, entries=(*twin.entries, *places))
-            numbers[id(of), event.number] = twin.number if twin else len(events) - 1
+            twin = next((one for one in events if of is not written and _is_same_misconception(one, event)), None)
+            number = numbers[id(of), event.number] = twin.number if twin else len(events)
+            known = replace(event, number=number, entries=()) if twin is None else twin
+            events[number : number + 1] = [replace(known, entries=(*known.entries, *places))]
     verdicts = [replace(verdict, event=numbers.get((id(of), verdict.event))) for verdict, of in found]
     given = [mark for line in way.lines for mark in way.marks[line][0]]
     notices = [*way.human(), *(notice for line in way.lines for notice in way.marks[line][1])]
