@@ -6,10 +6,8 @@ by itself.  What is in doubt is held back until a person has seen it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, turned
@@ -23,7 +21,6 @@ from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.policy import POLICIES, Policy, Scheme, SchemeLine, lines_of
 from symattn.marking.marker.readings import (
     ScriptReading,
-    is_by_misconceptions,
     likeliest,
     misplaced,
     under_own_masks,
@@ -56,76 +53,26 @@ def mark(
     """
     if scheme is not None:
         policy = scheme.over(policy)
-    attempt, lines = with_words_read(question, attempt), lines_of(question, scheme)
-    as_it_stands = _marked(question, attempt, policy, lines)
-    if _is_right(as_it_stands):
-        return as_it_stands
-    moved: list[Report] = []
-    for other, says, is_explained in _with_misplaced_matrices_moved(question, attempt, policy):
-        report = _marked(question, other, policy, lines)
-        report = replace(report, notices=(Notice("", "reading", says), *report.notices))
-        if _is_right(report):
-            return report  # what comes after them shows that the matrices were used as what they are
-        if not is_explained():
-            moved.append(report)
-    return max([as_it_stands, *moved], key=_earned)
-
-
-def _is_right(report: Report) -> bool:
-    return not report.events and report.total == report.available
-
-
-def _earned(report: Report) -> tuple[int, int]:
-    """How good a report is for the student: by marks, then by the number of mistakes."""
-    return report.total, -len(report.events)
-
-
-def _with_misplaced_matrices_moved(
-    question: Question, attempt: Attempt, policy: Policy
-) -> Iterator[tuple[Attempt, Message, Callable[[], bool]]]:
-    """The attempt with matrices in the boxes that they belong to, what is said of it, and whether misconceptions
-    explain them where they stand.
-    """
-    for own in _derivations(question, attempt):
-        script = own.script()
-        if not (moves := misplaced(script, policy)):
-            continue
-        parts = {step: part for part, step in own.steps.items()}
-        kept = {part: said for part, said in attempt.answers.items() if own.steps.get(part) not in moves}
-        moved = {parts[target]: attempt.answers[parts[step]] for step, target in moves.items()}
-        pairs = ", ".join(f"{parts[step]} → {parts[target]}" for step, target in moves.items())
-        says = message(
-            "Some matrices are in each other's boxes; each was marked as the matrix that it is ({pairs}).", pairs=pairs
-        )
-        doubts = {
-            name: doubt for name, doubt in attempt.doubts.items() if name not in moved and name in attempt.answers
-        }
-        other = replace(attempt, answers={**kept, **moved}, doubts=doubts)
-        yield other, says, partial(is_by_misconceptions, script, policy, moves)
-
-
-# ------------------------------------------------------------------------------------------------ answers in doubt
-
-
-def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[SchemeLine, ...]) -> Report:
-    """An attempt marked as it was read; answers in doubt that are not right so are held back until a person sees them:
-    nothing is said of what is wrong in them, and what they may change waits with them.
-    """
-    held: dict[str, Doubt] = {}
-    report = _as_read(question, attempt, policy, lines)
-    while more := _doubted(report, attempt.doubts, held):  # without these, others may not be right any more
+    attempt, lines, held = with_words_read(question, attempt), lines_of(question, scheme), dict[str, Doubt]()
+    report = _as_read(question, attempt, policy, lines, held)
+    while more := _doubted(report, held):  # without these, others may not be right any more
         attempt, held = _without(attempt, report, more), held | more
         report = _as_read(question, attempt, policy, lines, held)
     return report
 
 
-def _doubted(report: Report, doubts: Mapping[str, Doubt], held: Collection[str]) -> dict[str, Doubt]:
+# ------------------------------------------------------------------------------------------------ answers in doubt
+
+
+def _doubted(report: Report, held: Collection[str]) -> dict[str, Doubt]:
     """The answers in doubt that are not right as they were read, and are not held back yet or are, because they lacked
     something, and have become wrong without others.
+
+    They wait until a person sees them: nothing is said of what is wrong in them, and what they may change waits, too.
     """
     return {
         name: doubt
-        for name, doubt in doubts.items()
+        for name, doubt in report.attempt.doubts.items()
         if not _stands(report, name, doubt) and (name not in held or _is_wrong(report, name))
     }
 
@@ -170,7 +117,7 @@ def _as_read(
     attempt: Attempt,
     policy: Policy,
     lines: tuple[SchemeLine, ...],
-    held: Mapping[str, Doubt] = MappingProxyType({}),
+    held: Mapping[str, Doubt],
 ) -> Report:
     """Every part marked, what was said of the whole attempt, and which marks wait for a person."""
     derivations = _derivations(question, attempt, held)
@@ -178,18 +125,18 @@ def _as_read(
     alone = tuple(piece for found in pieces.values() for piece in found)
     report = Report(question, attempt, policy, (), (), ())
     for own in derivations:
+        own.attempt = report.attempt
         report = _joined(report, own.marked(policy, alone, len(report.events)))
     for part in question.parts:
         if not any(part.name in own.steps for own in derivations):
             asked = replace(part, marks=next(line.marks for line in alone if part.name in line.parts))
             said = attempt.answers.get(part.name)
-            report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), attempt))
+            report = _joined(report, mark_answer(asked, said, question, policy, len(report.events), report.attempt))
     marks = tuple(_of_lines(pieces, report.marks)) if policy.marks else ()
     short = {notice.part for notice in report.notices if notice.kind == "blank"}
-    remarks = tuple(_left_to_say(report))
-    laid_out = replace(attempt, answers=_as_laid_out(report, short), remarks=remarks)
+    laid_out = replace(report.attempt, answers=_as_laid_out(report, short), remarks=tuple(_left_to_say(report)))
     report = replace(report, attempt=laid_out, marks=marks, notices=tuple(_notices(report, held)))
-    return replace(report, marks=tuple(_with_what_is_pending(report, attempt, held, short)))
+    return replace(report, marks=tuple(_with_what_is_pending(report, held, short)))
 
 
 def _notices(report: Report, held: Mapping[str, Doubt]) -> Iterator[Notice]:
@@ -220,7 +167,7 @@ def _derivations(question: Question, attempt: Attempt, held: Collection[str] = (
 
 def _joined(report: Report, other: Report) -> Report:
     return replace(
-        report,
+        other,
         verdicts=(*report.verdicts, *other.verdicts),
         events=(*report.events, *other.events),
         marks=(*report.marks, *other.marks),
@@ -333,7 +280,38 @@ class DerivationAnswers:
         return "wrong" if stated and not (isinstance(said, Grid) and said.shape == stated) else ""
 
     def marked(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
-        """The verdicts, events and marks of these parts."""
+        """The verdicts, events and marks of these parts.
+
+        Matrices in each other's boxes are marked as what they are if all is right then, or more of it, and no
+        misconception explains them where they stand.
+        """
+        as_it_stands = self._as_it_stands(policy, lines, first_event)
+        moves = {} if _is_right(as_it_stands) else misplaced(self.script(), policy)
+        if not moves:
+            return as_it_stands
+        moved = self._moved(moves)._as_it_stands(policy, lines, first_event)
+        if not _is_right(moved):  # otherwise what comes after them shows that they were used as what they are
+            beliefs = {event.number for event in as_it_stands.events if event.kind == "misconception"}
+            wrong = [v for v in as_it_stands.verdicts if self.steps.get(v.part) in moves and v.state == "wrong"]
+            is_explained = all(verdict.event in beliefs for verdict in wrong)
+            if is_explained or _earned(moved) <= _earned(as_it_stands):
+                return as_it_stands
+        parts = {step: part for part, step in self.steps.items()}
+        pairs = ", ".join(f"{parts[step]} → {parts[target]}" for step, target in moves.items())
+        says = message(
+            "Some matrices are in each other's boxes; each was marked as the matrix that it is ({pairs}).", pairs=pairs
+        )
+        return replace(moved, notices=(Notice("", "reading", says), *moved.notices))
+
+    def _moved(self, moves: Mapping[str, str]) -> DerivationAnswers:
+        """The same with matrices in the boxes of the steps that they belong to, where they are not in doubt."""
+        parts, answers = {step: part for part, step in self.steps.items()}, self.attempt.answers
+        kept = {part: said for part, said in answers.items() if self.steps.get(part) not in moves}
+        moved = {parts[target]: answers[parts[step]] for step, target in moves.items()}
+        doubts = {name: d for name, d in self.attempt.doubts.items() if name not in moved and name in answers}
+        return replace(self, attempt=replace(self.attempt, answers={**kept, **moved}, doubts=doubts))
+
+    def _as_it_stands(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
         script = self.script()
         own_masks = list(under_own_masks(script, self.question, self.attempt))
         masked = likeliest(Trace(script, policy), own_masks) if own_masks else None
@@ -478,6 +456,15 @@ class DerivationAnswers:
                 yield from (Notice(part, "reading", says) for says in unread(said.cells()))
 
 
+def _is_right(report: Report) -> bool:
+    return not report.events and report.total == report.available
+
+
+def _earned(report: Report) -> tuple[int, int]:
+    """How good a report is for the student: by marks, then by the number of mistakes."""
+    return report.total, -len(report.events)
+
+
 def _only_in(cells: Sequence[Cell]) -> Message:
     """Where alone something was done otherwise."""
     rows, columns = ({c[k] for c in cells} for k in (0, 1))
@@ -496,14 +483,12 @@ def _likelihood(candidate: Candidate) -> int:
 # ------------------------------------------------------------------------------------------------ what is pending
 
 
-def _with_what_is_pending(
-    report: Report, attempt: Attempt, held: Mapping[str, Doubt], short: Collection[str]
-) -> Iterator[Given]:
+def _with_what_is_pending(report: Report, held: Mapping[str, Doubt], short: Collection[str]) -> Iterator[Given]:
     """The marks in the order of the parts, pending where they were not given and a person has to read something first:
     an answer that is none as it was read or is `short` of something, the method of one that is no line, working that
     may be there, or a line that may change what comes after it or what it implies.
     """
-    parts = {part.name: part for part in report.question.parts}
+    parts, attempt = {part.name: part for part in report.question.parts}, report.attempt
     derived = {name: asked for name, part in parts.items() if (asked := where(report.question, part))}
     states = {name: {verdict.state for verdict in report.of(name).values()} for name in parts}
     illegible = {name for name in parts if "unreadable" in states[name]}

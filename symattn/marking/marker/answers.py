@@ -264,10 +264,13 @@ class _Judge:
         self._verdict("correct" if right else "wrong", cell, **more)
         return right
 
-    def _event(self, candidates: Sequence[Candidate], cells: Iterable[Cell] = (ORIGIN,), kind: Kind = "answer") -> int:
-        """Write an event down, and give its number; it is of the kind of its first explanation, if it has any."""
+    def _event(
+        self, candidates: Sequence[Candidate], cells: Iterable[Cell] = (ORIGIN,), kind: Kind | None = None
+    ) -> int:
+        """Write an event down, and give its number; its kind is that of its first explanation by default."""
         number, name = self.first + len(self.events), self.part.name
-        kind, places = candidates[0].kind if candidates else kind, tuple((name, i, j) for i, j in cells)
+        places = tuple((name, i, j) for i, j in cells)
+        kind = kind or (candidates[0].kind if candidates else "answer")
         self.events.append(Event(number, name, (name,), kind, tuple(candidates), places))
         return number
 
@@ -300,7 +303,7 @@ class _Judge:
         found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
         wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
         for candidates, cells in self._mistakes(right, grid, wrong, follows):
-            event = self._event(candidates, cells, "unknown")
+            event = self._event(candidates, cells, "slip" if candidates else "unknown")
             found |= {cell: replace(found[cell], event=event) for cell in cells}
         self.verdicts += found.values()
         rows = [[found[i, j].accepted for j in range(right.shape[1])] for i in range(right.shape[0])]
@@ -324,7 +327,7 @@ class _Judge:
         verdict = self._number(ORIGIN, entry, right)
         if verdict.state == "wrong":
             candidates = [*self._known(entry, 0), *self._slips(entry, right)] or list(_miscounted(entry, right))
-            verdict = replace(verdict, event=self._event(candidates, kind="unknown"))
+            verdict = replace(verdict, event=self._event(candidates, kind=None if candidates else "unknown"))
         self.verdicts.append(verdict)
         worked = verdict.state == "wrong" and self._ask_for_method()
         return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank, worked=worked)
@@ -521,7 +524,8 @@ class _Judge:
         if answer.cells and not own:
             return self._nothing()
         wrong = sorted(answer.cells ^ own)
-        event = self._event(list(_shadings(answer, own)), wrong, "unknown") if wrong else None
+        candidates = list(_shadings(answer, own))
+        event = self._event(candidates, wrong, None if candidates else "unknown") if wrong else None
         rows: dict[int, list[bool]] = {}
         for cell in sorted({*indices(answer.shape), *own}):
             right = cell not in wrong

@@ -108,14 +108,6 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[ScriptR
     return found, tuple(meant)
 
 
-def is_by_misconceptions(script: Script, policy: Policy, steps: Iterable[str]) -> bool:
-    """Whether misconceptions explain everything that is wrong in these steps."""
-    found = diagnosed(script, policy)
-    wrong = (verdict for step in steps for verdict in found.verdicts[step].values() if verdict.state == "wrong")
-    events = map(found.of_event, wrong)
-    return all(event is not None and event.kind == "misconception" for event in events)
-
-
 def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
     return len(found.events) == 1 and found.events[0].kind == "misconception"
