@@ -63,14 +63,15 @@ class Slipped:
     entries: Mapping[tuple[int, int], Value] = field(repr=False)
     cause: Cause = None
 
+    def line(self, d: Derivation) -> Matrix:
+        """What someone writes for the step who makes this slip."""
+        right = d[self.step].result
+        assert isinstance(right, Matrix)
+        return Matrix.of([self.entries.get((i, j), x) for j, x in enumerate(row)] for i, row in enumerate(right.rows))
+
     def on(self, d: Derivation) -> Derivation:
         """The derivation of someone who makes this slip: the step pinned, and what follows from it worked out."""
-        step = d[self.step]
-        assert isinstance(step.result, Matrix)
-        spoilt = Matrix.of(
-            [self.entries.get((i, j), x) for j, x in enumerate(row)] for i, row in enumerate(step.result.rows)
-        )
-        result, failed = followed(d, {self.step: replace(step, result=spoilt, pinned=True)})
+        result, failed = followed(d, {self.step: replace(d[self.step], result=self.line(d), pinned=True)})
         return result if failed is None else result.extended(failed)  # which says why it is not defined
 
 

@@ -143,7 +143,8 @@ def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
     d = separated.derivation
     entries = indices(values_of(d.value(step)).shape)
     listed = [s for i, j in entries for s in slips(d, step, i, j) if len(s.entries) == 1]
-    return [s for s in listed if not explanations(separated, step, s.on(d))]
+    lines = [w.value(step) for w in separated.wrongs if w.first == step]
+    return [s for s in listed if s.line(d) not in lines or not explanations(separated, step, s.on(d))]
 
 
 # ------------------------------------------------------------------------------------------------ drawing
