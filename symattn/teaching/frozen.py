@@ -34,6 +34,7 @@ from symattn.teaching.question import (
     at_least_one,
     share,
     total,
+    with_notes,
 )
 
 FROZEN = "exam.json"
@@ -108,7 +109,7 @@ def as_frozen(question: Question, parts: Sequence[FrozenPart], where: str, softw
         part = made[frozen.name]
         if said := _difference(frozen, part.answer, dict(_right(question, part))):
             raise refused(where, said, software)
-        restored.append(part if _alike(part.marks, frozen.marks) else replace(part, marks=frozen.marks))
+        restored.append(part if _alike(part.marks, frozen.marks) else replace(part, marks=with_notes(frozen.marks)))
     return question if tuple(restored) == question.parts else replace(question, parts=tuple(restored))
 
 

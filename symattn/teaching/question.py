@@ -483,9 +483,8 @@ def _joined(parts: Sequence[Part], points: int) -> dict[str, Marks]:
     for start, end in pairwise([*starts, len(parts)]):
         run = parts[start:end]
         code: Literal["A", "B"] = "B" if all(mark.code == "B" for part in run for mark in part.marks) else "A"
-        says = counted("this answer and the next, all of it right", "this answer and the next {n}, all of it right",
-                       n=len(run) - 1) if run[1:] else ALL_OF_IT  # fmt: skip
-        marks_of[run[0].name] = (Mark(code, 1, says, "all", joined=tuple(part.name for part in run)),)
+        joined = Mark(code, 1, ALL_OF_IT, "all", joined=tuple(part.name for part in run))
+        marks_of[run[0].name] = (replace(joined, what=_note(joined)),)
     return marks_of
 
 
@@ -522,14 +521,12 @@ def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:
     """A mark of another number, with the note that says what is done then."""
     if number == mark.number or mark.code == "M" or isinstance(mark.rule, OneLess):
         return replace(mark, number=number)
-    code = f"{mark.code}{number // 2}"
     match mark.rule:
         case "all" | "shapes" | "reason" | "hidden":
             return replace(mark, number=number)
-        case "one swap" if number > 1:
-            return replace(mark, number=number, what=message("{mark} if two neighbours are swapped", mark=code))
-        case Lesser(part) if number > 1:
-            return replace(mark, number=number, what=message(_LESSER[part], mark=code))
+        case "one swap" | Lesser() if number > 1:
+            mark = replace(mark, number=number)
+            return replace(mark, what=_note(mark))
         case "rows" if number > 1:
             return replace(mark, number=number, what=_WHOLE.get(mark.what, _WHOLE_ROWS))
     if mark.number == 1 and mark.what:  # what it says is all or nothing
@@ -537,6 +534,25 @@ def _worth(mark: Mark, number: int, answers: Sequence[Answer]) -> Mark:
     if len(answers) == 1 and not isinstance(answers[0], _OF_SEVERAL_THINGS):
         return replace(mark, number=number, rule=None)
     return replace(mark, number=number, rule=None, what=in_proportion(number, len(answers) > 1))
+
+
+def _note(mark: Mark) -> str:
+    """The note of a mark: where there is a number in it, it follows from the mark."""
+    half = f"{mark.code}{mark.number // 2}"
+    match mark.rule:
+        case "all" if mark.joined[1:]:
+            return counted("this answer and the next, all of it right", "this answer and the next {n}, all of it right",
+                           n=len(mark.joined) - 1)  # fmt: skip
+        case "one swap":
+            return message("{mark} if two neighbours are swapped", mark=half)
+        case Lesser(part) if part in _LESSER:
+            return message(_LESSER[part], mark=half)
+    return mark.what
+
+
+def with_notes(marks: Marks) -> Marks:
+    """Marks that were read from a file: their notes are English text there, and messages here, for every language."""
+    return tuple(replace(mark, what=_note(mark)) if _note(mark) == mark.what else mark for mark in marks)
 
 
 def in_proportion(number: int, together: bool = False) -> Message:

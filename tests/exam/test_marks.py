@@ -1,11 +1,17 @@
 """Marks that are shared out: whole numbers in proportion, none lost, none of a part left without."""
 
+import json
+from fractions import Fraction
+
+from exams import exam_file, written
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
 
+from symattn.foundation.languages import ENGLISH, languages, say, speaking
+from symattn.foundation.typed import plain, read
 from symattn.page.document import Words
-from symattn.teaching.question import Mark, Part, Question, WordAnswer, share, total
+from symattn.teaching.question import Lesser, Mark, Part, Question, WordAnswer, share, total, with_notes
 
 
 @given(st.integers(0, 200), st.lists(st.integers(1, 20), min_size=1, max_size=12))
@@ -55,3 +61,31 @@ def test_its_own_marks_are_not_changed_and_no_points_are_refused():
     assert own.worth(own.marks) == own
     with refused_saying("points is 0; 1 or more were expected"):
         own.worth(0)
+
+
+of_rules = st.builds(
+    Mark,
+    st.sampled_from(["A", "B"]),
+    st.integers(1, 4),
+    rule=st.sampled_from([None, "all", "one swap", "rows", Lesser(Fraction(2, 3)), Lesser(Fraction(3, 4))]),
+)
+
+
+@given(st.lists(st.lists(of_rules, min_size=1, max_size=3), min_size=1, max_size=5), st.integers(1, 12))
+def test_notes_of_frozen_marks_are_said_in_every_language(parts, points):
+    made = tuple(mark for part in question(parts).worth(points).parts for mark in part.marks)
+    restored = with_notes(read(tuple[Mark, ...], json.loads(json.dumps(plain(made))), "Marks"))
+    assert restored == made
+    for language in sorted(set(languages()) - {ENGLISH}):
+        with speaking(language):
+            said = [say(mark.what) for mark in restored if mark.what]
+            assert said == [say(mark.what) for mark in made if mark.what]
+            assert not set(said) & {mark.what for mark in made}
+
+
+def test_an_exam_with_fewer_points_than_lines_says_so_in_its_language(tmp_path, caplog):
+    file = exam_file(tmp_path, 'language = "de"\nvariants = 1\n[[question]]\ntype = "counts"\npoints = 5\n')
+    _, folder = written(file)
+    (key,) = folder.glob("keys/*-key.md")
+    assert "diese Antwort und die nächste" in key.read_text()
+    assert "stays English" not in caplog.text
