@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import BY_TOKEN, HEADS, SCORES, Mechanism, Settings, attend, in_rows
+from symattn.derivation.mechanisms.base import BY_TOKEN, HEADS, SCORES, Mechanism, Settings, attend
 from symattn.derivation.mechanisms.multi_head_attention import combine, each_head
 from symattn.derivation.ops import Append
 from symattn.errors import InputError
@@ -29,14 +29,8 @@ OPTIONAL = {
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-    if settings.heads == 1 and "m_past" not in sizes:
-        return attend(d, settings, sizes)
-    if settings.by == "token":
+    if settings.by == "token" and (settings.heads > 1 or "m_past" in sizes):
         raise InputError("With heads or past keys, attention goes matrix by matrix (by = 'matrix').")
-    return in_rows(_heads_and_past, d, settings, sizes)
-
-
-def _heads_and_past(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     keys, values = "K", "V"
     if "m_past" in sizes:
         d, keys, values, sizes = _with_past(d, sizes)
@@ -60,7 +54,6 @@ MECHANISM = Mechanism(
     givens=GIVENS,
     optional=OPTIONAL,
     uses=SCORES | BY_TOKEN | HEADS,
-    turns=False,
     is_attention=True,
     derive=derive,
 )

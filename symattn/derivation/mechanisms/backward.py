@@ -328,10 +328,12 @@ MOST_PLACES = 6
 
 def _compared(d: Derivation, planned: Derivation, known: Collection[str]) -> Iterator[tuple[str, Taken]]:
     """What each given result is beside that of the forward pass; with letters in it, it stands for that."""
+    if not all(map(in_numbers, d.givens.values())):
+        yield from ((name, "result") for name in known)
+        return
     forward = _forward(d, planned, known)
     for name in known:
-        given, result = d.givens[name], forward.value(name) if forward and name in forward else None
-        yield name, _beside(given, result) if all(map(in_numbers, d.givens.values())) else "result"
+        yield name, _beside(d.givens[name], forward.value(name) if forward and name in forward else None)
 
 
 def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Derivation | None:
@@ -340,7 +342,7 @@ def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Deri
     for step in reversed(planned.steps):
         if step.name in needed:
             needed.update(operand.name for operand in step.operands)
-    result = replace(d, givens={name: m for name, m in d.givens.items() if name not in known})
+    result = Derivation({name: m for name, m in d.givens.items() if name not in known}, arithmetic=d.arithmetic)
     try:
         for step in planned:
             if step.name in needed:

@@ -19,7 +19,6 @@ from symattn.derivation.derivation import (
     Operand,
     Step,
     StepName,
-    column_of,
     own_name,
     row_of,
     symbols,
@@ -52,7 +51,7 @@ from symattn.derivation.ops.scores import (
     alibi,
     alibi_slope,
 )
-from symattn.derivation.sizes import letters_of, share, times
+from symattn.derivation.sizes import Axis, letters_of, share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
 from symattn.exact import (
     AnyMatrix,
@@ -87,7 +86,7 @@ class Rounding:
     method: RoundingMethod = "nearest"
     ties: Literal["even", "up", "down"] = "even"
 
-    def op(self, along: Literal["rows", "columns"]) -> Round:
+    def op(self, along: Axis = "rows") -> Round:
         return Round(self.places, self.method, self.ties, along)
 
 
@@ -311,9 +310,9 @@ class Mechanism:
     or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A size may be the sum of those of matrices
     before it, as far as they are given (`B` is n × m_past+m).  A name with {head} or {block} in it stands
     for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
-    `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
-    with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
-    besides those of all.  `starts_from` says which of the required and usual givens are so with some settings:
+    `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked,
+    tokens as rows, and says the steps; no step has values then.  `uses` are the settings it has besides those of all.
+     `starts_from` says which of the required and usual givens are so with some settings:
     embeddings E in place of N where a prompt is looked up.
 
     For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out, and
@@ -335,7 +334,6 @@ class Mechanism:
     drawn: Mapping[str, object] = field(default_factory=dict)
     drawn_exactly: Mapping[str, object] = field(default_factory=dict)
     uses: frozenset[str] = frozenset()
-    turns: bool = True
     default_sizes: Mapping[str, int] = field(default_factory=dict)
     draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
     complaint: Callable[[Derivation], str] = lambda d: ""
@@ -396,19 +394,18 @@ class Mechanism:
             if name != "scale" and str(letter) in of_sizes:
                 raise InputError(f"{name} has the letter {letter}, which is a size here; another one was expected.")
         d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
-        if not settings.stop_at:
-            return self._worked_out(d, settings, sizes)
-        planned = self._worked_out(_Planned(d.givens, (), staged, settings.orientation), settings, sizes)
-        return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
+        plan = self._plan(d, settings, sizes)
+        return reduce(Derivation.extended, _until(plan, settings.stop_at), replace(d, taken=plan.taken))
 
-    def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-        if not self.turns:
-            return self._derived(d, settings, sizes)
-        return in_rows(self._derived, d, settings, sizes)
-
-    def _derived(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-        d = self.derive(d, settings, sizes)
-        return d if settings.learning_rate is None else descended(d, settings.learning_rate)
+    def _plan(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+        """All steps with their shapes: said for tokens as rows, and turned where they are columns."""
+        plan: Derivation = _Plan(d.givens, (), d.staged, d.orientation)
+        if columns := settings.orientation == "columns":
+            plan, settings = turned(plan), replace(settings, orientation="rows", scores="row")
+        plan = self.derive(plan, settings, sizes)
+        if settings.learning_rate is not None:
+            plan = descended(plan, settings.learning_rate)
+        return turned(plan) if columns else plan
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
@@ -467,19 +464,6 @@ class Mechanism:
         return result
 
 
-def in_rows(
-    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation],
-    d: Derivation,
-    settings: Settings,
-    sizes: Mapping[str, Size],
-) -> Derivation:
-    """What `derive`, which knows tokens as rows alone, makes of them; turned where they are columns."""
-    if settings.orientation == "rows":
-        return derive(d, settings, sizes)
-    derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
-    return _letters_in_place(derivation) if d.staged else derivation
-
-
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
     """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
     by_name = dict(named)
@@ -490,25 +474,6 @@ def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[s
             for number in (range(1, count + 1) if mark in name else (0,))
         }
     return by_name
-
-
-def _letters_in_place(d: Derivation) -> Derivation:
-    """A turned derivation in letters, each called by where it stands now: q_21 where q_12 has been laid down."""
-    import sympy
-
-    called: dict[object, object] = {}
-    for step in d:
-        if isinstance(step.result, Matrix):
-            rows, columns = step.result.shape
-            now = symbols(step.name, rows, columns, "columns")
-            called |= dict(zip(symbols(step.name, columns, rows).T, now, strict=True))
-
-    def renamed(m: AnyMatrix) -> AnyMatrix:
-        if not isinstance(m, Matrix):
-            return m
-        return m.map(lambda x: x.xreplace(called) if isinstance(x, sympy.Basic) else x)
-
-    return replace(d, steps=tuple(replace(step, result=renamed(step.result)) for step in d))
 
 
 def _factored(spec: str) -> tuple[str, str]:
@@ -559,7 +524,7 @@ def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Si
     return times(heads[factor], size) if factor else size
 
 
-class _Planned(Derivation):
+class _Plan(Derivation):
     """A derivation of which only the shapes are worked out, to see which steps there are."""
 
     def _result(self, step: Step) -> AnyMatrix:
@@ -573,7 +538,9 @@ _LAST_ROLES = ("S", "S'", "S_T", "S_cap", "S_B", "M", "A", "A_rounded", "weighte
 
 
 def _until(d: Derivation, stop: str) -> tuple[Step, ...]:
-    """The steps without those that come after the role `stop`, also where it goes token by token."""
+    """The steps up to the role `stop`, if one is named, and what is beside them, also where it goes token by token."""
+    if not stop:
+        return d.steps
     if stop not in {step.role for step in d}:
         roles = dict.fromkeys(step.role for step in d)
         raise InputError(f"stop_at is {stop!r}; {offered(stop, roles, 'one of the steps {} was expected')}")
@@ -598,25 +565,36 @@ def _given(name: str, value: object) -> AnyMatrix:
 # ---------------------------------------------------------------------------------------------- the common way
 
 
+def affine(
+    d: Derivation,
+    name: str,
+    source: str | Operand,
+    weights: str,
+    bias: str,
+    function: str = "identity",
+    section: str = "",
+) -> Derivation:
+    """f(source · weights + bias), with the bias if it is given; what comes before is Q_product and Q_linear for Q."""
+    linear = name if function == "identity" else _unfinished(name, "linear")
+    product = _unfinished(name, "product") if bias in d.givens else linear
+    d = d.then(product, MatMul(), source, weights, section=section)
+    if product != linear:
+        d = d.then(linear, Add(), product, bias, section=section)
+    return d if linear == name else d.then(name, Activation(function), linear, section=section)
+
+
+def _unfinished(name: str, so_far: str) -> str:
+    """Q_linear^self for Q^self."""
+    return re.sub(r"(?=[\^.])|$", f"_{so_far}", name, count=1)
+
+
 def project(d: Derivation, role: str, settings: Settings, source: str = "X", place: str = "") -> Derivation:
-    """Q = X W_Q (tokens as rows) or Q = W_Q X (as columns), with a bias and an activation where there are any.
+    """Q = X W_Q, with a bias and an activation where there are any.
 
     `source` is what is projected, in place of X; `place` says in which layer: Q^self = X W_Q^self.
     """
     at = f"^{place}" if place else ""
-    weight, bias, activated = f"W_{role}{at}", f"b_{role}{at}", settings.activation != "identity"
-    factors = (source, weight) if settings.orientation == "rows" else (weight, source)
-    names = [f"{role}{at}"]
-    if activated:
-        names.insert(0, f"{role}_linear{at}")
-    if bias in d.givens:
-        names.insert(0, f"{role}_product{at}")
-    d = d.then(names[0], MatMul(), *factors, section=place)
-    if bias in d.givens:
-        d = d.then(names[1], Add(), names[0], bias, section=place)
-    if activated:
-        d = d.then(names[-1], Activation(settings.activation), names[-2], section=place)
-    return d
+    return affine(d, role + at, source, f"W_{role}{at}", f"b_{role}{at}", settings.activation, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -668,16 +646,12 @@ def attend(
                 "to scores goes matrix by matrix (by = 'matrix')."
             )
         return _attend_by_token(d, settings, n, scale, mask)
-    if settings.orientation == "rows":
-        d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
-    else:
-        d = d.then(scope("S"), MatMul(), transposed(k), q, section=at)  # m × n, column i: query i against every key
+    d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
     if scale:
         d = d.then(scope("S'"), scale, scope("S"), section=at)
     d = change_scores(d, settings, scope)
     if mask:
-        op = mask if settings.orientation == "rows" else mask.turn()
-        d = d.then(scope("M"), op, d.last.name, section=at)
+        d = d.then(scope("M"), mask, d.last.name, section=at)
     d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
     return mix(d, settings, scope, v)
 
@@ -734,66 +708,53 @@ def weights_op(settings: Settings) -> Op:
         raise InputError(f"The base is {settings.base}, but the weights are {settings.weights}, without any powers.")
     match settings.weights:
         case "sum":
-            return OverSum(settings.orientation, settings.empty)
+            return OverSum(empty=settings.empty)
         case "hardmax":
-            return Hardmax(settings.orientation, settings.empty)
-    return Softmax(settings.orientation, settings.base, settings.empty)
+            return Hardmax(empty=settings.empty)
+    return Softmax(base=settings.base, empty=settings.empty)
 
 
 def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str = "V") -> Derivation:
     """From the weights A to the output Z: the values weighted and summed, with the weights rounded first if asked."""
     weights = scope("A")
     if settings.rounding:
-        op = settings.rounding.op(settings.orientation)
-        d, weights = d.then(scope("A_rounded"), op, weights, section=scope.section), scope("A_rounded")
-    if settings.orientation == "rows":
-        return d.then(scope("Z"), MatMul(), weights, values, section=scope.section)  # n × d_v
-    return d.then(scope("Z"), MatMul(), values, weights, section=scope.section)  # d_v × n
+        rounded = scope("A_rounded")
+        d, weights = d.then(rounded, settings.rounding.op(), weights, section=scope.section), rounded
+    return d.then(scope("Z"), MatMul(), weights, values, section=scope.section)  # n × d_v
 
 
 def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, mask: Mask | None) -> Derivation:
     """The same, one token after the other: its scores, its weights, the values times the weights, their sum."""
-    columns = settings.orientation == "columns"
-    upright = columns or settings.scores == "column"  # the token's scores stand as a column
+    upright = settings.scores == "column"
+    along: Axis = "columns" if upright else "rows"
     for t in range(n):
         section = message("token {token}", token=t + 1)
-        if columns:
-            d = d.then(f"S.{t + 1}", MatMul(), transposed("K"), column_of("Q", t), section=section)
-        elif upright:
-            d = d.then(f"S.{t + 1}", MatMul(), "K", transposed("Q", t), section=section)
-        else:
-            d = d.then(f"S.{t + 1}", MatMul(), row_of("Q", t), transposed("K"), section=section)
-        scores = f"S.{t + 1}"
+        factors = ("K", transposed("Q", t)) if upright else (row_of("Q", t), transposed("K"))
+        d = d.then(f"S.{t + 1}", MatMul(), *factors, section=section)
         if scale:
-            d, scores = d.then(f"S'.{t + 1}", scale, scores, section=section), f"S'.{t + 1}"
+            d = d.then(f"S'.{t + 1}", scale, d.last.name, section=section)
         if mask:
-            seen = () if not mask.keep else tuple((x,) for x in mask.keep[t]) if upright else (mask.keep[t],)
-            d, scores = d.then(f"M.{t + 1}", replace(mask, keep=seen), scores, section=section), f"M.{t + 1}"
-        along: Literal["rows", "columns"] = "columns" if upright else "rows"
-        d = d.then(f"A.{t + 1}", Softmax(along, settings.base, settings.empty), scores, section=section)
-        d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), upright)
-    return gather(d, settings, n)
+            own = replace(mask, keep=mask.keep[t : t + 1])
+            d = d.then(f"M.{t + 1}", own.turn() if upright else own, d.last.name, section=section)
+        d = d.then(f"A.{t + 1}", Softmax(along, settings.base, settings.empty), d.last.name, section=section)
+        d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), along)
+    return gather(d, n)
 
 
-def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, upright: bool) -> Derivation:
-    """One token's output: every value times its weight, then the sum."""
+def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, along: Axis = "rows") -> Derivation:
+    """One token's output: every value times its weight, then the sum; weights stand `along` a row or a column."""
     section = message("token {token}", token=t + 1)
     if settings.rounding:
-        op = settings.rounding.op("columns" if upright else "rows")
-        d = d.then(f"A_rounded.{t + 1}", op, weights, section=section)
-        weights = Operand(f"A_rounded.{t + 1}")
-    if settings.orientation == "columns":
-        turned = replace(weights, transposed=not weights.transposed)
-        d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)
-        return d.then(f"Z.{t + 1}", SumOver("columns"), f"weighted.{t + 1}", section=section)
-    turned = weights if upright else replace(weights, transposed=not weights.transposed)
-    d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)  # n × d_v
-    return d.then(f"Z.{t + 1}", SumOver("rows"), f"weighted.{t + 1}", section=section)  # 1 × d_v
+        d = d.then(f"A_rounded.{t + 1}", settings.rounding.op(along), weights, section=section)
+        weights = Operand(d.last.name)
+    below = weights.flipped if along == "rows" else weights
+    d = d.then(f"weighted.{t + 1}", Hadamard(), below, "V", section=section)  # n × d_v
+    return d.then(f"Z.{t + 1}", SumOver("rows"), d.last.name, section=section)  # 1 × d_v
 
 
-def gather(d: Derivation, settings: Settings, n: int) -> Derivation:
+def gather(d: Derivation, n: int) -> Derivation:
     """The tokens' outputs put together: Z."""
-    return d.then("Z", Stack(settings.orientation), *(f"Z.{t + 1}" for t in range(n)))
+    return d.then("Z", Stack("rows"), *(f"Z.{t + 1}" for t in range(n)))
 
 
 # ---------------------------------------------------------------------------------------------- scale and mask

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from operator import mul
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
 from symattn.derivation.mechanisms.drawing import first, number, plus, product
 from symattn.derivation.mechanisms.layer_norm import Grid, differ
-from symattn.derivation.ops import Activation, Add, MatMul
 from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole
 
@@ -18,21 +17,8 @@ from symattn.foundation.dice import pick, spend, whole
 def feed_forward(d: Derivation, settings: Settings, source: str, place: str = "") -> Derivation:
     """F = function(source W_1 + b_1) W_2 + b_2, with the biases that are given; the last step is F."""
     at = f"^{place}" if place else ""
-    function = settings.function or "relu"
-    d = _linear(d, source, "1", "H" if function == "identity" else "H_linear", "H_product", place)
-    if function != "identity":
-        d = d.then(f"H{at}", Activation(function), d.last.name, section=place)  # n × d_ff
-    return _linear(d, f"H{at}", "2", "F", "F_product", place)
-
-
-def _linear(d: Derivation, source: str, layer: str, name: str, product: str, place: str) -> Derivation:
-    """source W + b under `name`; before the bias it is `product`."""
-    at = f"^{place}" if place else ""
-    weight, bias = f"W_{layer}{at}", f"b_{layer}{at}"
-    if bias not in d.givens:
-        return d.then(name + at, MatMul(), source, weight, section=place)
-    d = d.then(product + at, MatMul(), source, weight, section=place)
-    return d.then(name + at, Add(), product + at, bias, section=place)
+    d = affine(d, f"H{at}", source, f"W_1{at}", f"b_1{at}", settings.function or "relu", place)  # n × d_ff
+    return affine(d, f"F{at}", f"H{at}", f"W_2{at}", f"b_2{at}", section=place)
 
 
 # ------------------------------------------------------------------------------------------------ random weights

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
+from symattn.derivation.mechanisms.base import Mechanism, Settings, affine, scale_op
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
+from symattn.derivation.ops import Append, Mask, MatMul, Softmax, causal
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message
@@ -32,7 +32,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     for t in range(1, n + 1):
         section = message("token {token}", token=t)
         for role in settings.order:
-            d = _project(d, role, settings, t)
+            d = affine(d, f"{role}.{t}", row_of("X", t - 1), f"W_{role}", f"b_{role}", settings.activation, section)
         for role in "KV":
             kept = (f"{role}_cache.{t - 1}",) if t > 1 else ()
             d = d.then(f"{role}_cache.{t}", Append(), *kept, f"{role}.{t}", section=section)  # t × d
@@ -41,25 +41,9 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
             d = d.then(f"S'.{t}", scale, f"S.{t}", section=section)
         d = d.then(f"A.{t}", Softmax("rows", settings.base), d.last.name, section=section)
         if settings.rounding:
-            d = d.then(f"A_rounded.{t}", settings.rounding.op("rows"), f"A.{t}", section=section)
+            d = d.then(f"A_rounded.{t}", settings.rounding.op(), f"A.{t}", section=section)
         d = d.then(f"Z.{t}", MatMul(), d.last.name, f"V_cache.{t}", section=section)  # 1 × d_v
     return d.then("Z", Append(), *(f"Z.{t}" for t in range(1, n + 1)), section=message("all tokens"))
-
-
-def _project(d: Derivation, role: str, settings: Settings, t: int) -> Derivation:
-    """The query, the key or the value of token t (from 1), with a bias and an activation where there are any."""
-    section, activated = message("token {token}", token=t), settings.activation != "identity"
-    names = [
-        *([f"{role}_product"] if f"b_{role}" in d.givens else []),
-        *([f"{role}_linear"] if activated else []),
-        role,
-    ]
-    d = d.then(f"{names[0]}.{t}", MatMul(), row_of("X", t - 1), f"W_{role}", section=section)
-    if f"b_{role}" in d.givens:
-        d = d.then(f"{names[1]}.{t}", Add(), d.last.name, f"b_{role}", section=section)
-    if activated:
-        d = d.then(f"{role}.{t}", Activation(settings.activation), d.last.name, section=section)
-    return d
 
 
 def full_pass(d: Derivation) -> Derivation:

@@ -12,9 +12,9 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, positive
+from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, affine, positive
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, number, product
-from symattn.derivation.ops import Add, ArgMax, CrossEntropy, LookUp, MatMul, Mean, Softmax, TopK
+from symattn.derivation.ops import ArgMax, CrossEntropy, LookUp, Mean, Softmax, TopK
 from symattn.derivation.ops.scores import LogitTemperature
 from symattn.errors import InputError, LetterError, offered
 from symattn.exact import Matrix, Size
@@ -27,10 +27,7 @@ NUMBERS = "numbers"
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     """The loss where there are targets, then what is asked of the next word."""
     d, source = _looked_up(d, settings, sizes)
-    names = ["L_product", "L"] if "b_U" in d.givens else ["L"]
-    d = d.then(names[0], MatMul(), source, "W_U")  # n × d_vocab
-    if names[1:]:
-        d = d.then("L", Add(), "L_product", "b_U")
+    d = affine(d, "L", source, "W_U", "b_U")  # n × d_vocab
     if settings.temperature is not None:
         d = d.then("L_T", LogitTemperature(positive("temperature", settings.temperature)), "L")
     d = d.then("probabilities", Softmax(base=settings.base), d.last.name)

@@ -11,9 +11,9 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
+from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, affine, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
-from symattn.derivation.ops import Add, HeadSlice, MatMul, Slice, Stack
+from symattn.derivation.ops import HeadSlice, Slice, Stack
 from symattn.derivation.sizes import share
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -47,13 +47,9 @@ def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
         if place:
             section = message("{place}, all heads", place=message(place))
         d, last = d.then(at("C"), Stack("columns"), *outputs, section=section), at("C")
-    section = d.last.section
     if at("W_O") not in d.givens:
         return d
-    if at("b_O") not in d.givens:
-        return d.then(at("O"), MatMul(), last, at("W_O"), section=section)
-    d = d.then(at("O_product"), MatMul(), last, at("W_O"), section=section)
-    return d.then(at("O"), Add(), at("O_product"), at("b_O"), section=section)
+    return affine(d, at("O"), last, at("W_O"), at("b_O"), section=d.last.section)
 
 
 def each_head(

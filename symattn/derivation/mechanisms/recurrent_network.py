@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from symattn.derivation.derivation import Derivation, Operand, row_of
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
 from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.ops import Activation, Add, Append, MatMul
 from symattn.errors import InputError, LetterError
@@ -31,18 +31,18 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     if "c" in d.givens and "W_y" not in d.givens:
         raise InputError("The bias c belongs to the outputs, which need W_y; only c is given.")
     if settings.by == "matrix":
-        d = affine(d, "H_x", Operand("X"), "W_x", "b")
+        d = affine(d, "H_x", "X", "W_x", "b")
     for t in range(1, n + 1):
         d = _position(d, settings, t)
     d = d.then("H", Append(), *(f"H.{t}" for t in range(1, n + 1)))
-    return affine(d, "Y", Operand("H"), "W_y", "c") if "W_y" in d.givens else d
+    return affine(d, "Y", "H", "W_y", "c") if "W_y" in d.givens else d
 
 
 def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
     """h_t from x_t and h_{t−1}."""
     section, function = message("position {position}", position=t), settings.function or FUNCTION
     if settings.by == "token":
-        d = affine(d, f"H_x.{t}", row_of("X", t - 1), "W_x", "b", section)
+        d = affine(d, f"H_x.{t}", row_of("X", t - 1), "W_x", "b", section=section)
         total = Operand(f"H_x.{t}")
     else:
         total = row_of("H_x", t - 1)
@@ -53,15 +53,6 @@ def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
         d = d.then(name, Add(), total, f"H_h.{t}", section=section)
         total = Operand(name)
     return d if f"H.{t}" in d else d.then(f"H.{t}", Activation(function), total, section=section)
-
-
-def affine(d: Derivation, name: str, source: Operand, weights: str, bias: str, section: str = "") -> Derivation:
-    """source · weights, and the bias added where there is one; the product alone then has `_product` in its name."""
-    if bias not in d.givens:
-        return d.then(name, MatMul(), source, weights, section=section)
-    stem, dot, token = name.partition(".")
-    product = f"{stem}_product{dot}{token}"
-    return d.then(product, MatMul(), source, weights, section=section).then(name, Add(), product, bias, section=section)
 
 
 FUNCTION = "relu"

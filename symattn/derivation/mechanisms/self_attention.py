@@ -24,7 +24,6 @@ MECHANISM = Mechanism(
     },
     optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v"), "B": ("n", "n")},
     uses=SCORES | BY_TOKEN,
-    turns=False,
     is_attention=True,
     derive=derive,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from symattn.derivation.derivation import Derivation, column_of, row_of
+from symattn.derivation.derivation import Derivation, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings, gather, mix, mix_token
 from symattn.errors import LetterError
 from symattn.exact import Size
@@ -15,11 +15,8 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     if not isinstance(n, int):
         raise LetterError("Token by token, the number of tokens must be a number.")
     for t in range(n):
-        if settings.orientation == "rows":
-            d = mix_token(d, settings, t, row_of("A", t), upright=False)
-        else:
-            d = mix_token(d, settings, t, column_of("A", t), upright=True)
-    return gather(d, settings, n)
+        d = mix_token(d, settings, t, row_of("A", t))
+    return gather(d, n)
 
 
 MECHANISM = Mechanism(
@@ -27,7 +24,6 @@ MECHANISM = Mechanism(
     title="Given the weights: the weighted values",
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
     uses=frozenset({"by"}),
-    turns=False,
     is_attention=True,
     derive=derive,
 )

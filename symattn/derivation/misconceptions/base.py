@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import (
@@ -37,9 +37,6 @@ from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
 from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of, parts
 from symattn.formula import Formula
-
-# ------------------------------------------------------------------------------------ one layout for all
-
 
 # ------------------------------------------------------------------------------------------ token by token
 
@@ -404,15 +401,16 @@ Rule = Callable[..., Shape]
 class ReplacementOp(Op):
     """What someone does in place of an operation; it is written as that operation.
 
-    `does` gets the operation and its operands, tokens as rows; with `turned` tokens are columns here, and the operands
-    are transposed on their way in and the result on its way out.  `rule` gives the shape of the result where it is not
-    that of the operation, which needs only the first of the operands: more may follow.
+    `does` gets what is `given`, the operation and its operands, tokens as rows; with `turned` tokens are columns here,
+    and the operands are transposed on their way in and the result on its way out.  `rule` gives the shape of the result
+    where it is not that of the operation, which needs only the first of the operands: more may follow.
     """
 
     of: Op
     does: Callable[..., Matrix]
     rule: Rule | None = None
     turned: bool = False
+    given: tuple[Any, ...] = ()
     arity = -1
 
     @property
@@ -425,7 +423,7 @@ class ReplacementOp(Op):
         return result[::-1] if self.turned else result
 
     def apply(self, *operands: Matrix) -> Matrix:
-        result = self.does(self.of, *self._rows([m.T for m in operands] if self.turned else operands))
+        result = self.does(*self.given, self.of, *self._rows([m.T for m in operands] if self.turned else operands))
         return result.T if self.turned else result
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
@@ -469,16 +467,54 @@ class EntryByEntry(Hadamard):
         return shapes[0]
 
 
-def replaced(name: str, kind: type[SomeOp], op: Op | Callable[[SomeOp], Op]) -> Change:
-    """The one step of that name with another operation, which may depend on its own."""
+Kind = type[SomeOp] | tuple[type[SomeOp], ...]
+
+
+def everywhere(
+    kind: Kind[SomeOp], write: Callable[[Derivation, Step, SomeOp], Step | Op | None], *names: str
+) -> Change:
+    """Every step with such an operation, of these names if some are told, as it is written otherwise.
+
+    `write` gives the step, or another operation in its place, or None where it stays as it is.
+    """
 
     def change(d: Derivation) -> Rewritten | None:
-        if (place := step_of_kind(d, name, kind)) is None:
-            return None
-        step, own = place
-        return {name: step.with_op(op if isinstance(op, Op) else op(own))}
+        rewritten = {}
+        for step in d:
+            if isinstance(step.op, kind) and (not names or step.name in names):
+                new = write(d, step, step.op)
+                if new is not None:
+                    rewritten[step.name] = step.with_op(new) if isinstance(new, Op) else new
+        return rewritten or None
 
     return change
+
+
+def replaced(kind: Kind[SomeOp], op: Op | Callable[[SomeOp], Op | None], *names: str) -> Change:
+    """The same with another operation, which may depend on the step's own."""
+    return everywhere(kind, lambda d, step, own: op if isinstance(op, Op) else op(own), *names)
+
+
+def done_otherwise(kind: Kind[SomeOp], does: Callable[..., Matrix], *names: str) -> Change:
+    """The same with something else done in place of the operation."""
+    return replaced(kind, lambda own: ReplacementOp(own, does), *names)
+
+
+def copying(step: Step, source: int | str | Operand = 0) -> Step:
+    """A line that copies one of its operands, or another matrix."""
+    return step.with_op(COPY).with_operands(step.operands[source] if isinstance(source, int) else source)
+
+
+def done_later(
+    first: tuple[Step, Op] | None,
+    then: tuple[Step, Op] | None,
+    does: Callable[..., Matrix] = lambda first, then, *operands: first.apply(then.apply(*operands)),
+) -> Rewritten | None:
+    """A line copied, and its operation done to the result of a later one: `does` gets both, and the operands."""
+    if first is None or then is None:
+        return None
+    late = ReplacementOp(then[1], does, given=(first[1],))
+    return {first[0].name: first[0].with_op(COPY), then[0].name: then[0].with_op(late)}
 
 
 def square(m: Matrix, what: str) -> Matrix:

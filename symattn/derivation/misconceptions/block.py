@@ -6,14 +6,28 @@ A belief about norms is held at every norm of a block, and one about residuals a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
-from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    copying,
+    done_otherwise,
+    everywhere,
+    replaced,
+    step_of_kind,
+)
+from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Variance
+from symattn.derivation.ops.normalisation import OverRoot
 from symattn.exact import Matrix, Value, divide, square_root
 
 NORMS = ("N", "N1", "N2", "N3")
+DIVIDED = tuple(f"{name}{kind}" for name in NORMS for kind in ("", "_hat", "_gamma"))
+STATISTICS = (Mean, Variance, MeanSquare)
 RESIDUALS = ("R1", "R2", "R3")
 PROJECTIONS = ("Q", "K", "V", "Q_product", "K_product", "V_product", "Q_linear", "K_linear", "V_linear")
 
@@ -33,43 +47,25 @@ class Norm:
 def norms(d: Derivation) -> Iterator[Norm]:
     for name in NORMS:
         own = [step for step in d if step.name in (name, f"{name}_hat", f"{name}_gamma")]
-        divided = next((step for step in own if isinstance(step.op, Standardise | Rescale)), None)
+        divided = next((step for step in own if isinstance(step.op, OverRoot)), None)
         if divided is not None:
             after = tuple(step for step in own if step is not divided)
             yield Norm(name, divided.operands[0].name, divided, after)
 
 
-def residuals(d: Derivation) -> Iterator[Step]:
-    """Sums of what went into a sublayer and of what came out of it."""
-    return (step for step in d if step.name in RESIDUALS and isinstance(step.op, Add))
-
-
-def no_residual(d: Derivation) -> Rewritten | None:
-    return {step.name: step.with_op(COPY).with_operands(step.operands[1]) for step in residuals(d)}
-
-
-def residual_of_the_norm(d: Derivation) -> Rewritten | None:
+def residual_of_the_norm(d: Derivation, step: Step, own: Add) -> Step | None:
     """In pre-norm, where what is normed goes past the sublayer as it was."""
     order = {step.name: i for i, step in enumerate(d)}
-    return {
-        step.name: step.with_operands(norm.name, step.operands[1])
-        for step in residuals(d)
-        for norm in norms(d)
-        if norm.source == step.operands[0].name and order[norm.name] < order[step.name]
-    }
-
-
-def over_tokens(d: Derivation) -> Rewritten | None:
-    """Statistics of each feature, and not of each token; no place where none are of a token, as in a mean loss."""
-    ops = ((step, step.op) for step in d if isinstance(step.op, Mean | Variance | MeanSquare))
-    return {step.name: step.with_op(replace(op, over="rows")) for step, op in ops if op.over != "rows"}
+    for norm in norms(d):
+        if norm.source == step.operands[0].name and order[norm.name] < order[step.name]:
+            return step.with_operands(norm.name, step.operands[1])
+    return None
 
 
 def over_everything(d: Derivation) -> Rewritten | None:
     """One mean and one variance of all entries, at every norm."""
-    statistics = {operand.name for norm in norms(d) for operand in norm.divided.operands[1:]}
-    steps = (step for step in d if step.name in statistics and isinstance(step.op, Mean | Variance | MeanSquare))
-    return {step.name: step.with_op(ReplacementOp(step.op, _of_all_rows)) for step in steps}
+    statistics = [operand.name for norm in norms(d) for operand in norm.divided.operands[1:]]
+    return done_otherwise(STATISTICS, _of_all_rows, *statistics)(d) if statistics else None
 
 
 def _of_all_rows(of: Op, *operands: Matrix) -> Matrix:
@@ -78,37 +74,20 @@ def _of_all_rows(of: Op, *operands: Matrix) -> Matrix:
     return Matrix.of([mean] for _ in operands[0].rows)
 
 
-def sample_variance(d: Derivation) -> Rewritten | None:
-    return {s.name: s.with_op(Variance("sample")) for s in d if isinstance(s.op, Variance) and s.op.of == "population"}
+def each_norm(by: Callable[[Value, Value], Value]) -> Change:
+    """What a norm divides, over something else than √(σ² + ε), at every norm; no place where that is the same."""
+
+    def write(own: OverRoot) -> Op | None:
+        same = own.epsilon == 0 and by is _root_and_epsilon
+        return None if same else ReplacementOp(own, _divided, given=(by,))
+
+    return replaced(OverRoot, write, *DIVIDED)
 
 
-def each_norm(does: Callable[[Standardise | Rescale], Callable[..., Matrix] | None]) -> Change:
-    """Another way of dividing, at every norm; no place where there is none."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        rewritten = {}
-        for norm in norms(d):
-            op = norm.divided.op
-            assert isinstance(op, Standardise | Rescale)
-            if (instead := does(op)) is not None:
-                rewritten[norm.divided.name] = norm.divided.with_op(ReplacementOp(op, instead))
-        return rewritten
-
-    return change
-
-
-@dataclass(frozen=True)
-class _Divided:
-    """What a norm divides, over something else than √(σ² + ε)."""
-
-    by: Callable[[Value, Value], Value]
-    epsilon: Value
-
-    def __call__(self, of: Op, *operands: Matrix) -> Matrix:
-        x, *means, variance = operands
-        divisors = variance.map(lambda v: self.by(v, self.epsilon))
-        deviations = Add().apply(x, means[0].map(lambda m: -m)) if means else x
-        return Hadamard().apply(deviations, divisors.map(lambda v: divide(1, v)))
+def _divided(by: Callable[[Value, Value], Value], of: OverRoot, x: Matrix, *statistics: Matrix) -> Matrix:
+    *means, variance = statistics
+    deviations = Add().apply(x, means[0].map(lambda m: -m)) if means else x
+    return Hadamard().apply(deviations, variance.map(lambda v: divide(1, by(v, of.epsilon))))
 
 
 def _root_and_epsilon(variance: Value, epsilon: Value) -> Value:
@@ -131,12 +110,10 @@ def other_norm_place(d: Derivation) -> Rewritten | None:
     step, norm = second[0], listed["N2"]
     projections = [s for s in d if s.name in PROJECTIONS and s.operands[0].name in ("X", "N1")]
     if norm.source == "R2":  # post
-        rewritten = {s.name: s.with_op(ReplacementOp(s.op, _Normed(norm.divided.op))) for s in projections}
-        rewritten["R2"] = step.with_operands("R1", step.operands[1])
-        rewritten["N2"] = norm.divided.with_op(COPY).with_operands("R2")
-        return rewritten
+        early = {s.name: s.with_op(ReplacementOp(s.op, _of_normed, given=(norm.divided.op,))) for s in projections}
+        return {**early, "R2": step.with_operands("R1", step.operands[1]), "N2": copying(norm.divided, "R2")}
     rewritten = {s.name: s.with_operands("X", s.operands[1]) for s in projections}
-    normed = ReplacementOp(step.op, _ThenNormed(norm.divided.op))
+    normed = ReplacementOp(step.op, _then_normed, given=(norm.divided.op,))
     return {**rewritten, "R2": step.with_op(normed).with_operands("N2", step.operands[1])}
 
 
@@ -148,24 +125,12 @@ def _norm_of(x: Matrix, op: Op) -> Matrix:
     return op.apply(x, mean, Variance().apply(x, mean))
 
 
-@dataclass(frozen=True)
-class _Normed:
-    """The operation on its first operand normed."""
-
-    norm: Op
-
-    def __call__(self, of: Op, first: Matrix, *others: Matrix) -> Matrix:
-        return of.apply(_norm_of(first, self.norm), *others)
+def _of_normed(norm: Op, of: Op, first: Matrix, *others: Matrix) -> Matrix:
+    return of.apply(_norm_of(first, norm), *others)
 
 
-@dataclass(frozen=True)
-class _ThenNormed:
-    """The result of the operation normed."""
-
-    norm: Op
-
-    def __call__(self, of: Op, *operands: Matrix) -> Matrix:
-        return _norm_of(of.apply(*operands), self.norm)
+def _then_normed(norm: Op, of: Op, *operands: Matrix) -> Matrix:
+    return _norm_of(of.apply(*operands), norm)
 
 
 def activated_before_bias(d: Derivation) -> Rewritten | None:
@@ -179,20 +144,18 @@ def activated_before_bias(d: Derivation) -> Rewritten | None:
     }
 
 
-def not_activated(d: Derivation) -> Rewritten | None:
-    place = step_of_kind(d, "H", Activation)
-    return {"H": place[0].with_op(COPY)} if place and "W_2" in d else None
+def not_activated(d: Derivation, step: Step, own: Activation) -> Op | None:
+    return COPY if "W_2" in d else None
 
 
 def not_scaled_and_shifted(d: Derivation) -> Rewritten | None:
     """The lines of γ and β copy the one before."""
-    return {step.name: step.with_op(COPY).with_operands(step.operands[0]) for norm in norms(d) for step in norm.after}
+    return {step.name: copying(step) for norm in norms(d) for step in norm.after}
 
 
 def norm_not_used(d: Derivation) -> Rewritten | None:
     """Everything after the statistics copies what was to be normed."""
-    lines = ((norm.source, step) for norm in norms(d) for step in (norm.divided, *norm.after))
-    return {step.name: step.with_op(COPY).with_operands(source) for source, step in lines}
+    return {step.name: copying(step, norm.source) for norm in norms(d) for step in (norm.divided, *norm.after)}
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -202,7 +165,7 @@ MISCONCEPTIONS = (
         "B1",
         "residual forgotten",
         "R1",
-        no_residual,
+        everywhere(Add, lambda d, step, own: copying(step, 1), *RESIDUALS),
         exactly="R = f(X) instead of X + f(X), in every sublayer",
         tell="The sum is what the sublayer gave.",
         feedback="Add the input of the sublayer to its output before you go on.",
@@ -214,7 +177,7 @@ MISCONCEPTIONS = (
         "B2",
         "residual taken from the normalised input",
         "R1",
-        residual_of_the_norm,
+        everywhere(Add, residual_of_the_norm, *RESIDUALS),
         exactly="R = LN(X) + f(LN(X)) instead of X + f(LN(X)), in pre-norm",
         tell="The difference from the right sum is LN(X) − X.",
         feedback="The residual is the input of the sublayer before the norm.",
@@ -225,7 +188,7 @@ MISCONCEPTIONS = (
         "B3",
         "normalised over the tokens",
         "N1_mean",
-        over_tokens,
+        replaced(STATISTICS, lambda own: own.turn() if own.over != "rows" else None),
         exactly="means and variances of every column, and not of every row",
         tell="Columns have mean 0, and not rows.",
         feedback="Each token is normalised by itself, across its features.",
@@ -237,7 +200,7 @@ MISCONCEPTIONS = (
         "B4",
         "sample variance used",
         "N1_var",
-        sample_variance,
+        replaced(Variance, lambda own: Variance("sample") if own.of == "population" else None),
         exactly="σ² divides by d − 1 instead of d",
         tell="The norm is smaller by the factor √((d − 1)/d).",
         feedback="The variance of a norm divides by the number of features, not by one less.",
@@ -249,7 +212,7 @@ MISCONCEPTIONS = (
         "B5",
         "ε outside the root",
         "N1",
-        each_norm(lambda op: _Divided(_root_and_epsilon, op.epsilon) if op.epsilon != 0 else None),
+        each_norm(_root_and_epsilon),
         exactly="N = (X − μ)/(σ + ε)",
         tell="The same where ε = 0, and nearly so where it is small.",
         feedback="ε is added to the variance, under the root.",
@@ -260,7 +223,7 @@ MISCONCEPTIONS = (
         "B6",
         "divided by the variance",
         "N1",
-        each_norm(lambda op: _Divided(_no_root, op.epsilon)),
+        each_norm(_no_root),
         exactly="N = (X − μ)/(σ² + ε)",
         tell="The same where the variance is 1; the ratio is σ elsewhere.",
         feedback="Divide by the standard deviation: take the root of the variance first.",
@@ -294,7 +257,7 @@ MISCONCEPTIONS = (
         "B9",
         "no activation",
         "H",
-        not_activated,
+        everywhere(Activation, not_activated, "H"),
         exactly="H = X W_1 + b_1",
         tell="Hidden units are those before the function; with ReLU some are negative.",
         feedback="Apply the function to every hidden unit; without it both layers are one.",

@@ -10,7 +10,15 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.mechanisms.backward import is_gradient
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, replaced
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Misconception,
+    ReplacementOp,
+    done_otherwise,
+    everywhere,
+    replaced,
+)
 from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropy,
@@ -28,6 +36,7 @@ from symattn.derivation.ops import (
     TopK,
     Total,
 )
+from symattn.derivation.ops.lines import LineRuleOp
 from symattn.derivation.ops.normalisation import Rescale
 from symattn.derivation.ops.scores import LogitTemperature
 from symattn.exact import Matrix, Value, divide, logarithm
@@ -36,20 +45,8 @@ from symattn.exact.sums import total
 # ------------------------------------------------------------------------------------------------ what is changed
 
 
-def everywhere(rewritten: Callable[[Derivation, Step], Step | None]) -> Change:
-    """Every step that is written differently, wherever it stands; no place where there is none."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        written = ((step.name, rewritten(d, step)) for step in d)
-        return {name: step for name, step in written if step is not None} or None
-
-    return change
-
-
-def _diagonal_alone(d: Derivation, step: Step) -> Step | None:
-    if isinstance(step.op, SoftmaxJacobian):
-        return step.with_op(ReplacementOp(step.op, _on_the_diagonal))
-    return step.with_op(ReplacementOp(step.op, _own_slope)) if isinstance(step.op, SoftmaxGradient) else None
+def _diagonal_alone(own: LineRuleOp) -> Op:
+    return ReplacementOp(own, _on_the_diagonal if isinstance(own, SoftmaxJacobian) else _own_slope)
 
 
 def _on_the_diagonal(of: Op, weights: Matrix) -> Matrix:
@@ -61,26 +58,21 @@ def _own_slope(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
     return _entrywise(lambda a, g: a * (1 - a) * g, weights, gradient)
 
 
-def _not_scaled(d: Derivation, step: Step) -> Step | None:
-    scores = any(own.stem == "dS" for own in d)  # and not of whatever else a program divides
-    back = scores and isinstance(step.op, Scale) and is_gradient(step)
-    return step.with_op(COPY) if back and isinstance(step.op, Scale) and step.op.divisor != 1 else None
+def _not_scaled(d: Derivation, step: Step, own: Scale) -> Op | None:
+    scores = any(other.stem == "dS" for other in d)  # and not of whatever else a program divides
+    return COPY if scores and is_gradient(step) and own.divisor != 1 else None
 
 
-def _not_transposed(d: Derivation, step: Step) -> Step | None:
+def _not_transposed(d: Derivation, step: Step, own: MatMul) -> Step | None:
     """A G in place of Aᵀ G."""
-    if not isinstance(step.op, MatMul) or not is_gradient(step):
-        return None
     left, right = step.operands
-    return step.with_operands(replace(left, transposed=False), right) if left.transposed else None
+    return step.with_operands(left.flipped, right) if left.transposed and is_gradient(step) else None
 
 
-def _hidden_too(d: Derivation, step: Step) -> Step | None:
-    if not isinstance(step.op, SoftmaxGradient):
-        return None
+def _hidden_too(d: Derivation, step: Step, own: SoftmaxGradient) -> Op | None:
     weights = step.operands[0].of(d.value(step.operands[0].name))
     hidden = isinstance(weights, Matrix) and any(isinstance(a, int) and a == 0 for a in weights)
-    return step.with_op(ReplacementOp(step.op, _without_factor)) if hidden else None
+    return ReplacementOp(own, _without_factor) if hidden else None
 
 
 def _without_factor(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
@@ -94,19 +86,8 @@ def _without_factor(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
     )
 
 
-def _first_use_alone(d: Derivation, step: Step) -> Step | None:
-    return (
-        step.with_op(ReplacementOp(step.op, lambda of, first, *others: first)) if isinstance(step.op, Total) else None
-    )
-
-
-def _straight_through(d: Derivation, step: Step) -> Step | None:
-    gradient = isinstance(step.op, ActivationGradient)
-    return step.with_op(ReplacementOp(step.op, lambda of, gradient, _: gradient)) if gradient else None
-
-
-def _constant_statistics(d: Derivation, step: Step) -> Step | None:
-    return step.with_op(ReplacementOp(step.op, _divided)) if isinstance(step.op, NormGradient) else None
+def _first_alone(of: Op, first: Matrix, *others: Matrix) -> Matrix:
+    return first
 
 
 def _divided(of: Op, gradient: Matrix, normed: Matrix, variance: Matrix) -> Matrix:
@@ -114,32 +95,13 @@ def _divided(of: Op, gradient: Matrix, normed: Matrix, variance: Matrix) -> Matr
     return Rescale(of.epsilon).apply(gradient, variance)
 
 
-def _turned_forwards(d: Derivation, step: Step) -> Step | None:
-    if not isinstance(step.op, RotateBack):
-        return None
-    return step.with_op(Rotate(step.op.angles, step.op.positions, step.op.layout, step.op.tokens))
-
-
-def _targets_less(d: Derivation, step: Step) -> Step | None:
-    if not isinstance(step.op, CrossEntropyGradient):
-        return None
-    return step.with_op(ReplacementOp(step.op, lambda of, p, t: of.apply(t, p)))
-
-
-def _up_the_gradient(d: Derivation, step: Step) -> Step | None:
-    return step.with_op(Descent(-step.op.rate)) if isinstance(step.op, Descent) else None
-
-
-def _full_step(d: Derivation, step: Step) -> Step | None:
-    return step.with_op(Descent(1)) if isinstance(step.op, Descent) and step.op.rate != 1 else None
+def _turned_forwards(own: RotateBack) -> Op:
+    return Rotate(own.angles, own.positions, own.layout, own.tokens)
 
 
 def _entrywise(combine: Callable[..., Value], *matrices: Matrix) -> Matrix:
     rows: Sequence[tuple[tuple[Value, ...], ...]] = list(zip(*(m.rows for m in matrices), strict=True))
     return Matrix.of(map(combine, *lines) for lines in rows)
-
-
-# ------------------------------------------------------------------------------------------------ the entries
 
 
 # ------------------------------------------------------------------------------------ losses
@@ -151,7 +113,7 @@ def in_base(base: int) -> Change:
     def does(of: Op, probabilities: Matrix, targets: Matrix) -> Matrix:
         return of.apply(probabilities, targets).map(lambda loss: divide(loss, logarithm(base)))
 
-    return replaced("loss", CrossEntropy, lambda own: ReplacementOp(own, does))
+    return done_otherwise(CrossEntropy, does, "loss")
 
 
 def _not_divided(of: Op, probabilities: Matrix) -> Matrix:
@@ -165,7 +127,7 @@ MISCONCEPTIONS = (
         "D1",
         "only the diagonal of the Jacobian",
         "dS'",
-        everywhere(_diagonal_alone),
+        replaced((SoftmaxJacobian, SoftmaxGradient), _diagonal_alone),
         exactly="ds_ij = a_ij·(1 − a_ij)·da_ij, as if ∂a_i/∂s_j were a_i·(1 − a_i)·δ_ij",
         tell="The rows of the gradient with respect to the scores do not sum to 0.",
         feedback="Every score changes all weights of its {row}, so the Jacobian has entries off its diagonal.",
@@ -177,7 +139,7 @@ MISCONCEPTIONS = (
         "D2",
         "the scale left out on the way back",
         "dS",
-        everywhere(_not_scaled),
+        everywhere(Scale, _not_scaled),
         exactly="dS = dS'",
         tell="The gradients of queries and keys are √d_k times too large.",
         feedback="The scores were divided by $@scale(dS)$, and so is their gradient.",
@@ -189,7 +151,7 @@ MISCONCEPTIONS = (
         "D3",
         "not transposed on the way back",
         "dV",
-        everywhere(_not_transposed),
+        everywhere(MatMul, _not_transposed),
         exactly="dV = A dZ, dK = dS Q, dW = X dQ in place of the products with Aᵀ, dSᵀ, Xᵀ",
         tell="Not defined where the matrix is not square.",
         feedback="For the second factor of a product, the gradient is the first factor, transposed, times the gradient "
@@ -202,7 +164,7 @@ MISCONCEPTIONS = (
         "D4",
         "gradient for a hidden score",
         "dS'",
-        everywhere(_hidden_too),
+        everywhere(SoftmaxGradient, _hidden_too),
         exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
         tell="Entries that the mask hides are not 0.",
         feedback="A hidden score has weight 0 whatever it is, so its gradient is 0.",
@@ -214,7 +176,7 @@ MISCONCEPTIONS = (
         "D5",
         "only one use counted",
         "dX",
-        everywhere(_first_use_alone),
+        done_otherwise(Total, _first_alone),
         exactly="of a sum of gradients, such as dX = dX_Q + dX_K + dX_V, the first alone",
         tell="The gradients on the way are all right.",
         feedback="A matrix that is used several times gets a gradient from each use, and they are added up.",
@@ -226,7 +188,7 @@ MISCONCEPTIONS = (
         "D6",
         "straight back through the activation",
         "dH_linear",
-        everywhere(_straight_through),
+        done_otherwise(ActivationGradient, _first_alone),
         exactly="dH_linear = dH",
         tell="Gradients pass where ReLU gave 0.",
         feedback="Multiply by the slope of the activation, entry by entry.",
@@ -238,7 +200,7 @@ MISCONCEPTIONS = (
         "D7",
         "mean and variance treated as constants",
         "dX",
-        everywhere(_constant_statistics),
+        done_otherwise(NormGradient, _divided),
         exactly="dX = dN/√(σ² + ε)",
         tell="The rows of the gradient of a layer norm do not sum to 0.",
         feedback="The mean and the variance depend on every entry of the {row}, and gradients go through them, too.",
@@ -250,7 +212,7 @@ MISCONCEPTIONS = (
         "D8",
         "targets minus probabilities",
         "dL",
-        everywhere(_targets_less),
+        done_otherwise(CrossEntropyGradient, lambda of, p, t: of.apply(t, p)),
         exactly="dL = (T − P)/n",
         tell="All gradients have the opposite sign.",
         feedback="Subtract the targets from the probabilities: the loss falls where the logit of the target grows.",
@@ -262,7 +224,7 @@ MISCONCEPTIONS = (
         "D9",
         "rotated forwards on the way back",
         "dQ",
-        everywhere(_turned_forwards),
+        replaced(RotateBack, _turned_forwards),
         exactly="dQ = rotate(dR_Q), dK = rotate(dR_K), by the angles of the forward pass",
         tell="The gradient of a token at position 0 is right, and no other.",
         feedback="Gradients are rotated back, by the same angles as queries and keys were rotated.",
@@ -274,7 +236,7 @@ MISCONCEPTIONS = (
         "D10",
         "up the gradient",
         "W_Q^new",
-        everywhere(_up_the_gradient),
+        replaced(Descent, lambda own: Descent(-own.rate)),
         exactly="W + η·dW for W − η·dW",
         tell="Every entry is as far off as the right one, on the other side of the old weight.",
         feedback="The loss falls against its gradient: subtract the learning rate times the gradient.",
@@ -285,7 +247,7 @@ MISCONCEPTIONS = (
         "D11",
         "the learning rate left out",
         "W_Q^new",
-        everywhere(_full_step),
+        replaced(Descent, lambda own: Descent(1) if own.rate != 1 else None),
         exactly="W − dW for W − η·dW",
         tell="The changes are 1/η times too large.",
         feedback="The gradient is multiplied by the learning rate before it is subtracted.",
@@ -296,7 +258,7 @@ MISCONCEPTIONS = (
         "X16",
         "softmax over the logits of one word",
         "probabilities",
-        replaced("probabilities", Softmax, lambda own: replace(own, along="columns")),
+        replaced(Softmax, lambda own: replace(own, along="columns"), "probabilities"),
         exactly="every column of the probabilities sums to 1",
         tell="Columns sum to 1, rows do not.",
         feedback="Each token has a probability for every word: its {row} sums to 1.",
@@ -329,7 +291,7 @@ MISCONCEPTIONS = (
         "X19",
         "top-k without dividing by the sum",
         "top_k",
-        replaced("top_k", TopK, lambda own: ReplacementOp(own, _not_divided)),
+        done_otherwise(TopK, _not_divided, "top_k"),
         exactly="the k largest probabilities as they were, and 0 for the others",
         tell="Every row sums to less than 1; the zeros are right.",
         feedback="Divide the probabilities that are kept by their sum, so that each {row} sums to 1 again.",
@@ -340,7 +302,7 @@ MISCONCEPTIONS = (
         "X20",
         "multiplied by the temperature",
         "L_T",
-        replaced("L_T", LogitTemperature, lambda own: replace(own, divisor=divide(1, own.divisor))),
+        replaced(LogitTemperature, lambda own: replace(own, divisor=divide(1, own.divisor)), "L_T"),
         exactly="τL for L/τ",
         tell="Every logit is the right one times τ².",
         feedback="Logits are divided by the temperature: a high one makes the probabilities more even.",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
+from symattn.derivation.misconceptions.base import Change, Misconception, ReplacementOp, copying, everywhere
 from symattn.derivation.ops import MatMul, Scale, Slice, Softmax, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
@@ -22,45 +22,32 @@ from symattn.formula import Call, Formula, Fraction, Name, Number, Sum
 # ------------------------------------------------------------------------------------------ what is changed
 
 
-def everywhere(rewrite: Callable[[Derivation, Step], Step | None]) -> Change:
-    """Every step that `rewrite` gives another form."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        return {step.name: new for step in d if (new := rewrite(d, step)) is not None} or None
-
-    return change
-
-
 def split(rewrite: Callable[[Derivation, Step, Slice], Op | None]) -> Change:
-    """The columns of each head found in another way."""
+    """The columns of each head found in another way; rows are blocks of tokens, and no heads."""
 
-    def change(d: Derivation, step: Step) -> Step | None:
-        if not isinstance(step.op, Slice) or step.op.of == "rows" or StepName.of(step.name).head is None:
-            return None  # rows are blocks of tokens, and no heads
-        op = rewrite(d, step, step.op)
-        return step.with_op(op) if op else None
+    def write(d: Derivation, step: Step, own: Slice) -> Op | None:
+        return None if own.of == "rows" or StepName.of(step.name).head is None else rewrite(d, step, own)
 
-    return everywhere(change)
+    return everywhere(Slice, write)
 
 
-def merged(rewrite: Callable[[Step], Step]) -> Change:
+def merged(rewrite: Callable[[Step], Step | Op]) -> Change:
     """C, the outputs of all heads put together, in another way."""
 
-    def change(d: Derivation, step: Step) -> Step | None:
-        heads = isinstance(step.op, Stack) and all(StepName.of(o.name).head for o in step.operands)
+    def write(d: Derivation, step: Step, own: Stack) -> Step | Op | None:
+        heads = all(StepName.of(o.name).head for o in step.operands)
         return rewrite(step) if heads and step.stem == "C" and len(step.operands) > 1 else None
 
-    return everywhere(change)
+    return everywhere(Stack, write)
 
 
 def mixed(rewrite: Callable[[Step], Step]) -> Change:
     """What is multiplied by W_O, in another way."""
 
-    def change(d: Derivation, step: Step) -> Step | None:
-        output = isinstance(step.op, MatMul) and StepName.of(step.operands[1].name).stem == "W_O"
-        return rewrite(step) if output else None
+    def write(d: Derivation, step: Step, own: MatMul) -> Step | None:
+        return rewrite(step) if StepName.of(step.operands[1].name).stem == "W_O" else None
 
-    return everywhere(change)
+    return everywhere(MatMul, write)
 
 
 def heads_of(d: Derivation, step: Step, part: Slice) -> int:
@@ -72,17 +59,13 @@ def heads_of(d: Derivation, step: Step, part: Slice) -> int:
 
 def reread(d: Derivation, step: Step, part: Slice) -> Op:
     """The matrix read row by row, and cut into one piece of equal length for every head."""
-    return ReplacementOp(part, _Reread(part.start // (1 if part.step > 1 else part.count)))
+    return ReplacementOp(part, _reread, given=(part.start // (1 if part.step > 1 else part.count),))
 
 
-@dataclass(frozen=True)
-class _Reread:
-    head: int
-
-    def __call__(self, of: Slice, m: Matrix) -> Matrix:
-        rows, numbers = m.shape[0], list(m)
-        first = self.head * rows * of.count
-        return Matrix.of(numbers[first + i * of.count : first + (i + 1) * of.count] for i in range(rows))
+def _reread(head: int, of: Slice, m: Matrix) -> Matrix:
+    rows, numbers = m.shape[0], list(m)
+    first = head * rows * of.count
+    return Matrix.of(numbers[first + i * of.count : first + (i + 1) * of.count] for i in range(rows))
 
 
 def interleaved(d: Derivation, step: Step, part: Slice) -> Op | None:
@@ -97,63 +80,53 @@ def consecutive(d: Derivation, step: Step, part: Slice) -> Op | None:
     return Slice.of_head(part.start + 1, heads, part.count, "consecutive")
 
 
-def first_heads_weights(d: Derivation, step: Step) -> Step | None:
-    """Z of another head with the weights of head 1."""
-    called = StepName.of(step.name)
-    if called.stem != "Z" or (called.head or 1) == 1 or not isinstance(step.op, MatMul):
-        return None
-    first = f"Z_1^{called.place}" if called.place else "Z_1"
-    return step.with_operands(d[first].operands[0], step.operands[1]) if first in d else None
+def with_head_1s(stem: str, kind: type[Softmax | MatMul]) -> Change:
+    """A step of another head with the first operand that it has in head 1, whatever its own is."""
+
+    def write(d: Derivation, step: Step, own: Op) -> Step | None:
+        called = StepName.of(step.name)
+        first = stem + replace(called, head=1).scope
+        wrong = called.stem == stem and (called.head or 1) > 1 and first in d
+        return step.with_operands(d[first].operands[0], *step.operands[1:]) if wrong else None
+
+    return everywhere(kind, write)
 
 
-def first_heads_weights_copied(d: Derivation, step: Step) -> Step | None:
-    """A of another head written down as that of head 1, whatever its own scores are."""
-    called = StepName.of(step.name)
-    if called.stem != "A" or (called.head or 1) == 1 or not isinstance(step.op, Softmax):
-        return None
-    first = f"A_1^{called.place}" if called.place else "A_1"
-    return step.with_operands(d[first].operands[0]) if first in d else None
-
-
-def taking_turns(d: Derivation, step: Step) -> Step | None:
+def taking_turns(d: Derivation, step: Step, own: MatMul) -> Step | None:
     """The scores or the output of a query head with key heads 1, 2, 1, 2, … in place of 1, 1, 2, 2, ….
 
     The wrong part may stand further down than this step, so that it is taken from the whole matrix.
     """
     called = StepName.of(step.name)
-    if called.stem not in ("S", "Z") or called.head is None or not isinstance(step.op, MatMul):
+    if called.stem not in ("S", "Z") or called.head is None:
         return None
     shared = step.operands[1]
-    own, parts = StepName.of(shared.name), list[tuple[Step, Slice]]()
+    theirs, parts = StepName.of(shared.name), list[tuple[Step, Slice]]()
     for other in d:
         name = StepName.of(other.name)
-        if isinstance(other.op, Slice) and name.head and (name.stem, name.place) == (own.stem, own.place):
+        if isinstance(other.op, Slice) and name.head and (name.stem, name.place) == (theirs.stem, theirs.place):
             parts.append((other, other.op))
     if not parts or (wrong := parts[(called.head - 1) % len(parts)])[0].name == shared.name:
         return None
-    taken = _WithPart(wrong[1], shared.transposed)
+    given = wrong[1], shared.transposed
     whole = replace(shared, name=wrong[0].operands[0].name)
-    return step.with_op(ReplacementOp(step.op, taken, taken.shape)).with_operands(step.operands[0], whole)
+    late = ReplacementOp(own, _with_part, partial(_shape_with_part, *given), given=given)
+    return step.with_op(late).with_operands(step.operands[0], whole)
 
 
-@dataclass(frozen=True)
-class _WithPart:
+def _with_part(part: Slice, transposed: bool, of: Op, left: Matrix, right: Matrix) -> Matrix:
     """The product with a part of the second factor, which may be transposed."""
-
-    part: Slice
-    transposed: bool
-
-    def __call__(self, of: Op, left: Matrix, right: Matrix) -> Matrix:
-        return of.apply(left, self.part.apply(right.T).T if self.transposed else self.part.apply(right))
-
-    def shape(self, left: Shape, right: Shape) -> Shape:
-        return left[0], right[1] if self.transposed else self.part.count
+    return of.apply(left, part.apply(right.T).T if transposed else part.apply(right))
 
 
-def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
+def _shape_with_part(part: Slice, transposed: bool, left: Shape, right: Shape) -> Shape:
+    return left[0], right[1] if transposed else part.count
+
+
+def divided_by_all_keys(d: Derivation, step: Step, own: Scale) -> Op | None:
     """√(h d_k), where it is not √d_model."""
     called = StepName.of(step.name)
-    if called.stem != "S'" or called.head is None or not isinstance(step.op, Scale):
+    if called.stem != "S'" or called.head is None:
         return None
     scores = next(s for s in d if s.name == step.operands[0].name)
     queries = next((s for s in d if s.name == scores.operands[0].name), None)
@@ -162,7 +135,7 @@ def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
     width = d.value(queries.operands[0].name).shape[1]
     if not isinstance(width, int) or ("X" in d and d.value("X").shape[1] == width):
         return None
-    return step.with_op(Scale(square_root(width)))
+    return Scale(square_root(width))
 
 
 # ------------------------------------------------------------------------------------------ other ways to merge
@@ -217,7 +190,7 @@ class Pooled(Op):
 
 
 def pooled(how: Literal["mean", "sum", "max"]) -> Change:
-    return merged(lambda step: step.with_op(Pooled(how)))
+    return merged(lambda step: Pooled(how))
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -227,7 +200,7 @@ MISCONCEPTIONS = (
         "C11",
         "divided by the root of the full key width, over all heads",
         "S'",
-        everywhere(divided_by_all_keys),
+        everywhere(Scale, divided_by_all_keys),
         exactly="S' = S/√(h d_k) in every head",
         tell="The ratio to the right scores is 1/√h; C3 where h d_k = d_model.",
         feedback="The scores are divided by $@scale(S')$: what counts is the width of a key of one head.",
@@ -251,7 +224,7 @@ MISCONCEPTIONS = (
         "H2",
         "heads put together row by row",
         "C",
-        merged(lambda step: step.with_op(RowByRow("columns"))),
+        merged(lambda step: RowByRow("columns")),
         exactly="the outputs of the heads, one below the other, are re-read as n × h d_v",
         tell="A token's row holds outputs of other tokens; H3 has the right numbers in it.",
         feedback="The {row} of a token in $@name(C)$ holds what every head gives for this token, and nothing else.",
@@ -276,7 +249,7 @@ MISCONCEPTIONS = (
         "H4",
         "W_O forgotten",
         "O",
-        mixed(lambda step: step.with_op(COPY).with_operands(step.operands[0])),
+        mixed(copying),
         exactly="O = C",
         tell="The output is the heads' outputs side by side.",
         feedback="The outputs of the heads are still to be multiplied by $@name(W_O)$.",
@@ -321,7 +294,7 @@ MISCONCEPTIONS = (
         "H6",
         "the same weights in every head",
         "Z",
-        everywhere(first_heads_weights),
+        with_head_1s("Z", MatMul),
         exactly="Z_i = A_1 V_i in every head",
         tell="Head 1 is right; the others mix their own values by its weights.",
         feedback="Each head has scores of its own, and so weights of its own.",
@@ -377,7 +350,7 @@ MISCONCEPTIONS = (
         "H9",
         "the weights of head 1 copied into every head",
         "A",
-        everywhere(first_heads_weights_copied),
+        with_head_1s("A", Softmax),
         exactly="A_i = A_1 in every head",
         tell="The scores of each head are right, and all weights are those of head 1.",
         feedback="Each head has scores of its own, and so weights of its own.",
@@ -388,7 +361,7 @@ MISCONCEPTIONS = (
         "H10",
         "key heads shared out in turn",
         "S",
-        everywhere(taking_turns),
+        everywhere(MatMul, taking_turns),
         exactly="query heads 1, 2, 3, 4 use key and value heads 1, 2, 1, 2 in place of 1, 1, 2, 2",
         tell="The first head and the last one are right.",
         feedback="Consecutive query heads share a key head: the first ones use key head 1, the next ones key head 2.",

@@ -6,11 +6,20 @@ its priors are guesses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Kind,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    copying,
+    everywhere,
+)
 from symattn.derivation.ops import (
     Accumulate,
     Activation,
@@ -23,38 +32,24 @@ from symattn.derivation.ops import (
     RunningMaximum,
 )
 from symattn.derivation.ops.gradient import InfinityNorm
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.exact.sums import total
 
 # ------------------------------------------------------------------------------------------ block by block
 
 
-def running(d: Derivation, *stems: str) -> Iterator[Step]:
-    """The steps that bring a sum so far and a new block together."""
-    return (step for step in d if step.stem in stems and isinstance(step.op, Accumulate))
+def of_stems(write: Callable[[Step], Step], kind: Kind[Op], *stems: str) -> Change:
+    """Every step of these stems, whichever block it belongs to."""
+    return everywhere(kind, lambda d, step, own: write(step) if step.stem in stems else None)
 
 
 def added_as_they_are(*stems: str) -> Change:
     """Sums of different maxima added without rescaling."""
-
-    def change(d: Derivation) -> Rewritten:
-        return {step.name: step.with_op(Add()).with_operands(*step.operands[1:]) for step in running(d, *stems)}
-
-    return change
+    return of_stems(lambda step: step.with_op(Add()).with_operands(*step.operands[1:]), Accumulate, *stems)
 
 
-def rescaled_the_other_way(d: Derivation) -> Rewritten:
-    factors = (step for step in d if step.stem == "alpha" and isinstance(step.op, Exponentials))
-    return {step.name: step.with_operands(*step.operands[::-1]) for step in factors}
-
-
-def not_divided(d: Derivation) -> Rewritten | None:
-    last = next((step for step in d if step.name == "Z" and isinstance(step.op, Over)), None)
-    summed = last is not None and any(isinstance(step.op, RunningMaximum) for step in d)
-    return {"Z": last.with_op(COPY).with_operands(last.operands[0])} if last and summed else None
-
-
-def last_block_alone(d: Derivation) -> Rewritten:
-    return {step.name: step.with_op(COPY).with_operands(step.operands[2]) for step in running(d, "l", "O_run")}
+def not_divided(d: Derivation, step: Step, own: Over) -> Step | None:
+    return copying(step) if any(isinstance(other.op, RunningMaximum) for other in d) else None
 
 
 # ------------------------------------------------------------------------------------------ with a cache
@@ -85,97 +80,63 @@ def _first_alone(of: Op, scores: Matrix) -> Matrix:
     return of.apply(Matrix.of([[row[0], *hidden] for row in scores.rows]))
 
 
-# ------------------------------------------------------------------------------------------ the entries
-
-
 # ------------------------------------------------------------------------------------ recurrences
 
 
-def _positions(d: Derivation, role: str, kind: type[Op]) -> Iterator[Step]:
+def at_positions(role: str, kind: type[Op], write: Callable[[Step], Step | Op | None]) -> Change:
     """The lines of a role, position by position."""
-    return (step for step in d if step.role == role and step.token and isinstance(step.op, kind))
+    return everywhere(kind, lambda d, step, own: write(step) if step.role == role and step.token else None)
 
 
-def _rewritten(*steps: Step) -> Rewritten | None:
-    return {step.name: step for step in steps} or None
+def with_weights_flipped(step: Step) -> Step:
+    return step.with_operands(step.operands[0], step.operands[1].flipped)
 
 
 # ------------------------------------------------------------------------------------------ the network
 
 
-def without_function(d: Derivation) -> Rewritten | None:
-    active = (s for s in _positions(d, "H", Activation) if s.op != COPY)
-    return _rewritten(*(s.with_op(COPY) for s in active))
-
-
-def without_the_state_before(d: Derivation) -> Rewritten | None:
+def without_the_state_before(d: Derivation, step: Step, own: Add) -> Step | None:
     """Every position by itself: the product with the state before is worked out and not added."""
-    sums = [s for role in ("H_linear", "H") for s in _positions(d, role, Add)]
-    return _rewritten(*(replace(s, op=COPY, operands=s.operands[:1]) for s in sums))
+    return copying(step) if step.role in ("H_linear", "H") and step.token else None
 
 
 def from_before_the_function(d: Derivation) -> Rewritten | None:
-    before = {s.name: s.operands[0] for s in _positions(d, "H", Activation) if s.op != COPY}
-    products = (s for s in _positions(d, "H_h", MatMul) if s.operands[0].name in before)
-    return _rewritten(*(replace(s, operands=(before[s.operands[0].name], s.operands[1])) for s in products))
+    before = {s.name: s.operands[0] for s in d if s.role == "H" and isinstance(s.op, Activation) and s.op != COPY}
+
+    def write(step: Step) -> Step | None:
+        state, weights = step.operands
+        return step.with_operands(before[state.name], weights) if state.name in before else None
+
+    return at_positions("H_h", MatMul, write)(d)
 
 
 def always_the_first_state(d: Derivation) -> Rewritten | None:
     """The state is not carried on: every position goes on from the one that the first product has used."""
-    products = list(_positions(d, "H_h", MatMul))
-    return _rewritten(*(replace(s, operands=(products[0].operands[0], s.operands[1])) for s in products[1:]))
+    first = next((s for s in d if s.role == "H_h" and s.token and isinstance(s.op, MatMul)), None)
+
+    def write(step: Step) -> Step | None:
+        return step.with_operands(first.operands[0], step.operands[1]) if first and step is not first else None
+
+    return at_positions("H_h", MatMul, write)(d)
 
 
-def weights_transposed(d: Derivation) -> Rewritten | None:
-    products = _positions(d, "H_h", MatMul)
-    return _rewritten(*(replace(s, operands=(s.operands[0], s.operands[1].flipped)) for s in products))
-
-
-def weights_exchanged(d: Derivation) -> Rewritten | None:
+def weights_exchanged(step: Step) -> Step:
     """Inputs times W_h, states times W_x."""
-    own = {"W_x": "W_h", "W_h": "W_x"}
-    products = [s for s in d if s.stem in ("H_x", "H_x_product", "H_h") and isinstance(s.op, MatMul)]
-    changed = (
-        replace(s, operands=tuple(replace(o, name=own.get(o.name, o.name)) for o in s.operands)) for s in products
-    )
-    return _rewritten(*changed)
+    other = {"W_x": "W_h", "W_h": "W_x"}
+    return step.with_operands(*(replace(o, name=other.get(o.name, o.name)) for o in step.operands))
 
 
 # ------------------------------------------------------------------------------------------ through time
 
 
-def slopes_forgotten(d: Derivation) -> Rewritten | None:
-    jacobians = _positions(d, "J", Hadamard)
-    return _rewritten(*(replace(s, op=COPY, operands=s.operands[:1]) for s in jacobians))
-
-
-def slopes_along_the_other_way(d: Derivation) -> Rewritten | None:
-    jacobians = _positions(d, "J", Hadamard)
-    return _rewritten(*(replace(s, operands=(s.operands[0], s.operands[1].flipped)) for s in jacobians))
-
-
-def products_entry_by_entry(d: Derivation) -> Rewritten | None:
-    return _rewritten(*(s.with_op(Hadamard()) for s in _positions(d, "G", MatMul)))
-
-
-def products_turned_round(d: Derivation) -> Rewritten | None:
-    turned_round = [replace(s, operands=s.operands[::-1]) for s in _positions(d, "G", MatMul)]
-    return _rewritten(*(s for s in turned_round if s.operands[0] != s.operands[1]))
-
-
-def signs_kept(d: Derivation) -> Rewritten | None:
-    return _rewritten(*(s.with_op(ReplacementOp(s.op, _largest_sum)) for s in _positions(d, "norm", InfinityNorm)))
+def products_turned_round(step: Step) -> Step | None:
+    first, second = step.operands
+    return step.with_operands(second, first) if first != second else None
 
 
 def _largest_sum(of: Op, a: Matrix) -> Matrix:
     """The largest sum of a row with its signs: a row of the sizes of these sums has the same largest entry."""
-    sums: list[Value] = []
-    for row in a.rows:
-        total: Value = 0
-        for x in row:
-            total = total + x
-        sums.append(total)
-    return of.apply(Matrix.of([x] for x in sums))
+    return of.apply(Matrix.of([total(row)] for row in a.rows))
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -210,7 +171,7 @@ MISCONCEPTIONS = (
         "F3",
         "rescaled the other way",
         "alpha",
-        rescaled_the_other_way,
+        of_stems(lambda step: step.with_operands(*step.operands[::-1]), Exponentials, "alpha"),
         exactly="the factor is e^(m_new − m_old)",
         tell="Factors above 1.",
         feedback="A larger maximum shrinks what was summed before: the exponent is the old maximum minus the new one.",
@@ -222,7 +183,7 @@ MISCONCEPTIONS = (
         "F4",
         "not divided at the end",
         "Z",
-        not_divided,
+        everywhere(Over, not_divided, "Z"),
         exactly="Z is the running output of the last block",
         tell="The weights behind it do not sum to 1.",
         feedback="Divide the running output by the running sum once all blocks have been processed.",
@@ -234,7 +195,7 @@ MISCONCEPTIONS = (
         "F5",
         "only the last block counted",
         "l",
-        last_block_alone,
+        of_stems(lambda step: copying(step, 2), Accumulate, "l", "O_run"),
         exactly="the sum and the output of a block replace those so far",
         tell="The output is a mean of the last block's values.",
         feedback="Every block is added to what the earlier ones gave.",
@@ -267,7 +228,7 @@ MISCONCEPTIONS = (
         "U1",
         "activation left out",
         "H",
-        without_function,
+        at_positions("H", Activation, lambda step: COPY if step.op != COPY else None),
         exactly="h_t = a_t",
         tell="States are negative where ReLU would cut them off, or above 1 where tanh would not let them.",
         feedback="Apply the function before you go on to the next position.",
@@ -278,7 +239,7 @@ MISCONCEPTIONS = (
         "U2",
         "previous state left out",
         "H_linear",
-        without_the_state_before,
+        everywhere(Add, without_the_state_before),
         exactly="a_t = x_t W_x",
         tell="Equal inputs at different positions give equal states.",
         feedback="Add what comes from the previous state: that is what makes the network recurrent.",
@@ -311,7 +272,7 @@ MISCONCEPTIONS = (
         "U5",
         "W_h transposed",
         "H_h",
-        weights_transposed,
+        at_positions("H_h", MatMul, with_weights_flipped),
         exactly="h_{t−1} W_hᵀ",
         tell="Right where W_h is symmetric.",
         feedback="Do not transpose $@name(W_h)$ in this convention.",
@@ -322,7 +283,7 @@ MISCONCEPTIONS = (
         "U6",
         "weights of inputs and states swapped",
         "H_x",
-        weights_exchanged,
+        of_stems(weights_exchanged, MatMul, "H_x", "H_x_product", "H_h"),
         exactly="x_t W_h + h_{t−1} W_x",
         tell="Not defined unless inputs and states are equally wide.",
         feedback="Inputs are multiplied by $@name(W_x)$ and states by $@name(W_h)$.",
@@ -333,7 +294,7 @@ MISCONCEPTIONS = (
         "U7",
         "derivative of the activation forgotten",
         "J",
-        slopes_forgotten,
+        at_positions("J", Hadamard, copying),
         exactly="J_t = W_h",
         tell="Every Jacobian is the same.",
         feedback="By the chain rule, the derivatives of the activation are factors too.",
@@ -344,7 +305,7 @@ MISCONCEPTIONS = (
         "U8",
         "slopes on the wrong side",
         "J",
-        slopes_along_the_other_way,
+        at_positions("J", Hadamard, with_weights_flipped),
         exactly="Row i of W_h times the slope of unit i, in place of column j times that of unit j",
         tell="A row of zeros where a unit is off, in place of a column.",
         feedback="The slope of a unit multiplies everything that goes into this unit: one {column} of $@name(W_h)$.",
@@ -355,7 +316,7 @@ MISCONCEPTIONS = (
         "U9",
         "powers entry by entry",
         "G",
-        products_entry_by_entry,
+        at_positions("G", MatMul, lambda step: Hadamard()),
         exactly="G_t = G_{t−1} ⊙ J_t",
         tell="Zeros of W_h stay zeros.",
         feedback="Jacobians are multiplied as matrices.",
@@ -366,7 +327,7 @@ MISCONCEPTIONS = (
         "U10",
         "Jacobians in the other order",
         "G",
-        products_turned_round,
+        at_positions("G", MatMul, products_turned_round),
         exactly="G_t = J_t G_{t−1}",
         tell="Right where all Jacobians are the same.",
         feedback="The order of the factors is that in which the states follow one another.",
@@ -377,7 +338,7 @@ MISCONCEPTIONS = (
         "U11",
         "absolute values left out of the norm",
         "norm",
-        signs_kept,
+        at_positions("norm", InfinityNorm, lambda step: ReplacementOp(step.op, _largest_sum)),
         exactly="The largest size of a row's sum, in place of the largest sum of sizes",
         tell="Too small where a row has entries of both signs.",
         feedback="Take the absolute value of every entry before you add.",

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
-from symattn.derivation.misconceptions.softmax import without_empty_rows
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    done_later,
+    everywhere,
+    step_of_kind,
+)
+from symattn.derivation.misconceptions.softmax import hiding_too_much
 from symattn.derivation.ops import Mask, Scale, Softmax, causal, padding
 from symattn.derivation.ops.attention import Keep, both
 from symattn.derivation.ops.attention import Pattern as Rule
@@ -25,49 +34,24 @@ def masking(d: Derivation) -> tuple[Step, Mask] | None:
     return place if place and place[1].keep else None
 
 
+def masked(write: Callable[[Mask], Op | None]) -> Change:
+    """Another mask, or none, where it is known what the right one hides; no place where `write` gives None."""
+    return everywhere(Mask, lambda d, step, own: write(own) if own.keep else None, "M")
+
+
 def hiding(pattern: Pattern) -> Change:
     """Other entries masked than should be; None if the pattern has no meaning for the mask."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        if (place := masking(d)) is None or (keep := pattern(place[1].keep)) is None:
-            return None
-        return {"M": place[0].with_op(replace(place[1], keep=keep))}
-
-    return change
-
-
-def ignored(d: Derivation) -> Rewritten | None:
-    place = masking(d)
-    return {"M": place[0].with_op(COPY)} if place and not is_padding(place[1].keep) else None
-
-
-def padding_attended(d: Derivation) -> Rewritten | None:
-    place = masking(d)
-    return {"M": place[0].with_op(COPY)} if place and is_padding(place[1].keep) else None
-
-
-def diagonal_hidden_too(d: Derivation) -> Rewritten | None:
-    """None where padding hides keys whoever looks: which of them is a query's own is nothing to a query there."""
-    if (place := masking(d)) is not None and is_padding(place[1].keep):
-        return None
-    change = hiding(lambda keep: _each(keep, lambda i, j: keep[i][j] and j != i + offset(keep)))(d)
-    return {**change, **without_empty_rows(d)} if change else None
-
-
-def padding_queries_hidden_too(d: Derivation) -> Rewritten | None:
-    change = hiding(padding_rows_too)(d)
-    return {**change, **without_empty_rows(d)} if change else None
+    return masked(lambda own: replace(own, keep=keep) if (keep := pattern(own.keep)) is not None else None)
 
 
 def ruled_by(rules: Callable[[Mask], Sequence[Rule]]) -> Change:
     """Other rules than those that the mask is made of; None if there are no others."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        if (place := masking(d)) is None or not (other := rules(place[1])):
-            return None
-        return {"M": place[0].with_op(replace(place[1], keep=keep_by(other, place[1].keep), patterns=tuple(other)))}
+    def write(own: Mask) -> Op | None:
+        other = tuple(rules(own))
+        return replace(own, keep=keep_by(other, own.keep), patterns=other) if other else None
 
-    return change
+    return masked(write)
 
 
 def keep_by(rules: Sequence[Rule], keep: Keep) -> Keep:
@@ -90,67 +74,39 @@ def one_of_two(which: int) -> Callable[[Mask], Sequence[Rule]]:
     return lambda mask: [mask.patterns[which]] if len(mask.patterns) == 2 else ()
 
 
-def before_itself(d: Derivation) -> Rewritten | None:
+def before_itself(own: Mask) -> Op | None:
     """A window of as many keys that ends before the token itself; None if it looks ahead."""
-    place = masking(d)
-    if place is None or not any(rule.kind == "window" for rule in place[1].patterns):
+    if not any(rule.kind == "window" for rule in own.patterns):
         return None
-    step, own = place
-    wider = keep_by(one_wider(own), own.keep)
-    keep = _each(wider, lambda i, j: wider[i][j] and j != i + offset(wider))
-    return {"M": step.with_op(replace(own, keep=keep)), **without_empty_rows(d)}
+    return replace(own, keep=without_itself(keep_by(one_wider(own), own.keep)))
 
 
 def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
     """A number in place of −∞, made from the score and from the divisor of the scores."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        if (place := masking(d)) is None:
-            return None
+    def write(d: Derivation, step: Step, own: Mask) -> Op | None:
         scale = step_of_kind(d, "S'", Scale)
-        return {"M": place[0].with_op(ReplacementOp(place[1], _Hidden(value, scale[1].divisor if scale else 1)))}
+        return ReplacementOp(own, _hidden, given=(value, scale[1].divisor if scale else 1)) if own.keep else None
 
-    return change
+    return everywhere(Mask, write, "M")
+
+
+def _hidden(value: Callable[[Value, Value], Value], divisor: Value, of: Mask, scores: Matrix) -> Matrix:
+    return Matrix.of(
+        [x if seen else value(x, divisor) for x, seen in zip(row, kept, strict=True)]
+        for row, kept in zip(scores.rows, of.keep, strict=True)
+    )
 
 
 def masked_after_softmax(d: Derivation) -> Rewritten | None:
-    place, weights = masking(d), step_of_kind(d, "A", Softmax)
-    if place is None or weights is None:
-        return None
-    return {"M": place[0].with_op(COPY), "A": weights[0].with_op(ReplacementOp(weights[1], _Removed(place[1].keep)))}
+    return done_later(masking(d), step_of_kind(d, "A", Softmax), _removed)
 
 
-def multiplied(d: Derivation) -> Rewritten | None:
-    place = masking(d)
-    if place is None or place[1].style == "multiplicative":
-        return None
-    return {"M": place[0].with_op(replace(place[1], style="multiplicative"))}
-
-
-@dataclass(frozen=True)
-class _Hidden:
-    """Hidden entries become a number."""
-
-    value: Callable[[Value, Value], Value]
-    divisor: Value
-
-    def __call__(self, of: Mask, scores: Matrix) -> Matrix:
-        return Matrix.of(
-            [x if seen else self.value(x, self.divisor) for x, seen in zip(row, kept, strict=True)]
-            for row, kept in zip(scores.rows, of.keep, strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class _Removed:
+def _removed(mask: Mask, of: Op, scores: Matrix) -> Matrix:
     """The result of the operation with 0 for what is hidden."""
-
-    keep: Keep
-
-    def __call__(self, of: Op, scores: Matrix) -> Matrix:
-        hidden = Mask(self.keep)
-        hidden.shape(scores.shape)
-        return hidden.apply(of.apply(scores)).map(lambda x: 0 if x is NEGATIVE_INFINITY else x)
+    hidden = Mask(mask.keep)
+    hidden.shape(scores.shape)
+    return hidden.apply(of.apply(scores)).map(lambda x: 0 if x is NEGATIVE_INFINITY else x)
 
 
 # ------------------------------------------------------------------------------------------ patterns
@@ -164,6 +120,11 @@ def offset(keep: Keep) -> int:
 def is_padding(keep: Keep) -> bool:
     real = sum(keep[0])
     return 0 < real < len(keep[0]) and keep == padding(len(keep), len(keep[0]), real)
+
+
+def without_itself(keep: Keep) -> Keep:
+    """A query's own key hidden as well; to padding, which hides keys whoever looks, it is nothing."""
+    return _each(keep, lambda i, j: keep[i][j] and j != i + offset(keep))
 
 
 def other_half(keep: Keep) -> Keep:
@@ -211,7 +172,7 @@ MISCONCEPTIONS = (
         "M1",
         "mask ignored",
         "M",
-        ignored,
+        masked(lambda own: None if is_padding(own.keep) else COPY),
         exactly="M = S'",
         tell="No weight is 0; with M5 those of hidden tokens become 0 later.",
         feedback="Hide what the mask hides: the hidden scores become −∞ before the softmax.",
@@ -236,7 +197,7 @@ MISCONCEPTIONS = (
         "M3",
         "diagonal masked too",
         "M",
-        diagonal_hidden_too,
+        hiding_too_much(hiding(lambda keep: None if is_padding(keep) else without_itself(keep))),
         exactly="m_ii = −∞ as well; a row that sees nothing is taken as zeros",
         tell="Row 1 sees nothing, and is undefined or left at 0.",
         feedback="A token may attend to itself.",
@@ -283,7 +244,7 @@ MISCONCEPTIONS = (
         "M7",
         "multiplied by −∞",
         "M",
-        multiplied,
+        masked(lambda own: replace(own, style="multiplicative") if own.style != "multiplicative" else None),
         exactly="hidden scores are multiplied by −∞: +∞ for negative ones, not defined for 0",
         tell="Wrong only where a hidden score is not positive.",
         feedback="Add −∞ to a hidden score, which works for every score; multiplying does not.",
@@ -294,7 +255,7 @@ MISCONCEPTIONS = (
         "M8",
         "padding attended to",
         "M",
-        padding_attended,
+        masked(lambda own: COPY if is_padding(own.keep) else None),
         exactly="M = S': the keys of the padding tokens are kept",
         tell="The sums of the softmax are larger, by e^0 for every padding token that is 0.",
         feedback="Mask the padding tokens as well.",
@@ -329,7 +290,7 @@ MISCONCEPTIONS = (
         "M11",
         "padding hidden as queries too",
         "M",
-        padding_queries_hidden_too,
+        hiding_too_much(hiding(padding_rows_too)),
         exactly="m_ij = −∞ as well where token i is padding; a row that sees nothing is taken as zeros",
         tell="The rows of the padding tokens are empty; those of the real ones are right.",
         feedback="Padding is hidden as a key; as queries, its tokens still see the real ones.",
@@ -352,7 +313,7 @@ MISCONCEPTIONS = (
         "M13",
         "window without the token itself",
         "M",
-        before_itself,
+        hiding_too_much(masked(before_itself)),
         exactly="the w tokens before token i are seen, and not itself; a row that sees nothing is taken as zeros",
         tell="The diagonal of A is 0, as with M3, but the window goes one token further back.",
         feedback="The token itself belongs to its window: the window ends with it, not before it.",

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, step_of_kind
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    copying,
+    everywhere,
+    replaced,
+    step_of_kind,
+)
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
-from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians
+from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians, Turning
 from symattn.derivation.ops.scores import Bias, alibi, alibi_slope
 from symattn.exact import Matrix, Value
 from symattn.exact.values import RATIONAL
@@ -20,21 +30,20 @@ Waves = TypeVar("Waves", Sinusoids, Rotate)
 # ------------------------------------------------------------------------------------------ positions that are added
 
 
-def added(d: Derivation) -> Step | None:
-    """X = E + P."""
-    place = step_of_kind(d, "X", Add)
-    return place[0] if place and place[0].operands[1].name == "P" else None
+def summed(write: Callable[[Step], Step | Op]) -> Change:
+    """X = E + P in another way."""
+    return everywhere(Add, lambda d, step, own: write(step) if step.operands[1].name == "P" else None, "X")
+
+
+embedding_alone = summed(copying)
 
 
 def added_after_projection(d: Derivation) -> Rewritten | None:
-    step, projected = added(d), list(products(d))
-    if step is None or not projected:
+    alone, projected = embedding_alone(d), list(products(d))
+    if alone is None or not projected:
         return None
     late = ReplacementOp(MatMul(), _product_and_position, _shape_of_both)
-    return {
-        "X": step.with_op(COPY).with_operands(step.operands[0]),
-        **{own.name: own.with_op(late).with_operands(*own.operands, "P") for _, own in projected},
-    }
+    return {**alone, **{own.name: own.with_op(late).with_operands(*own.operands, "P") for _, own in projected}}
 
 
 def _product_and_position(of: Op, x: Matrix, weights: Matrix, positions: Matrix) -> Matrix:
@@ -45,30 +54,16 @@ def _shape_of_both(x: Shape, weights: Shape, positions: Shape) -> Shape:
     return Add().shape(MatMul().shape(x, weights), positions)
 
 
-def counted_otherwise(d: Derivation) -> Rewritten | None:
+def encoded(write: Callable[[Sinusoids], Op | None]) -> Change:
+    """The step that works positions out, where each of them is known, in another way."""
+    return replaced(Sinusoids, lambda own: write(own) if own.is_listed else None, "P")
+
+
+def from_the_other(op: Waves) -> Waves:
     """From 1 where positions count from 0, and from 0 where they count from 1."""
-    place = encoded(d)
-    if place is None:
-        return None
-    step, op = place
-    return {"P": step.with_op(_from_the_other(op))}
-
-
-def encoded(d: Derivation) -> tuple[Step, Sinusoids] | None:
-    """The step that works positions out, where each of them is known."""
-    place = step_of_kind(d, "P", Sinusoids)
-    return place if place and place[1].is_listed else None
-
-
-def _from_the_other(op: Waves) -> Waves:
     _, positions = op.listed
     shift = 1 if positions[0] == 0 else -1
     return replace(op, positions=tuple(p + shift for p in positions))
-
-
-def exchanged(d: Derivation) -> Rewritten | None:
-    place = encoded(d)
-    return {"P": place[0].with_op(ReplacementOp(place[1], _exchanged))} if place else None
 
 
 def _exchanged(of: Op) -> Matrix:
@@ -77,15 +72,6 @@ def _exchanged(of: Op) -> Matrix:
     half = len(of.listed[0])
     order = [j ^ 1 for j in range(2 * half)] if of.layout == "pairs" else [*range(half, 2 * half), *range(half)]
     return Matrix.of([row[j] for j in order[: 2 * half - of.odd]] for row in replace(of, odd=False).apply().rows)
-
-
-def concatenated(d: Derivation) -> Rewritten | None:
-    return {"X": step.with_op(Stack("columns"))} if (step := added(d)) else None
-
-
-def not_multiplied(d: Derivation) -> Rewritten | None:
-    place = step_of_kind(d, "E_scaled", Multiple)
-    return {"E_scaled": place[0].with_op(COPY)} if place else None
 
 
 # ------------------------------------------------------------------------------------------ queries and keys turned
@@ -97,10 +83,14 @@ def turned(d: Derivation) -> tuple[tuple[Step, Rotate], tuple[Step, Rotate]] | N
     return (queries, keys) if queries and keys and queries[1].is_listed else None
 
 
+def turning(write: Callable[[Rotate], Op | None], *names: str) -> Change:
+    """Queries and keys, or one of them, turned in another way."""
+    change = replaced(Rotate, write, *(names or ("R_Q", "R_K")))
+    return lambda d: change(d) if turned(d) else None
+
+
 def forgotten(d: Derivation) -> Rewritten | None:
-    if step := added(d):
-        return {"X": step.with_op(COPY).with_operands(step.operands[0])}
-    return {step.name: step.with_op(COPY) for step, _ in places} if (places := turned(d)) else None
+    return embedding_alone(d) or turning(lambda own: COPY)(d)
 
 
 def values_turned(d: Derivation) -> Rewritten | None:
@@ -113,49 +103,20 @@ def values_turned(d: Derivation) -> Rewritten | None:
     if not isinstance(width, int) or width % 2 or (width != 2 * len(angles) and len(set(angles)) > 1):
         return None
     own = replace(turn, angles=angles[:1] * (width // 2) if len(set(angles)) == 1 else angles)
-    return {"Z": output[0].with_op(ReplacementOp(MatMul(), _Turning(own)))}
+    return {"Z": output[0].with_op(ReplacementOp(MatMul(), _turning, given=(own,)))}
 
 
-@dataclass(frozen=True)
-class _Turning:
+def _turning(turn: Rotate, of: Op, weights: Matrix, values: Matrix) -> Matrix:
     """The second factor turned first."""
-
-    turn: Rotate
-
-    def __call__(self, of: Op, weights: Matrix, values: Matrix) -> Matrix:
-        return of.apply(weights, self.turn.apply(values))
+    return of.apply(weights, turn.apply(values))
 
 
-def only_queries(d: Derivation) -> Rewritten | None:
-    return {"R_K": places[1][0].with_op(COPY)} if (places := turned(d)) else None
+def backwards(own: Rotate) -> Op:
+    return replace(own, positions=tuple(-p for p in own.listed[1]))
 
 
-def keys_counted_otherwise(d: Derivation) -> Rewritten | None:
-    both = both_counted_otherwise(d)
-    return {"R_K": both["R_K"]} if both else None
-
-
-def both_counted_otherwise(d: Derivation) -> Rewritten | None:
-    places = turned(d)
-    return places and {step.name: step.with_op(_from_the_other(turn)) for step, turn in places}
-
-
-def backwards(d: Derivation) -> Rewritten | None:
-    if (places := turned(d)) is None:
-        return None
-    return {
-        step.name: step.with_op(replace(turn, positions=tuple(-p for p in turn.listed[1]))) for step, turn in places
-    }
-
-
-def other_pairs(d: Derivation) -> Rewritten | None:
-    places = turned(d)
-    if places is None or len(places[0][1].listed[0]) == 1:
-        return None
-    return {
-        step.name: step.with_op(replace(turn, layout="halves" if turn.layout == "pairs" else "pairs"))
-        for step, turn in places
-    }
+def other_pairs(own: Rotate) -> Op | None:
+    return replace(own, layout=OTHER[own.layout]) if len(own.listed[0]) > 1 else None
 
 
 def turned_after_scores(d: Derivation) -> Rewritten | None:
@@ -170,17 +131,11 @@ def turned_after_scores(d: Derivation) -> Rewritten | None:
 def with_angles(other: Callable[[Angle], Angle | None]) -> Change:
     """Other angles in everything that turns by position; no place where `other` gives None for one of them."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        rewritten = {}
-        for step in d:
-            if isinstance(step.op, Sinusoids | Rotate) and step.op.is_listed:
-                angles = [other(angle) for angle in step.op.listed[0]]
-                known = tuple(angle for angle in angles if angle is not None)
-                if len(known) == len(angles):
-                    rewritten[step.name] = step.with_op(replace(step.op, angles=known))
-        return rewritten
+    def write(own: Turning) -> Op | None:
+        angles = tuple(filter(None, map(other, own.listed[0]))) if own.is_listed else ()
+        return replace(own, angles=angles) if angles and len(angles) == len(own.listed[0]) else None
 
-    return change
+    return replaced(Turning, write)
 
 
 def other_base(angle: Angle) -> Angle | None:
@@ -204,62 +159,40 @@ def degrees_and_radians(angle: Angle) -> Angle | None:
 def own_exponents(factor: int) -> Change:
     """An angle of its own for every feature j (from 0): base^(−factor·j/d), where two features share one."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        place = encoded(d)
-        if place is None or place[1].layout != "pairs":
-            return None
-        if not all(isinstance(angle, Frequency) for angle in place[1].listed[0]):
-            return None
-        return {"P": place[0].with_op(ReplacementOp(place[1], _OwnExponents(factor)))}
+    def write(own: Sinusoids) -> Op | None:
+        fits = own.layout == "pairs" and all(isinstance(angle, Frequency) for angle in own.listed[0])
+        return ReplacementOp(own, _own_exponents, given=(factor,)) if fits else None
 
-    return change
+    return encoded(write)
 
 
-@dataclass(frozen=True)
-class _OwnExponents:
-    factor: int
-
-    def __call__(self, of: Op) -> Matrix:
-        assert isinstance(of, Sinusoids)
-        (first, *_), positions = of.listed
-        assert isinstance(first, Frequency)
-        angles = [replace(first, above=self.factor * j) for j in range(2 * len(of.listed[0]) - of.odd)]
-        return Matrix.of([angle.at(p)[1 - j % 2] for j, angle in enumerate(angles)] for p in positions)
+def _own_exponents(factor: int, of: Sinusoids) -> Matrix:
+    (first, *_), positions = of.listed
+    assert isinstance(first, Frequency)
+    angles = [replace(first, above=factor * j) for j in range(2 * len(of.listed[0]) - of.odd)]
+    return Matrix.of([angle.at(p)[1 - j % 2] for j, angle in enumerate(angles)] for p in positions)
 
 
 def layouts_mixed(wrong: Literal["pairs", "angles"]) -> Change:
     """Pairs of one layout with the angles of the other; no place where all angles are equal: that is E11, or right."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        places = turned(d)
-        if places is None or len(set(places[0][1].listed[0])) == 1:
-            return None
-        return {step.name: step.with_op(ReplacementOp(turn, _Mixed(wrong))) for step, turn in places}
-
-    return change
+    return turning(lambda own: ReplacementOp(own, _mixed, given=(wrong,)) if len(set(own.listed[0])) > 1 else None)
 
 
-@dataclass(frozen=True)
-class _Mixed:
+def _mixed(wrong: Literal["pairs", "angles"], of: Rotate, x: Matrix) -> Matrix:
     """x_j cos ∓ its partner's sin, with the partner of one layout and the angle of the other."""
-
-    wrong: Literal["pairs", "angles"]
-
-    def __call__(self, of: Op, x: Matrix) -> Matrix:
-        assert isinstance(of, Rotate)
-        angles, positions = of.listed
-        own, other = pairs(of.layout, len(angles)), pairs(OTHER[of.layout], len(angles))
-        partners, turns = (other, own) if self.wrong == "pairs" else (own, other)
-        angle_of = {j: angles[k] for k, pair in enumerate(turns) for j in pair}
-        rows = []
-        for position, row in zip(positions, x.rows, strict=True):
-            waves = {j: angle.at(position) for j, angle in angle_of.items()}
-            entries = dict[int, Value]()
-            for first, second in partners:
-                entries[first] = row[first] * waves[first][0] - row[second] * waves[first][1]
-                entries[second] = row[first] * waves[second][1] + row[second] * waves[second][0]
-            rows.append([entries[j] for j in range(len(row))])
-        return Matrix.of(rows)
+    angles, positions = of.listed
+    own, other = pairs(of.layout, len(angles)), pairs(OTHER[of.layout], len(angles))
+    partners, turns = (other, own) if wrong == "pairs" else (own, other)
+    angle_of = {j: angles[k] for k, pair in enumerate(turns) for j in pair}
+    rows = []
+    for position, row in zip(positions, x.rows, strict=True):
+        waves = {j: angle.at(position) for j, angle in angle_of.items()}
+        entries = dict[int, Value]()
+        for first, second in partners:
+            entries[first] = row[first] * waves[first][0] - row[second] * waves[first][1]
+            entries[second] = row[first] * waves[second][1] + row[second] * waves[second][0]
+        rows.append([entries[j] for j in range(len(row))])
+    return Matrix.of(rows)
 
 
 OTHER: Mapping[Layout, Layout] = {"pairs": "halves", "halves": "pairs"}
@@ -305,7 +238,7 @@ MISCONCEPTIONS = (
         "E2",
         "positions counted from the wrong number",
         "P",
-        counted_otherwise,
+        encoded(from_the_other),
         exactly="the line of position p has the angles of p + 1 (of p − 1, where positions count from 1)",
         tell="All lines of P are the next ones.",
         feedback="Count positions as the conventions say: look at the first {row} of $@name(P)$ again.",
@@ -317,7 +250,7 @@ MISCONCEPTIONS = (
         "E3",
         "sine and cosine swapped",
         "P",
-        exchanged,
+        encoded(lambda own: ReplacementOp(own, _exchanged)),
         exactly="P has cos pθ where sin pθ belongs, and sin pθ where cos pθ belongs",
         tell="At position 0 the sines are 0 and the cosines are 1.",
         feedback="In every pair of $@name(P)$, the sine comes first and the cosine second.",
@@ -329,7 +262,7 @@ MISCONCEPTIONS = (
         "E4",
         "position put beside the embedding",
         "X",
-        concatenated,
+        summed(lambda step: Stack("columns")),
         exactly="X = [E P]",
         tell="X is twice as wide.",
         feedback="Add $@name(P)$ to the embeddings entry by entry; the width stays the same.",
@@ -340,7 +273,7 @@ MISCONCEPTIONS = (
         "E5",
         "embedding not multiplied by √d_model",
         "E_scaled",
-        not_multiplied,
+        replaced(Multiple, COPY, "E_scaled"),
         exactly="E' = E",
         tell="The embeddings are √d_model times too small.",
         feedback="Multiply the embeddings before positions are added, as the conventions say.",
@@ -374,7 +307,7 @@ MISCONCEPTIONS = (
         "E8",
         "only the queries rotated",
         "R_K",
-        only_queries,
+        turning(lambda own: COPY, "R_K"),
         exactly="the keys stay as they are",
         tell="Scores depend on the query's position, and not on how far the key is away.",
         feedback="Rotate the keys as well: only then does the angle between a query and a key depend on their "
@@ -387,7 +320,7 @@ MISCONCEPTIONS = (
         "E9",
         "key positions counted from a different number than query positions",
         "R_K",
-        keys_counted_otherwise,
+        turning(from_the_other, "R_K"),
         exactly="the key of position p is turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
         tell="Every distance is wrong by one.",
         feedback="Queries and keys count their positions from the same number.",
@@ -398,7 +331,7 @@ MISCONCEPTIONS = (
         "E10",
         "rotated the other way",
         "R_Q",
-        backwards,
+        turning(backwards),
         exactly="(x, y) becomes (x cos pθ + y sin pθ, −x sin pθ + y cos pθ)",
         tell="Scores are those of the opposite distance, and differ only off the diagonal.",
         feedback="Rotate by +pθ: the first of a pair becomes x cos pθ − y sin pθ.",
@@ -410,7 +343,7 @@ MISCONCEPTIONS = (
         "E11",
         "wrong features paired",
         "R_Q",
-        other_pairs,
+        turning(other_pairs),
         exactly="pairs are k and d/2 + k where neighbours belong together, or neighbours where those do",
         tell="At position 0 nothing differs.",
         feedback="The conventions say which features form a pair: rotate those.",
@@ -432,7 +365,7 @@ MISCONCEPTIONS = (
         "E13",
         "rotations counted from the wrong number",
         "R_Q",
-        both_counted_otherwise,
+        turning(from_the_other),
         exactly="queries and keys of position p are turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
         tell="Queries and keys are wrong, and the scores right, since every distance is.",
         feedback="Count positions as the conventions say: look at the first {row} of the rotated queries again.",

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, transposed
 from symattn.derivation.misconceptions.base import (
-    COPY,
     Change,
     EntryByEntry,
     Misconception,
     ReplacementOp,
     Rewritten,
+    copying,
+    everywhere,
     step_of_kind,
 )
 from symattn.derivation.ops import Add, MatMul
@@ -75,7 +76,7 @@ def exchanged(one: str, other: str) -> Change:
 
 
 def values_forgotten(d: Derivation) -> Rewritten | None:
-    return {"V": d["V"].with_op(COPY).with_operands("X")} if product(d, "V") else None
+    return {"V": copying(d["V"], "X")} if product(d, "V") else None
 
 
 def same_weight(d: Derivation) -> Rewritten | None:
@@ -94,19 +95,10 @@ def weights_by_token(d: Derivation) -> Rewritten:
     return rewritten
 
 
-def biased(op: Op) -> Change:
+def biased(write: Callable[[Step], Step | Op]) -> Change:
     """Every sum of a product and its bias, worked out in another way."""
-
-    def change(d: Derivation) -> Rewritten:
-        sums = {f"b_{role}" for role in ROLES}
-        bias_steps = (step for step in d if isinstance(step.op, Add) and step.operands[-1].name in sums)
-        return {step.name: _without_bias(step) if op == COPY else step.with_op(op) for step in bias_steps}
-
-    return change
-
-
-def _without_bias(step: Step) -> Step:
-    return step.with_op(COPY).with_operands(step.operands[0])
+    biases = {f"b_{role}" for role in ROLES}
+    return everywhere(Add, lambda d, step, own: write(step) if step.operands[-1].name in biases else None)
 
 
 def _first_row_copied(_: Op, x: Matrix, w: Matrix) -> Matrix:
@@ -248,7 +240,7 @@ MISCONCEPTIONS = (
         "P10",
         "bias forgotten",
         "Q",
-        biased(COPY),
+        biased(copying),
         exactly="Q = X W_Q without b_Q, and K and V likewise",
         tell="Every column is off by a constant.",
         feedback="Add the bias to every {row}.",
@@ -259,7 +251,7 @@ MISCONCEPTIONS = (
         "P10b",
         "bias added to one row only",
         "Q",
-        biased(ReplacementOp(Add(), _first_row_biased)),
+        biased(lambda step: ReplacementOp(Add(), _first_row_biased)),
         exactly="b_Q is added to row 1 of X W_Q alone, and in K and V likewise",
         tell="Row 1 is right; every other row is off by the bias.",
         feedback="Add the bias to every {row}, not to the first one only.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions.base import Misconception, Rewritten, step_of_kind
-from symattn.derivation.misconceptions.scores import scaling
+from symattn.derivation.derivation import Derivation, Op
+from symattn.derivation.misconceptions.base import Misconception, Rewritten, replaced, step_of_kind
+from symattn.derivation.misconceptions.scores import rescaled
 from symattn.derivation.misconceptions.softmax import weights_rounded
 from symattn.derivation.ops import Round, Scale, Softmax
 from symattn.exact import rounded
@@ -19,18 +19,13 @@ def rounded_early(d: Derivation) -> Rewritten | None:
     return None if step_of_kind(d, "A_rounded", Round) else weights_rounded(Round(2))(d)
 
 
-def divisor_to_one_place(d: Derivation) -> Rewritten | None:
-    if (place := scaling(d)) is None or isinstance(place[1].divisor, RATIONAL):
-        return None
-    short = rounded(place[1].divisor, 1)
-    return {"S'": place[0].with_op(Scale(short))} if short else None
+def divisor_to_one_place(d: Derivation, own: Scale) -> Op | None:
+    short = 0 if isinstance(own.divisor, RATIONAL) else rounded(own.divisor, 1)
+    return Scale(short) if short else None
 
 
-def short_e(d: Derivation) -> Rewritten | None:
-    place = step_of_kind(d, "A", Softmax)
-    if place is None or place[1].base != "e":
-        return None
-    return {"A": place[0].with_op(replace(place[1], base=Fraction(27, 10)))}
+def short_e(own: Softmax) -> Op | None:
+    return replace(own, base=Fraction(27, 10)) if own.base == "e" else None
 
 
 MISCONCEPTIONS = (
@@ -60,7 +55,7 @@ MISCONCEPTIONS = (
         "R4",
         "root in the divisor rounded to one place",
         "S'",
-        divisor_to_one_place,
+        rescaled(divisor_to_one_place),
         exactly="√d_k to one decimal place: 1.7 for √3",
         tell="All scaled scores are off by the same small factor.",
         feedback="Keep $@scale(S')$ as it is: with one decimal place the scores are already off.",
@@ -71,7 +66,7 @@ MISCONCEPTIONS = (
         "R6",
         "2.7 used for e",
         "A",
-        short_e,
+        replaced(Softmax, short_e, "A"),
         exactly="a_ij = 2.7^{m_ij} / Σ_j 2.7^{m_ij}",
         tell="Near the right values; ratios of weights are powers of 2.7.",
         feedback="Keep e as it is, unless the question gives a number for it.",

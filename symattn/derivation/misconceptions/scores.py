@@ -6,7 +6,6 @@ A problem may declare another divisor than √d_k; what is wrong is then another
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, transposed
 from symattn.derivation.misconceptions.base import (
@@ -16,12 +15,14 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
+    done_later,
+    everywhere,
     first_row_repeated,
     sizes,
     square,
     step_of_kind,
 )
-from symattn.derivation.misconceptions.softmax import without_empty_rows
+from symattn.derivation.misconceptions.softmax import hiding_too_much
 from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exact, square_root
@@ -30,37 +31,20 @@ from symattn.exact.sums import total
 # ------------------------------------------------------------------------------------------ what is changed
 
 
-def scores(d: Derivation) -> Step | None:
-    """S = Q Kᵀ."""
-    place = step_of_kind(d, "S", MatMul)
-    return place[0] if place and place[0].operands == (Operand("Q"), transposed("K")) else None
+def rewritten(rewrite: Callable[[Step], Step | Op | None], *needed: str) -> Change:
+    """S = Q Kᵀ in another way; it has a place where what is needed besides Q and K is there."""
 
+    def write(d: Derivation, step: Step, own: MatMul) -> Step | Op | None:
+        fits = step.operands == (Operand("Q"), transposed("K")) and all(name in d for name in needed)
+        return rewrite(step) if fits else None
 
-def rewritten(rewrite: Callable[[Step], Step], *needed: str) -> Change:
-    """The scores in another way; they have a place where what is needed besides Q and K is there."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        step = scores(d)
-        return {"S": rewrite(step)} if step and all(name in d for name in needed) else None
-
-    return change
+    return everywhere(MatMul, write, "S")
 
 
 def among_equals(does: Callable[..., Matrix]) -> Change:
     """As `rewritten`, for what has a meaning only where every query has a key of its own."""
-
-    def change(d: Derivation) -> Rewritten | None:
-        step = scores(d)
-        if step is None or d.value("Q").shape[0] != d.value("K").shape[0]:
-            return None
-        return {"S": step.with_op(ReplacementOp(MatMul(), does))}
-
-    return change
-
-
-def without_own_key(d: Derivation) -> Rewritten | None:
-    change = among_equals(_self_excluded)(d)
-    return {**change, **without_empty_rows(d)} if change else None
+    change = rewritten(lambda step: ReplacementOp(MatMul(), does))
+    return lambda d: change(d) if "Q" in d and "K" in d and d.value("Q").shape[0] == d.value("K").shape[0] else None
 
 
 def _cosine(of: Op, q: Matrix, k: Matrix) -> Matrix:
@@ -87,13 +71,7 @@ def _where(m: Matrix, kept: Callable[[int, int], bool], other: Value) -> Matrix:
     return Matrix.of([x if kept(i, j) else other for j, x in enumerate(row)] for i, row in enumerate(m.rows))
 
 
-# ------------------------------------------------------------------------------------------ the entries
-
-
-# ------------------------------------------------------------------------------------ scale
-
-
-# ------------------------------------------------------------------------------------------ what is changed
+# ------------------------------------------------------------------------------------------ scale
 
 
 def scaling(d: Derivation) -> tuple[Step, Scale] | None:
@@ -102,55 +80,31 @@ def scaling(d: Derivation) -> tuple[Step, Scale] | None:
     return place if place and place[1].divisor != 1 else None
 
 
+def rescaled(write: Callable[[Derivation, Scale], Op | None]) -> Change:
+    """What scores are divided by in another way, where they are divided by something."""
+    return everywhere(Scale, lambda d, step, own: write(d, own) if own.divisor != 1 else None, "S'")
+
+
 def divided_by(size: str, *, root: bool) -> Change:
     """The size, or its square root, as the divisor; no place where the derivation has no such size.
 
     Scores that are given have no width of keys but in what they are divided by: √d_k.
     """
 
-    def change(d: Derivation) -> Rewritten | None:
-        place, number = scaling(d), sizes(d).get(size)
-        if place is not None and number is None and place[1].of == f"sqrt({size})":
-            square = exact(place[1].divisor * place[1].divisor)
+    def write(d: Derivation, own: Scale) -> Op | None:
+        number = sizes(d).get(size)
+        if number is None and own.of == f"sqrt({size})":
+            square = exact(own.divisor * own.divisor)
             number = square if isinstance(square, int) else None
-        if place is None or number is None:
+        if number is None:
             return None
-        return {"S'": place[0].with_op(Scale(square_root(number), f"sqrt({size})") if root else Scale(number, size))}
+        return Scale(square_root(number), f"sqrt({size})") if root else Scale(number, size)
 
-    return change
-
-
-def not_scaled(d: Derivation) -> Rewritten | None:
-    return {"S'": place[0].with_op(COPY)} if (place := scaling(d)) else None
-
-
-def multiplied(d: Derivation) -> Rewritten | None:
-    if not (place := scaling(d)):
-        return None
-    of = place[1].of
-    return {"S'": place[0].with_op(Scale(divide(1, place[1].divisor), f"1/{of}" if of else ""))}
+    return rescaled(write)
 
 
 def scaled_after_softmax(d: Derivation) -> Rewritten | None:
-    place, weights = scaling(d), step_of_kind(d, "A", Softmax)
-    if place is None or weights is None:
-        return None
-    divisor = place[1].divisor
-    return {"S'": place[0].with_op(COPY), "A": weights[0].with_op(ReplacementOp(weights[1], _Divided(divisor)))}
-
-
-def only_first_row_scaled(d: Derivation) -> Rewritten | None:
-    return {"S'": place[0].with_op(ReplacementOp(place[1], _first_row_scaled))} if (place := scaling(d)) else None
-
-
-@dataclass(frozen=True)
-class _Divided:
-    """The result of the operation, divided by a number."""
-
-    divisor: Value
-
-    def __call__(self, of: Op, scores: Matrix) -> Matrix:
-        return Scale(self.divisor).apply(of.apply(scores))
+    return done_later(scaling(d), step_of_kind(d, "A", Softmax))
 
 
 def _first_row_scaled(of: Op, scores: Matrix) -> Matrix:
@@ -254,7 +208,7 @@ MISCONCEPTIONS = (
         "T8",
         "self excluded from the keys",
         "S",
-        without_own_key,
+        hiding_too_much(among_equals(_self_excluded)),
         exactly="s_ii is left out (−∞ here); the rest goes on with n − 1 scores for each token",
         tell="One score fewer in every row; X12 writes it and leaves it out of the softmax.",
         feedback="Each query is compared with every key, including its own.",
@@ -265,7 +219,7 @@ MISCONCEPTIONS = (
         "C1",
         "not scaled",
         "S'",
-        not_scaled,
+        rescaled(lambda d, own: COPY),
         exactly="S' = S",
         tell="The scores are √d_k times too large; with C8 the weights are divided later.",
         feedback="Divide the scores by $@scale(S')$ before the softmax.",
@@ -301,7 +255,7 @@ MISCONCEPTIONS = (
         "C4",
         "multiplied instead of divided",
         "S'",
-        multiplied,
+        rescaled(lambda d, own: Scale(divide(1, own.divisor), f"1/{own.of}" if own.of else "")),
         exactly="S' = S √d_k",
         tell="The scaled scores are larger than S.",
         feedback="Divide by $@scale(S')$; do not multiply by it.",
@@ -371,7 +325,7 @@ MISCONCEPTIONS = (
         "C10",
         "only the first row scaled",
         "S'",
-        only_first_row_scaled,
+        rescaled(lambda d, own: ReplacementOp(own, _first_row_scaled)),
         exactly="row 1 of S' is that of S/√d_k, the other rows are those of S",
         tell="Some rows are those of S, some those of S'.",
         feedback="Every entry of $@name(S)$ is divided by $@scale(S')$.",

@@ -6,7 +6,7 @@ Hidden scores, −∞, get the weight 0 and count nothing unless it is said.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cmp_to_key
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Shape, Step, carried
@@ -17,6 +17,10 @@ from symattn.derivation.misconceptions.base import (
     Misconception,
     ReplacementOp,
     Rewritten,
+    copying,
+    done_later,
+    done_otherwise,
+    everywhere,
     first_row_repeated,
     replaced,
     square,
@@ -36,7 +40,7 @@ Row = Sequence[Value]
 
 def instead(does: Callable[[Softmax, Matrix], Matrix]) -> Change:
     """Something else in place of the softmax."""
-    return replaced("A", Softmax, lambda own: ReplacementOp(own, does))
+    return done_otherwise(Softmax, does, "A")
 
 
 def by_row(weights: Callable[[Softmax, Row], Row]) -> Change:
@@ -57,73 +61,53 @@ def by_row(weights: Callable[[Softmax, Row], Row]) -> Change:
 def with_base(wrong: Value) -> Change:
     """Another base than the one declared; e where the wrong one is what is declared."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        if (place := step_of_kind(d, "A", Softmax)) is None:
-            return None
-        step, own = place
-        other = wrong if own.base == "e" else "e" if own.base == wrong or wrong == 2 else wrong
-        return {"A": step.with_op(replace(own, base=other))}
+    def other(own: Softmax) -> Op:
+        return replace(own, base="e" if own.base != "e" and (own.base == wrong or wrong == 2) else wrong)
 
-    return change
+    return replaced(Softmax, other, "A")
 
 
-def twice(d: Derivation) -> Rewritten | None:
+def _twice(own: Softmax) -> Op | None:
     """No place with another base than e: 10^(1000/1001) is no number that one could go on with."""
-    place = step_of_kind(d, "A", Softmax)
-    return {"A": place[0].with_op(ReplacementOp(place[1], _twice))} if place and place[1].base == "e" else None
+    return ReplacementOp(own, _softmax_twice) if own.base == "e" else None
 
 
-def without_self(d: Derivation) -> Rewritten | None:
-    if (place := step_of_kind(d, "A", Softmax)) is None:
-        return None
-    rows, columns = d.value(place[0].operands[0].name).shape
-    return {"A": place[0].with_op(ReplacementOp(place[1], _self_excluded))} if rows == columns else None
+def _without_self(d: Derivation, step: Step, own: Softmax) -> Op | None:
+    rows, columns = d.operand(step.operands[0]).shape
+    return ReplacementOp(own, _self_excluded) if rows == columns else None
 
 
-def without_empty_rows(d: Derivation) -> Rewritten:
-    """The softmax of someone who has hidden too much: a row that sees nothing gets zeros."""
-    place = step_of_kind(d, "A", Softmax)
-    return {"A": place[0].with_op(replace(place[1], empty="zero"))} if place else {}
+def hiding_too_much(change: Change) -> Change:
+    """A change after which rows may see nothing: who writes it gives them zeros."""
+    zeros = replaced(Softmax, lambda own: replace(own, empty="zero"), "A")
+
+    def both(d: Derivation) -> Rewritten | None:
+        changed = change(d)
+        return changed and {**changed, **(zeros(d) or {})}
+
+    return both
 
 
 def weights_rounded(does: Round) -> Change:
     """Weights rounded so: where they are to be rounded, to as many places; else with no one asking for it."""
+    where_asked = replaced(Round, lambda own: replace(does, places=own.places), "A_rounded")
+    unasked = replaced(Softmax, lambda own: ReplacementOp(own, _then_rounded, given=(does,)), "A")
+    return lambda d: where_asked(d) or unasked(d)
 
-    def change(d: Derivation) -> Rewritten | None:
-        if place := step_of_kind(d, "A_rounded", Round):
-            return {"A_rounded": place[0].with_op(replace(does, places=place[1].places))}
-        return instead(_Rounded(does))(d)
 
-    return change
+def _then_rounded(does: Round, of: Softmax, scores: Matrix) -> Matrix:
+    return does.apply(of.apply(scores))
 
 
 def after_product(d: Derivation) -> Rewritten | None:
     """The scores multiplied by V, and the softmax of that; no place with a mask, for −∞ cannot be multiplied."""
-    place, output = step_of_kind(d, "A", Softmax), step_of_kind(d, "Z", MatMul)
-    if place is None or output is None or "M" in d:
+    if "M" in d:
         return None
-    late = ReplacementOp(output[1], _ThenSoftmax(place[1]))
-    return {"A": place[0].with_op(COPY), "Z": output[0].with_op(late)}
+    return done_later(step_of_kind(d, "A", Softmax), step_of_kind(d, "Z", MatMul), _then_softmax)
 
 
-@dataclass(frozen=True)
-class _ThenSoftmax:
-    """The softmax of the product."""
-
-    softmax: Softmax
-
-    def __call__(self, of: MatMul, scores: Matrix, values: Matrix) -> Matrix:
-        return _softmax_of_a_result(self.softmax, of.apply(scores, values))
-
-
-@dataclass(frozen=True)
-class _Rounded:
-    """The softmax, rounded."""
-
-    round: Round
-
-    def __call__(self, of: Softmax, scores: Matrix) -> Matrix:
-        return self.round.apply(of.apply(scores))
+def _then_softmax(softmax: Softmax, of: MatMul, scores: Matrix, values: Matrix) -> Matrix:
+    return _softmax_of_a_result(softmax, of.apply(scores, values))
 
 
 # ------------------------------------------------------------------------------------------ softmax gone wrong
@@ -145,7 +129,7 @@ def _softmax_of_a_result(of: Softmax, result: Matrix) -> Matrix:
     return carried(of.apply, [result], "exact" if exact or of.base != "e" else "decimal")
 
 
-def _twice(of: Softmax, scores: Matrix) -> Matrix:
+def _softmax_twice(of: Softmax, scores: Matrix) -> Matrix:
     return _softmax_of_a_result(of, of.apply(scores))
 
 
@@ -223,29 +207,17 @@ def _next(values: list[Value]) -> list[Value]:
     return values[1:] + values[:1]
 
 
-# ------------------------------------------------------------------------------------------ the entries
+# ------------------------------------------------------------------------------------------ output
 
 
-# ------------------------------------------------------------------------------------ output
-
-
-# ------------------------------------------------------------------------------------------ what is changed
-
-
-def output(d: Derivation) -> Step | None:
-    """Z = A V."""
-    place = step_of_kind(d, "Z", MatMul)
-    return place[0] if place and place[0].operands[1] == Operand("V") else None
-
-
-def rewritten(rewrite: Callable[[Step, Operand, Operand], Step], *needed: str) -> Change:
+def rewritten(rewrite: Callable[[Step, Operand, Operand], Step | Op | None], *needed: str) -> Change:
     """The output in another way, made from the step, the weights and the values."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        step = output(d)
-        return {"Z": rewrite(step, *step.operands)} if step and all(name in d for name in needed) else None
+    def write(d: Derivation, step: Step, own: MatMul) -> Step | Op | None:
+        fits = step.operands[1] == Operand("V") and all(name in d for name in needed)
+        return rewrite(step, *step.operands) if fits else None
 
-    return change
+    return everywhere(MatMul, write, "Z")
 
 
 def mixing(wrong: str) -> Change:
@@ -254,25 +226,24 @@ def mixing(wrong: str) -> Change:
 
 
 def for_product(does: Callable[..., Matrix], rule: ShapeRule | None = None) -> Change:
-    return rewritten(lambda step, weights, values: step.with_op(ReplacementOp(MatMul(), does, rule)))
+    return rewritten(lambda step, weights, values: ReplacementOp(MatMul(), does, rule))
 
 
 def among_equals(does: Callable[..., Matrix]) -> Change:
-    """As `instead`, for what has a meaning only where every token has a value of its own."""
+    """As `for_product`, for what has a meaning only where every token has a value of its own."""
 
-    def change(d: Derivation) -> Rewritten | None:
-        step = output(d)
-        if step is None or len(set(d.value(step.operands[0].name).shape)) != 1:
-            return None
-        return {"Z": step.with_op(ReplacementOp(MatMul(), does))}
+    def write(d: Derivation, step: Step, own: MatMul) -> Op | None:
+        weights, values = step.operands
+        squared = values == Operand("V") and len(set(d.value(weights.name).shape)) == 1
+        return ReplacementOp(MatMul(), does) if squared else None
 
-    return change
+    return everywhere(MatMul, write, "Z")
 
 
 def _own_weight(of: Op, a: Matrix, v: Matrix) -> Matrix:
     """a_ii v_i."""
     square(a, "a weight of a token for itself")
-    return Matrix.of([_times(a[i, i], x) for x in row] for i, row in enumerate(v.rows))
+    return Matrix.of([a[i, i] * x for x in row] for i, row in enumerate(v.rows))
 
 
 def _diagonal_weights(of: Op, a: Matrix, v: Matrix) -> Matrix:
@@ -282,18 +253,12 @@ def _diagonal_weights(of: Op, a: Matrix, v: Matrix) -> Matrix:
     return Matrix.of(row for _ in a.rows)
 
 
-def _times(a: Value, x: Value) -> Value:
-    return a * x
-
-
 def _averaged_again(of: Op, a: Matrix, v: Matrix) -> Matrix:
     return of.apply(a, v).map(lambda x: divide(x, v.shape[0]))
 
 
 def _not_summed(of: Op, a: Matrix, v: Matrix) -> Matrix:
-    return Matrix.of(
-        [_times(weight, x) for x in value] for row in a.rows for weight, value in zip(row, v.rows, strict=True)
-    )
+    return Matrix.of([weight * x for x in value] for row in a.rows for weight, value in zip(row, v.rows, strict=True))
 
 
 def _every_pair(a: Shape, v: Shape) -> Shape:
@@ -313,7 +278,7 @@ MISCONCEPTIONS = (
         "X1",
         "softmax over columns",
         "A",
-        replaced("A", Softmax, lambda own: replace(own, along="columns")),
+        replaced(Softmax, lambda own: replace(own, along="columns"), "A"),
         exactly="a_ij = e^{m_ij} / Σ_i e^{m_ij}",
         tell="The columns of A sum to 1.",
         feedback="Normalise the {row} of each query: the {rows} of $@name(A)$ must sum to 1.",
@@ -408,7 +373,7 @@ MISCONCEPTIONS = (
         "X7",
         "softmax twice",
         "A",
-        twice,
+        replaced(Softmax, _twice, "A"),
         exactly="A = softmax(softmax(M)), also over what is hidden",
         tell="No weight of a row is more than e times another.",
         feedback="The softmax is applied once.",
@@ -430,7 +395,7 @@ MISCONCEPTIONS = (
         "X9",
         "negative exponents",
         "A",
-        replaced("A", Softmax, lambda own: replace(own, base=exponential(-1, own.base))),
+        replaced(Softmax, lambda own: replace(own, base=exponential(-1, own.base)), "A"),
         exactly="a_ij = e^{−m_ij} / Σ_j e^{−m_ij}",
         tell="The order of the weights is reversed.",
         feedback="The larger the score, the larger the weight.",
@@ -477,7 +442,7 @@ MISCONCEPTIONS = (
         "X12",
         "self excluded from the softmax",
         "A",
-        without_self,
+        everywhere(Softmax, _without_self, "A"),
         exactly="m_ii = −∞ in the softmax; a row that sees nothing is taken as zeros",
         tell="The diagonal of A is 0, while that of the scores is there.",
         feedback="Include the token itself.",
@@ -488,7 +453,7 @@ MISCONCEPTIONS = (
         "X13",
         "softmax skipped",
         "A",
-        replaced("A", Softmax, COPY),
+        replaced(Softmax, COPY, "A"),
         exactly="A = M",
         tell="The scores are used as weights.",
         feedback="Turn scores into weights first: $@name(A)$ is the softmax of the scores.",
@@ -558,11 +523,7 @@ MISCONCEPTIONS = (
         "O1",
         "Aᵀ V",
         "Z",
-        rewritten(
-            lambda step, weights, values: step.with_operands(
-                replace(weights, transposed=not weights.transposed), values
-            )
-        ),
+        rewritten(lambda step, weights, values: step.with_operands(weights.flipped, values)),
         exactly="Z = Aᵀ V, that is z_i = Σ_j a_ji v_j",
         tell="The columns of A are used, which do not sum to 1.",
         feedback="The weights for token i are {row} i of $@name(A)$: you used {column} i.",
@@ -619,7 +580,7 @@ MISCONCEPTIONS = (
         "O6",
         "A ∘ V",
         "Z",
-        rewritten(lambda step, weights, values: step.with_op(EntryByEntry())),
+        rewritten(lambda step, weights, values: EntryByEntry()),
         exactly="Z = A ∘ V",
         tell="Defined only where n = d_v.",
         feedback="An output is a weighted sum of the {rows} of $@name(V)$: multiply and add up.",
@@ -664,7 +625,7 @@ MISCONCEPTIONS = (
         "O9",
         "stops at the weights",
         "Z",
-        rewritten(lambda step, weights, values: step.with_op(COPY).with_operands(weights)),
+        rewritten(lambda step, weights, values: copying(step)),
         exactly="Z = A",
         tell="n × n.",
         feedback="The weights are not the output yet: multiply by $@name(V)$.",

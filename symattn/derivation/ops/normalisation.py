@@ -210,7 +210,7 @@ class MeanSquare(OverOp):
 
 
 @dataclass(frozen=True)
-class _OverRoot(RuleOp):
+class OverRoot(RuleOp):
     """Entries over roots to whose squares ε is added."""
 
     epsilon: Value = 0
@@ -229,7 +229,7 @@ class _OverRoot(RuleOp):
 
 
 @dataclass(frozen=True)
-class Standardise(_OverRoot):
+class Standardise(OverRoot):
     """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0.
 
     `UndefinedError` names the line where all entries are equal and ε is 0.
@@ -279,7 +279,7 @@ class Standardise(_OverRoot):
 
 
 @dataclass(frozen=True)
-class Rescale(_OverRoot):
+class Rescale(OverRoot):
     """x/√(m + ε) for x (n×d) and its mean squares (n×1 or 1×d); undefined where m + ε = 0."""
 
     arity = 2
