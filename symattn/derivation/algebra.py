@@ -48,6 +48,7 @@ Index = int | str
 
 """An index from 0, or a letter for "any"."""
 Base: TypeAlias = Value | Literal["e"]
+Positive: TypeAlias = Value
 
 WRITTEN_OUT = 8
 """The longest sum that is written out in SymPy where another size is a letter."""

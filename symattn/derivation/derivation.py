@@ -123,6 +123,15 @@ class Op(ABC):
     entwined: bool = False
     """Whether its operands belong together: a mean is that of the numbers beside it, a maximum the largest of them."""
 
+    in_numpy: str = ""
+    """The operation in one line of NumPy, with its operands by number and its parameters as those of `op`."""
+
+    says: str | tuple[str, str] = ""
+    """What has to be agreed on, where that is a sentence without formulas, or one for rows and one for columns."""
+
+    in_short: str | tuple[str, str] = ""
+    """The same in a word or two."""
+
     reverses: bool = False
     """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
 
@@ -162,7 +171,7 @@ class Op(ABC):
 
         The line may call the helper functions of `numpy_source`.
         """
-        return None
+        return self.in_numpy.format(*operands, op=self) or None
 
     def numpy_above(self) -> tuple[str, ...]:
         """Assignments that stand above that line: of a mask's matrix, of positions."""
@@ -214,11 +223,20 @@ class Op(ABC):
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         """What has to be agreed on before it can be worked out, said once for all `steps` with an op of this class."""
-        return ()
+        return self._said(self.says)
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         """The same in formulas and a word or two."""
-        return self.conventions(steps, signs)
+        return self._said(self.in_short) or self.conventions(steps, signs)
+
+    def _said(self, sentences: str | tuple[str, str]) -> Sequence[Convention]:
+        sentence = sentences if isinstance(sentences, str) else sentences[self.turned]
+        return [Convention(sentence)] if sentence else []
+
+    @property
+    def turned(self) -> bool:
+        """Whether it goes along lines that are columns."""
+        return False
 
     @property
     def title(self) -> str:

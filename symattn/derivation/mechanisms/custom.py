@@ -19,7 +19,6 @@ from symattn.derivation.derivation import Arithmetic, Derivation, Op, Operand, S
 from symattn.derivation.mechanisms.backward import backward, seeded
 from symattn.derivation.mechanisms.base import (
     Base,
-    Empty,
     FirstPosition,
     FunctionName,
     MaskRows,
@@ -39,8 +38,6 @@ from symattn.derivation.ops import (
     OPS,
     Activation,
     ArgMax,
-    Descent,
-    Exponential,
     LookUp,
     Multiple,
     Positional,
@@ -49,15 +46,10 @@ from symattn.derivation.ops import (
     Scale,
     Sinusoids,
     Slice,
-    Softmax,
-    SoftmaxGradient,
     ToFloat,
 )
 from symattn.derivation.ops.attention import MaskStyle
-from symattn.derivation.ops.gradient import Slope
-from symattn.derivation.ops.normalisation import Rescale, Standardise
-from symattn.derivation.ops.online import Exponentials
-from symattn.derivation.ops.scores import SoftCap, Temperature
+from symattn.derivation.ops.scores import Temperature
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.reading import read
@@ -78,17 +70,6 @@ Count = Annotated[int, Between(1)]
 
 
 @dataclass(frozen=True)
-class AlongWithBase:
-    along: Literal["rows", "columns"] = "rows"
-    base: Base = "e"
-
-
-@dataclass(frozen=True)
-class OfSoftmax(AlongWithBase):
-    empty: Empty = "undefined"
-
-
-@dataclass(frozen=True)
 class OfScale:
     by: Annotated[object, ReadBy(lambda given, place: given, expected="the number that it divides by")]
     written: str = ""
@@ -106,23 +87,8 @@ class OfTemperature:
 
 
 @dataclass(frozen=True)
-class OfSoftCap:
-    cap: Positive
-
-
-@dataclass(frozen=True)
 class OfActivation:
     function: FunctionName = "f"
-
-
-@dataclass(frozen=True)
-class OfSlope:
-    function: Literal["tanh", "sigmoid", "relu"] = "tanh"
-
-
-@dataclass(frozen=True)
-class WithEpsilon:
-    epsilon: Number = 0
 
 
 @dataclass(frozen=True)
@@ -131,11 +97,6 @@ class OfPart:
     count: Count = 1
     every: Count = 1
     of: Literal["columns", "rows"] = "columns"
-
-
-@dataclass(frozen=True)
-class WithBase:
-    base: Base = "e"
 
 
 @dataclass(frozen=True)
@@ -176,11 +137,6 @@ class OfLookUp:
 class OfArgMax:
     words: WordList = ""
     along: Literal["rows", "columns"] = "rows"
-
-
-@dataclass(frozen=True)
-class OfDescent:
-    rate: Positive
 
 
 @dataclass(frozen=True)
@@ -240,18 +196,10 @@ def _positional(told: OfPositions, before: Before) -> Op:
 TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {
     "scale": (OfScale, _scale),
     "mask": (OfMask, _mask),
-    "softmax": (OfSoftmax, lambda told, _: Softmax(told.along, told.base, told.empty)),
-    "softmax_gradient": (AlongWithBase, lambda told, _: SoftmaxGradient(told.along, told.base)),
     "temperature": (OfTemperature, lambda told, _: Temperature(told.by)),
-    "soft_cap": (OfSoftCap, lambda told, _: SoftCap(told.cap)),
     "round": (Rounding, lambda told, _: Round(told.places, told.method, told.ties)),
     "activation": (OfActivation, lambda told, _: Activation(told.function)),
-    "slope": (OfSlope, lambda told, _: Slope(told.function)),
-    "standardise": (WithEpsilon, lambda told, _: Standardise(told.epsilon)),
-    "rescale": (WithEpsilon, lambda told, _: Rescale(told.epsilon)),
     "part": (OfPart, lambda told, _: Slice(told.first - 1, told.count, told.every, told.of)),
-    "exponentials": (AlongWithBase, lambda told, _: Exponentials(told.along, told.base)),
-    "exp": (WithBase, lambda told, _: Exponential(told.base)),
     "multiple": (OfMultiple, lambda told, _: Multiple(told.by)),
     "float": (OfFloat, lambda told, _: ToFloat(FORMATS[told.format])),
     "sinusoids": (OfWaves, lambda told, before: _waves(Sinusoids, told, before)),
@@ -259,7 +207,6 @@ TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {
     "positions": (OfPositions, _positional),
     "look_up": (OfLookUp, lambda told, _: LookUp(tuple(row - 1 for row in told.rows), along=told.along)),
     "argmax": (OfArgMax, lambda told, _: ArgMax(tuple(told.words.split()), told.along)),
-    "descent": (OfDescent, lambda told, _: Descent(told.rate)),
 }
 """What a step says besides its name, op and operands, and the op that it makes; of other ops, their own fields."""
 
@@ -457,21 +404,25 @@ def parameters_of(op: str) -> Sequence[str]:
 
 
 def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
-    """An operation from its fields: one of a few words, a text, a whole number, or any number."""
+    """An operation from its fields, each read as what it is: a word, a text, a whole number, or any number."""
     kind = OPS[op]
     arguments: dict[str, Any] = {}
     try:
-        hints = get_type_hints(kind)
+        hints = get_type_hints(kind, localns=NUMBERS, include_extras=True)
     except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
         hints = {}
     for parameter in fields(kind):  # type: ignore[arg-type]
-        hint = hints.get(parameter.name, str if isinstance(parameter.default, str) else None)
-        known = Count if hint is int else hint if hint is str or get_origin(hint) is Literal else Number
+        hint = hints.get(parameter.name, str if isinstance(parameter.default, str) else Number)
+        known = Count if hint is int else hint if hint is str or get_origin(hint) in (Literal, Annotated) else Number
         if parameter.name in stated:
             arguments[parameter.name] = read_data(known, stated[parameter.name], place.at(parameter.name))
         elif parameter.default is MISSING and parameter.default_factory is MISSING:
             raise place.lacks(parameter.name, kind_of(known).expected)
     return kind(**arguments)
+
+
+NUMBERS = {"Value": Number, "Base": Base, "Positive": Positive}
+"""How numbers are read that an operation has, by the names of their types there."""
 
 
 # ------------------------------------------------------------------------------------ mechanisms from files

@@ -178,12 +178,12 @@ class Pooled(Op):
         return divide(total(entries), len(entries) if self.how == "mean" else 1)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return self._said(tuple(view.entry(i, j) for view in operands))
+        return self._of_all(tuple(view.entry(i, j) for view in operands))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        return self._said(operands)
+        return self._of_all(operands)
 
-    def _said(self, terms: tuple[Formula, ...]) -> Formula:
+    def _of_all(self, terms: tuple[Formula, ...]) -> Formula:
         if self.how == "max":
             return Call(Name("max"), terms)
         return Fraction(Sum(terms), Number(str(len(terms)))) if self.how == "mean" else Sum(terms)

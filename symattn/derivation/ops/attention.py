@@ -11,7 +11,7 @@ from itertools import accumulate
 from operator import add, mul
 from typing import Any, Literal, Self
 
-from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Condition, Entries, Index, T
+from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Base, Condition, Entries, Index, T
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -277,7 +277,7 @@ class Softmax(LineRuleOp):
     """
 
     along: Axis = "rows"
-    base: Value | Literal["e"] = "e"
+    base: Base = "e"
     empty: Empty = "undefined"
     title = "Softmax"
     shows_factors = False
@@ -503,6 +503,7 @@ class SoftmaxJacobian(LineRuleOp):
     title = "Softmax Jacobian"
     shows_factors = False
     by_hand = True
+    in_numpy = "np.diag({0}.ravel()) - np.outer({0}, {0})"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         ((lines, length),) = shapes
@@ -527,9 +528,6 @@ class SoftmaxJacobian(LineRuleOp):
         outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
         return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
 
-    def numpy(self, *operands: str) -> str:
-        return "np.diag({0}.ravel()) - np.outer({0}, {0})".format(*operands)
-
     def range_of_rows(self, *boxes: Box) -> Box:
         ((a,),) = boxes
         return tuple(
@@ -547,7 +545,7 @@ class SoftmaxGradient(LineRuleOp):
     """
 
     along: Axis = "rows"
-    base: Value | Literal["e"] = "e"
+    base: Base = "e"
     arity = 2
     title = "Back through softmax"
     shows_factors = False

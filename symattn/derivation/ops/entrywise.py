@@ -16,7 +16,7 @@ from operator import sub, truediv
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
+from symattn.derivation.algebra import Algebra, Base, Entries, Index, T, tanh
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -596,6 +596,7 @@ class Subtract(RuleOp):
     arity = 2
     title = "Difference"
     by_hand = True
+    in_numpy = "{0} - {1}"
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a difference needs equal shapes, or one row or column to stretch;", *shapes)
@@ -612,9 +613,6 @@ class Subtract(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
-    def numpy(self, *operands: str) -> str:
-        return " - ".join(operands)
-
 
 @dataclass(frozen=True)
 class Divide(RuleOp):
@@ -625,6 +623,8 @@ class Divide(RuleOp):
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
+    in_numpy = "{0} / {1}"
+    says = "The fraction bar divides entry by entry; a single row or column is used for all."
 
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a quotient needs equal shapes, or one row or column to stretch;", *shapes)
@@ -644,18 +644,13 @@ class Divide(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
-    def numpy(self, *operands: str) -> str:
-        return " / ".join(operands)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("The fraction bar divides entry by entry; a single row or column is used for all.")]
-
 
 @dataclass(frozen=True)
 class Opposite(RuleOp):
     """−A."""
 
     title = "Negative"
+    in_numpy = "-{0}"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.negative(operands[0][i, j])
@@ -669,15 +664,12 @@ class Opposite(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
 
-    def numpy(self, *operands: str) -> str:
-        return f"-{operands[0]}"
-
 
 @dataclass(frozen=True)
 class Exponential(RuleOp):
     """b^x of each entry x, with base e unless another is stated; 0 for −∞.  No matrix exponential."""
 
-    base: Value | Literal["e"] = "e"
+    base: Base = "e"
     title = "Exponential"
     shows_factors = False
     by_hand = True
@@ -716,6 +708,8 @@ class SquareRoot(RuleOp):
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
+    in_numpy = "np.sqrt({0})"
+    says = "sqrt is the square root of each entry."
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
@@ -728,12 +722,6 @@ class SquareRoot(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
-
-    def numpy(self, *operands: str) -> str:
-        return f"np.sqrt({operands[0]})"
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("sqrt is the square root of each entry.")]
 
 
 @dataclass(frozen=True)
@@ -804,6 +792,7 @@ class DivisorGradient(RuleOp):
     title = "Back through the quotient"
     shows_factors = False
     by_hand = True
+    in_numpy = "-{0} * {1} / {2}"
 
     def shape(self, *shapes: Shape) -> Shape:
         return Divide().shape(Hadamard().shape(*shapes[:2]), shapes[2])
@@ -818,9 +807,6 @@ class DivisorGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
-
-    def numpy(self, *operands: str) -> str:
-        return "-{} * {} / {}".format(*operands)
 
 
 def rate(base: Value | Literal["e"]) -> tuple[Multiple, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
+from symattn.derivation.algebra import Algebra, Entries, Index, Positive, T, sum_over
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -161,6 +161,7 @@ class Copy(RuleOp):
 
     title = "The same"
     trivial = True
+    in_numpy = "{0}"
 
     def apply(self, *operands: Matrix) -> Matrix:
         return operands[0]
@@ -180,9 +181,6 @@ class Copy(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return operands[0]
 
-    def numpy(self, *operands: str) -> str:
-        return operands[0]
-
 
 @dataclass(frozen=True)
 class Descent(RuleOp):
@@ -191,7 +189,7 @@ class Descent(RuleOp):
     Goodfellow, Bengio and Courville 2016, section 4.3, equation 4.5, where the rate is ε.
     """
 
-    rate: Value
+    rate: Positive
     arity = 2
     title = "Gradient descent"
     by_hand = True
@@ -241,7 +239,7 @@ class Slope(RuleOp):
     programs take 0 (Goodfellow et al. 2016, section 6.3).
     """
 
-    function: Sloped
+    function: Sloped = "tanh"
     title = "Slopes"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
@@ -290,6 +288,10 @@ class InfinityNorm(LineRuleOp):
 
     along: Axis = "rows"
     title = "Matrix norm"
+    says = (
+        "The norm is the largest sum of absolute values in a row.",
+        "The norm is the largest sum of absolute values in a column.",
+    )
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         return 1, 1
@@ -321,13 +323,6 @@ class InfinityNorm(LineRuleOp):
 
     def numpy(self, *operands: str) -> str:
         return f"np.abs({operands[0]}).sum({by_line(self.along)}).max({over_all(self.along)})"
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        by_rows, by_columns = (
-            "The norm is the largest sum of absolute values in a row.",
-            "The norm is the largest sum of absolute values in a column.",
-        )
-        return [convention(by_rows if self.along == "rows" else by_columns)]
 
 
 def _size_of(line: Sequence[Value]) -> Value:

@@ -178,6 +178,7 @@ class MatMul(RuleOp):
     title = "Matrix product"
     by_hand = True
     ends_in_decimals = True
+    in_numpy = "{0} @ {1}"
 
     def shape(self, *shapes: Shape) -> Shape:
         (rows, inner), (other, columns) = shapes
@@ -207,9 +208,6 @@ class MatMul(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
-    def numpy(self, *operands: str) -> str:
-        return " @ ".join(operands)
-
     def averages(self, *boxes: Box) -> Box:
         """Its range where every row of the first matrix consists of weights: they are not negative and sum to 1.
 
@@ -226,6 +224,7 @@ class Transpose(RuleOp):
     title = "Transpose"
     moves = True
     shows_factors = False
+    in_numpy = "{0}.T"
 
     def shape(self, *shapes: Shape) -> Shape:
         ((rows, columns),) = shapes
@@ -249,9 +248,6 @@ class Transpose(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
-    def numpy(self, *operands: str) -> str:
-        return f"{operands[0]}.T"
-
 
 @dataclass(frozen=True)
 class Add(RuleOp):
@@ -260,6 +256,7 @@ class Add(RuleOp):
     arity = 2
     title = "Sum"
     by_hand = True
+    in_numpy = "{0} + {1}"
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("a sum needs equal shapes, or one row or column to be added to all;", *shapes)
@@ -279,9 +276,6 @@ class Add(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
-    def numpy(self, *operands: str) -> str:
-        return " + ".join(operands)
-
 
 @dataclass(frozen=True)
 class Hadamard(RuleOp):
@@ -290,6 +284,9 @@ class Hadamard(RuleOp):
     arity = 2
     title = "Entry-by-entry product"
     by_hand = True
+    in_numpy = "{0} * {1}"
+    says = "⊙ multiplies entry by entry; a single row or column is used for all."
+    in_short = "⊙: entry by entry, a single row or column with all"
 
     def shape(self, *shapes: Shape) -> Shape:
         return _broadcast("an entry-by-entry product needs equal shapes, or one row or column to stretch;", *shapes)
@@ -307,15 +304,6 @@ class Hadamard(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
 
-    def numpy(self, *operands: str) -> str:
-        return " * ".join(operands)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙ multiplies entry by entry; a single row or column is used for all.")]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙: entry by entry, a single row or column with all")]
-
 
 @dataclass(frozen=True)
 class SumOver(OverOp):
@@ -326,6 +314,9 @@ class SumOver(OverOp):
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
+    in_numpy = "{0}.sum({op.axis})"
+    says = "Sum adds the entries of each row.", "Sum adds the entries of each column."
+    in_short = "Sum along each row", "Sum along each column"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         ((rows, _),) = shapes
@@ -343,19 +334,6 @@ class SumOver(OverOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
-
-    def numpy(self, *operands: str) -> str:
-        return f"{operands[0]}.sum({over_all(self.over)})"
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [
-            convention(
-                "Sum adds the entries of each column." if self.over == "rows" else "Sum adds the entries of each row."
-            )
-        ]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("Sum along each column" if self.over == "rows" else "Sum along each row")]
 
 
 @lru_cache(maxsize=64)

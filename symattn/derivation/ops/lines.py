@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index, T
 from symattn.derivation.derivation import Floats, Op, RuleOp, Shape, View, alike, entries_of, range_of
+from symattn.derivation.numpy_source import by_line, helper_axis
 from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import Box, turned
 from symattn.derivation.witnesses import transposed
@@ -36,6 +37,16 @@ class LineOp(Op):
     def line(self) -> str:
         """What a line is called."""
         return "column" if self.turned else "row"
+
+    @property
+    def axis(self) -> str:
+        """The arguments by which NumPy reduces each line to one number."""
+        return by_line("columns" if self.turned else "rows")
+
+    @property
+    def helper_axis(self) -> str:
+        """The argument of a helper function that says so."""
+        return helper_axis("columns" if self.turned else "rows")
 
     def _by_rows(self, of_rows: Callable[..., R], turn: Callable[[Any], Any], *operands: Any) -> R:
         """What a function of operands whose lines are rows gives for these; None stays None."""

@@ -80,6 +80,7 @@ class Mean(OverOp):
     title = "Mean"
     shows_factors = False
     by_hand = True
+    in_numpy = "{0}.mean({op.axis})"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         return shapes[0][0], 1
@@ -99,9 +100,6 @@ class Mean(OverOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
-
-    def numpy(self, *operands: str) -> str:
-        return f"{operands[0]}.mean({over_all(self.over)})"
 
 
 @dataclass(frozen=True)
@@ -185,6 +183,7 @@ class MeanSquare(OverOp):
     title = "Mean square"
     shows_factors = False
     by_hand = True
+    in_numpy = "({0}**2).mean({op.axis})"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         return shapes[0][0], 1
@@ -204,9 +203,6 @@ class MeanSquare(OverOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
-
-    def numpy(self, *operands: str) -> str:
-        return f"({operands[0]}**2).mean({over_all(self.over)})"
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,18 @@ e^(m_old − m_new).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isclose, isinf
-from typing import Literal
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
+from symattn.derivation.algebra import FORMULAS, Algebra, Base, Entries, Index, T
 from symattn.derivation.derivation import (
-    Convention,
     Floats,
     Pull,
     Shape,
-    Signs,
-    Step,
     Style,
     Use,
     View,
-    convention,
 )
 from symattn.derivation.numpy_source import by_line, joined, value
 from symattn.derivation.ops.attention import range_of_weights
@@ -34,7 +29,6 @@ from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import Box, times
 from symattn.derivation.witnesses import entrywise, power_of
 from symattn.errors import ShapeError
-from symattn.exact import Value
 from symattn.formula import Bracketed, Call, Formula, Name, Negative, Power, Product, Sum, equal, number
 
 MAXIMUM = Name("max")
@@ -48,6 +42,11 @@ class RunningMaximum(LineRuleOp):
     arity = -1
     title = "Running maximum"
     shows_factors = False
+    says = (
+        "max is the largest number in each row, over all the matrices in the brackets.",
+        "max is the largest number in each column, over all the matrices in the brackets.",
+    )
+    in_short = "max by rows", "max by columns"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         counts = {rows for rows, _ in shapes}
@@ -72,12 +71,6 @@ class RunningMaximum(LineRuleOp):
         together = joined(ACROSS[self.along], *operands) if operands[1:] else operands[0]
         return f"{together}.max({by_line(self.along)})"
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_GREATEST[self.along])]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("max by rows" if self.along == "rows" else "max by columns")]
-
 
 @dataclass(frozen=True)
 class MaximumGradient(LineRuleOp):
@@ -91,6 +84,7 @@ class MaximumGradient(LineRuleOp):
     arity = -1
     title = "Back through the maximum"
     shows_factors = False
+    says = "The gradient of a maximum goes to the largest entry, in equal shares to those that tie."
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         gradient, maxima, *matrices = shapes
@@ -145,22 +139,27 @@ class MaximumGradient(LineRuleOp):
             rows.append([g / ties if isclose(x, largest, abs_tol=1e-12) and x > -inf else 0.0 for x in lines[0]])
         return rows
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("The gradient of a maximum goes to the largest entry, in equal shares to those that tie.")]
-
 
 @dataclass(frozen=True)
 class Exponentials(LineRuleOp):
     """b^(x − m) for x (n×k) and one m for every row (n×1), or for every column; 0 for a score of −∞."""
 
     along: Axis = "rows"
-    base: Value | Literal["e"] = "e"
+    base: Base = "e"
     arity = 2
     title = "Exponentials"
     entwined = True
     shows_factors = False
     by_hand = True
     brings = "powers"
+    says = (
+        "In the exponent, each row uses its own maximum.",
+        "In the exponent, each column uses its own maximum.",
+    )
+    in_short = (
+        "Exponent: minus the maximum of its row",
+        "Exponent: minus the maximum of its column",
+    )
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         scores, maxima = shapes
@@ -192,12 +191,6 @@ class Exponentials(LineRuleOp):
     def _written(self, exponent: Formula) -> Formula:
         return Power(Name("e") if self.base == "e" else number(self.base), exponent)
 
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_OWN_MAXIMUM[self.along])]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_EXPONENT[self.along])]
-
 
 @dataclass(frozen=True)
 class Accumulate(LineRuleOp):
@@ -208,6 +201,12 @@ class Accumulate(LineRuleOp):
     title = "Running sum"
     shows_factors = False
     by_hand = True
+    in_numpy = "{0} * {1} + {2}"
+    says = (
+        "⊙ multiplies each row by its own number.",
+        "⊙ multiplies each column by its own number.",
+    )
+    in_short = "⊙: entry by entry, a single row or column with all"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         factors, old, new = shapes
@@ -233,33 +232,6 @@ class Accumulate(LineRuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))
-
-    def numpy(self, *operands: str) -> str:
-        return "{} * {} + {}".format(*operands)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_OWN_NUMBER[self.along])]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙: entry by entry, a single row or column with all")]
-
-
-_GREATEST: Mapping[Axis, str] = {
-    "rows": "max is the largest number in each row, over all the matrices in the brackets.",
-    "columns": "max is the largest number in each column, over all the matrices in the brackets.",
-}
-_OWN_MAXIMUM: Mapping[Axis, str] = {
-    "rows": "In the exponent, each row uses its own maximum.",
-    "columns": "In the exponent, each column uses its own maximum.",
-}
-_EXPONENT: Mapping[Axis, str] = {
-    "rows": "Exponent: minus the maximum of its row",
-    "columns": "Exponent: minus the maximum of its column",
-}
-_OWN_NUMBER: Mapping[Axis, str] = {
-    "rows": "⊙ multiplies each row by its own number.",
-    "columns": "⊙ multiplies each column by its own number.",
-}
 
 
 def one_for_each(line: str, shape: Shape, own: Shape) -> Shape:

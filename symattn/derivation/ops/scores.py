@@ -14,7 +14,7 @@ from operator import add, truediv
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T, index
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Positive, T, index
 from symattn.derivation.derivation import (
     Convention,
     Floats,
@@ -28,7 +28,7 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
-from symattn.derivation.numpy_source import assigned, by_line, factor, helper_axis
+from symattn.derivation.numpy_source import assigned, factor
 from symattn.derivation.ops.attention import Empty, normalised, range_of_weights
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, DivisorGradient, relu
 from symattn.derivation.ops.linear import Hadamard, Scale, summed
@@ -120,7 +120,7 @@ class LogitTemperature(Temperature):
 class SoftCap(RuleOp):
     """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
 
-    cap: Value
+    cap: Positive
     title = "Soft cap"
     shows_factors = False
     by_hand = True
@@ -290,6 +290,12 @@ class OverSum(LineRuleOp):
     by_hand = True
     ends_in_decimals = True
     weighs = True
+    in_numpy = "shares({0}{op.helper_axis})"
+    says = (
+        "A weight is its score divided by the sum of its row; no powers are taken.",
+        "A weight is its score divided by the sum of its column; no powers are taken.",
+    )
+    in_short = "Weights: score over sum, by rows", "Weights: score over sum, by columns"
 
     @property
     def title(self) -> str:
@@ -318,19 +324,9 @@ class OverSum(LineRuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
 
-    def numpy(self, *operands: str) -> str:
-        return f"shares({operands[0]}{helper_axis(self.along)})"
-
     def range_of_rows(self, *boxes: Box) -> Box:
         """A quotient of linear functions: its extremes over a score and the sum of the others stand at corners."""
         return range_of_weights(boxes[0], self.empty, _over_sum)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_BY_SCORES[self.along])]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        by_rows = self.along == "rows"
-        return [convention("Weights: score over sum, by rows" if by_rows else "Weights: score over sum, by columns")]
 
 
 @dataclass(frozen=True)
@@ -346,6 +342,12 @@ class Hardmax(LineOp):
     title = "Hardmax"
     shows_factors = False
     weighs = True
+    in_numpy = "hardmax({0}{op.helper_axis})"
+    says = (
+        "The largest score of each row gets the weight 1; ties share it.",
+        "The largest score of each column gets the weight 1; ties share it.",
+    )
+    in_short = "Hardmax by rows, ties share", "Hardmax by columns, ties share"
 
     def values_of_rows(self, *operands: Matrix) -> Matrix:
         if any(map(has_symbols, operands[0])):
@@ -367,18 +369,9 @@ class Hardmax(LineOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("hardmax"), operands)
 
-    def numpy(self, *operands: str) -> str:
-        return f"hardmax({operands[0]}{helper_axis(self.along)})"
-
     def range_of_rows(self, *boxes: Box) -> Box:
         """1 over the number of those that share the largest score, 0 for the others."""
         return range_of_weights(boxes[0], self.empty, hardmax)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_LARGEST[self.along])]
-
-    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("Hardmax by rows, ties share" if self.along == "rows" else "Hardmax by columns, ties share")]
 
 
 def _over_seen(scores: Sequence[float], weights: Callable[[list[float]], list[float]]) -> list[float]:
@@ -525,6 +518,7 @@ class Over(LineRuleOp):
     shows_factors = False
     by_hand = True
     ends_in_decimals = True
+    in_numpy = "{0} / {1}"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         (rows, _), divisors = shapes
@@ -547,9 +541,6 @@ class Over(LineRuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
-
-    def numpy(self, *operands: str) -> str:
-        return " / ".join(operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         above, below = map(signs.operand, steps[0].operands)
@@ -602,6 +593,10 @@ class OverSumGradient(LineRuleOp):
     title = "Back through division by the sum"
     shows_factors = False
     by_hand = True
+    in_numpy = (
+        "np.where({1} > -np.inf, ({0} - ({0} * {2}).sum({op.axis})) / "
+        "np.where({1} > -np.inf, {1}, 0).sum({op.axis}), 0)"
+    )
 
     def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, s, a = operands
@@ -614,12 +609,6 @@ class OverSumGradient(LineRuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, s, a = operands
         return Fraction(Sum((g, Negative(Call(Name("Sum"), (Product((g, a), "⊙"),))))), Call(Name("Sum"), (s,)))
-
-    def numpy(self, *operands: str) -> str:
-        g, s, a = operands
-        ends = f".sum({by_line(self.along)})"
-        seen = f"{s} > -np.inf"
-        return f"np.where({seen}, ({g} - ({g} * {a}){ends}) / np.where({seen}, {s}, 0){ends}, 0)"
 
     def witness_of_rows(self, *operands: Floats) -> Floats:
         """By the Jacobian ∂a_k/∂s_j = (δ_jk·Σ s − s_k)/(Σ s)²."""
@@ -642,6 +631,7 @@ class FeatureGradient(RuleOp):
     arity = 2
     title = "Back through the feature map"
     by_hand = True
+    in_numpy = "{0} * np.minimum(1, {1})"
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, phi = operands
@@ -655,9 +645,6 @@ class FeatureGradient(RuleOp):
         g, phi = operands
         return Product((g, Call(Name("min"), (ONE, phi))), "⊙")
 
-    def numpy(self, *operands: str) -> str:
-        return "{} * np.minimum(1, {})".format(*operands)
-
     def witness(self, *operands: Floats) -> Floats:
         return [[g if y > 1 else g * y for g, y in zip(*lines, strict=True)] for lines in zip(*operands, strict=True)]
 
@@ -666,14 +653,6 @@ _SLOPE = "ALiBi: the bias is minus the slope times the distance between query an
 _SLOPES = (
     "ALiBi: the bias is minus the slope times the distance between query and key; the slopes of the heads are {slopes}."
 )
-_BY_SCORES: Mapping[Axis, str] = {
-    "rows": "A weight is its score divided by the sum of its row; no powers are taken.",
-    "columns": "A weight is its score divided by the sum of its column; no powers are taken.",
-}
-_LARGEST: Mapping[Axis, str] = {
-    "rows": "The largest score of each row gets the weight 1; ties share it.",
-    "columns": "The largest score of each column gets the weight 1; ties share it.",
-}
 _ELU = (
     "The feature map is, entry by entry, {feature}, which is {above} where {argument} is positive, and {below} "
     "elsewhere."

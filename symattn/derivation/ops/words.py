@@ -6,7 +6,7 @@ The cross-entropy says how far the probabilities are from what was wanted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key, reduce
 from typing import Any
@@ -25,7 +25,7 @@ from symattn.derivation.derivation import (
     View,
     convention,
 )
-from symattn.derivation.numpy_source import by_line, helper_axis
+from symattn.derivation.numpy_source import by_line
 from symattn.derivation.ops.lines import LineOp, LineRuleOp
 from symattn.derivation.ops.scores import row_written
 from symattn.derivation.sizes import Axis
@@ -192,6 +192,7 @@ class TopK(LineOp):
     by_hand = True
     ends_in_decimals = True
     weighs = True
+    in_numpy = "top_shares({0}, {op.k}{op.helper_axis})"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         count = shapes[0][1]
@@ -244,9 +245,6 @@ class TopK(LineOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("top", (Number(str(self.k)),)), operands)
-
-    def numpy(self, *operands: str) -> str:
-        return f"top_shares({operands[0]}, {self.k}{helper_axis(self.along)})"
 
     def range_of_rows(self, *boxes: Box) -> Box:
         """A share grows with its own number, and falls with the k − 1 largest others, which are kept beside it."""
@@ -384,6 +382,13 @@ class CrossEntropy(LineRuleOp):
     title = "Cross-entropy"
     shows_factors = False
     by_hand = True
+    in_numpy = "-({1} * np.log(np.where({1} == 0, 1, {0}))).sum({op.axis})"  # where nothing is wanted, it is ln 1
+    says = (
+        "The loss of a token is minus the sum, over its row, of target times ln of probability; ln "
+        "has base e, and a term with target 0 counts as 0.",
+        "The loss of a token is minus the sum, over its column, of target times ln of probability; "
+        "ln has base e, and a term with target 0 counts as 0.",
+    )
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         p, t = shapes
@@ -434,29 +439,9 @@ class CrossEntropy(LineRuleOp):
         p, t = operands
         return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
 
-    def numpy(self, *operands: str) -> str:
-        """Where nothing is wanted, the logarithm is of 1, and counts nothing."""
-        p, t = operands
-        return f"-({t} * np.log(np.where({t} == 0, 1, {p}))).sum({by_line(self.along)})"
-
     def range_of_rows(self, *boxes: Box) -> Box:
         rows = zip(*boxes, strict=True)
         return tuple((RING.negate(reduce(RING.add, map(_wanted, *lines))),) for lines in rows)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(_LOSS[self.along])]
-
-
-_LOSS: Mapping[Axis, str] = {
-    "rows": (
-        "The loss of a token is minus the sum, over its row, of target times ln of probability; ln "
-        "has base e, and a term with target 0 counts as 0."
-    ),
-    "columns": (
-        "The loss of a token is minus the sum, over its column, of target times ln of probability; "
-        "ln has base e, and a term with target 0 counts as 0."
-    ),
-}
 
 
 def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:
@@ -551,6 +536,7 @@ class ProbabilityGradient(LineRuleOp):
     title = "Back through cross-entropy"
     shows_factors = False
     by_hand = True
+    in_numpy = "-{0} * {2} / np.where({2} == 0, 1, {1})"
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:
         g, p, t = shapes
@@ -571,10 +557,6 @@ class ProbabilityGradient(LineRuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, p, t = operands
         return Negative(Fraction(Product((g, t), "⊙"), p))
-
-    def numpy(self, *operands: str) -> str:
-        g, p, t = operands
-        return f"-{g} * {t} / np.where({t} == 0, 1, {p})"
 
     def witness_of_rows(self, *operands: Floats) -> Floats:
         return [
