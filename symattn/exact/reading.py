@@ -19,6 +19,7 @@ meant, it is kept among the `alternatives`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -254,9 +255,9 @@ COMMANDS = {
     **{name: "\\" + name for name in ("frac", "sqrt", "left", "right")},
     "dfrac": "\\frac", "tfrac": "\\frac",
 }  # fmt: skip
-SPACES = frozenset(" \t\n\r\u00a0\u2009\u200a\u202f~")
+SPACES = " \t\n\r\u00a0\u2009\u200a\u202f~"
 SPACE_COMMANDS = frozenset([*",;:! ", "quad", "displaystyle"])
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 VULGAR = dict(
     zip(
         "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞",
@@ -267,12 +268,18 @@ VULGAR = dict(
 FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln", "log": "ln", "sin": "sin", "cos": "cos"}
 INFINITIES = frozenset(["∞", "inf", "infinity", "oo"])
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-NAME = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|[a-z](?![A-Za-z0-9_])|\{(?:[0-9]+|[a-z])\}))?")
-NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
+TOKEN = re.compile(
+    r"(?P<number>[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)"
+    r"|(?P<name>[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|[a-z](?![A-Za-z0-9_])|\{(?:[0-9]+|[a-z])\}))?)"
+    r"|(?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+    rf"|(?P<vulgar>[{''.join(VULGAR)}])"
+    r"|\\(?P<command>[A-Za-z]+|.)"
+    rf"|(?P<space>[{SPACES}]+)"
+    r"|(?P<sign>\*\*|.)",
+    re.DOTALL,
+)
 SCIENTIFIC = re.compile("([eE])([+−–-]?)([0-9]+)")
 GOES_ON = re.compile(r"\s*(?:[\^A-Za-z(\[{√⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|\*\*|\\[dt]?frac|\\sqrt|\\left)|[.,][0-9]")
-COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
-SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
 class _Parser:
@@ -284,130 +291,99 @@ class _Parser:
         self.index = 0
         self.tokens = self._without_dollars(self._tokens())
 
-    def refusal(self, message: str, at: int) -> ReadError:
-        return ReadError(message, self.text, at)
+    def refusal(self, template: str, at: int, **values: object) -> ReadError:
+        """What is wrong with the character at `at`."""
+        return ReadError(message(template, place=at + 1, **values), self.text, at)
 
     def unexpected(self, token: _Token, expected: str) -> ReadError:
         if token.kind == "end":
-            return self.refusal(message("The text ends where {expected} was expected.", expected=expected), token.at)
-        says = message(
-            "Found {text} at character {place}, where {expected} was expected.",
-            text=_quoted(token.text), place=token.at + 1, expected=expected,
-        )  # fmt: skip
-        return self.refusal(says, token.at)
+            return self.refusal("The text ends where {expected} was expected.", token.at, expected=expected)
+        found = "Found {text} at character {place}, where {expected} was expected."
+        return self.refusal(found, token.at, text=_quoted(token.text), expected=expected)
 
     def unsigned(self, token: _Token) -> ReadError:
         return self.refusal(
-            message(
-                "The number {number} at character {place} follows another number or a factor without a sign between "
-                "them; write ·, or + if that is meant.",
-                number=_shortened(token.text),
-                place=token.at + 1,
-            ),
+            "The number {number} at character {place} follows another number or a factor without a sign between "
+            "them; write ·, or + if that is meant.",
             token.at,
+            number=_shortened(token.text),
         )
 
     # -------------------------------------------------------------------------------- tokenizer
 
     def _tokens(self) -> list[_Token]:
         tokens: list[_Token] = []
-        at, spaced, text = 0, False, self.text
-        while at < len(text):
-            if text[at] in SPACES:
-                at, spaced = at + 1, True
-                continue
-            token, end = self._token(at, spaced)
+        at, spaced = 0, False
+        while match := TOKEN.match(self.text, at):
+            token, at = self._token(match, spaced)
             if token is not None:
                 tokens.append(token)
             spaced = token is None
-            at = end
             if len(tokens) > MOST_TOKENS:
-                says = message("The text has more than {most} numbers and signs; that is too long.", most=MOST_TOKENS)
-                raise self.refusal(says, at - 1)
-        tokens.append(_Token("end", "", len(text), spaced))
+                says = "The text has more than {most} numbers and signs; that is too long."
+                raise self.refusal(says, at - 1, most=MOST_TOKENS)
+        tokens.append(_Token("end", "", at, spaced))
         return tokens
 
-    def _token(self, at: int, spaced: bool) -> tuple[_Token | None, int]:
-        text, c = self.text, self.text[at]
-        if number := NUMBER.match(text, at):
-            return self._number(number.group(), at, spaced)
-        if name := NAME.match(text, at):
-            return _Token("name", name.group(), at, spaced), name.end()
-        if superscript := SUPERSCRIPT.match(text, at):
-            digits = "".join(SUPERSCRIPTS[s] for s in superscript.group())
-            return _Token("superscript", digits, at, spaced), superscript.end()
-        if c in VULGAR:
-            return _Token("vulgar", VULGAR[c], at, spaced), at + 1
-        if command := COMMAND.match(text, at):
-            word = command.group(1)
-            if word in SPACE_COMMANDS:
-                return None, command.end()
-            if word in FUNCTIONS and word != "sqrt":
-                return _Token("name", word, at, spaced), command.end()
-            if word not in COMMANDS:
-                raise self.refusal(
-                    message(
-                        "The command {command} at character {place} is not known; \\frac, \\sqrt, \\exp, \\ln, "
-                        "\\cdot, \\times, \\left and \\right are.",
-                        command=_quoted(command.group()),
-                        place=at + 1,
-                    ),
-                    at,
-                )
-            return _Token("sign", COMMANDS[word], at, spaced), command.end()
-        if text.startswith("**", at):
-            return _Token("sign", "^", at, spaced), at + 2
-        if c in SIGNS:
-            return _Token("sign", SIGNS[c], at, spaced), at + 1
-        if c in ".,":
-            raise self.refusal(
-                message(
-                    "Found {text} at character {place} without digits after it; write numbers as {example}.",
-                    text=_quoted(c),
-                    place=at + 1,
-                    example=f"0{self.mark}5",
-                ),
+    def _token(self, match: re.Match[str], spaced: bool) -> tuple[_Token | None, int]:
+        """What stands here, none for a space, and where it ends."""
+        at, end, kind = match.start(), match.end(), match.lastgroup
+        word = match[kind or 0]
+        if kind == "number":
+            return self._number(word, at, spaced)
+        if kind == "space" or (kind == "command" and word in SPACE_COMMANDS):
+            return None, end
+        if kind == "name" or (kind == "command" and word in FUNCTIONS and word != "sqrt"):
+            return _Token("name", word, at, spaced), end
+        if kind == "superscript":
+            return _Token("superscript", word.translate(SUPERSCRIPTS), at, spaced), end
+        if kind == "vulgar":
+            return _Token("vulgar", VULGAR[word], at, spaced), end
+        sign = (COMMANDS if kind == "command" else SIGNS).get(word)
+        if sign is None:
+            raise self._meaningless(match)
+        return _Token("sign", sign, at, spaced), end
+
+    def _meaningless(self, match: re.Match[str]) -> ReadError:
+        at, found = match.start(), _quoted(match[0])
+        if match["command"]:
+            return self.refusal(
+                "The command {command} at character {place} is not known; \\frac, \\sqrt, \\exp, \\ln, "
+                "\\cdot, \\times, \\left and \\right are.",
                 at,
+                command=found,
             )
-        raise self.refusal(
-            message(
-                "{text} at character {place} has no meaning here; use digits, + - * / ^ √, brackets, e, exp, sqrt "
-                "and ln.",
-                text=_quoted(c),
-                place=at + 1,
-            ),
+        if match[0] in ".,":
+            return self.refusal(
+                "Found {text} at character {place} without digits after it; write numbers as {example}.",
+                at,
+                text=found,
+                example=f"0{self.mark}5",
+            )
+        return self.refusal(
+            "{text} at character {place} has no meaning here; use digits, + - * / ^ √, brackets, e, exp, sqrt and ln.",
             at,
+            text=found,
         )
 
     def _number(self, digits: str, at: int, spaced: bool) -> tuple[_Token, int]:
         end = at + len(digits)
         wrong_mark = "," if self.mark == "." else "."
         if wrong_mark in digits:
-            place = at + digits.index(wrong_mark)
             raise self.refusal(
-                message(
-                    "Found {text} at character {place}; decimals are written here as {example}.",
-                    text=repr(wrong_mark),
-                    place=place + 1,
-                    example=f"0{self.mark}5",
-                ),
-                place,
+                "Found {text} at character {place}; decimals are written here as {example}.",
+                at + digits.index(wrong_mark),
+                text=repr(wrong_mark),
+                example=f"0{self.mark}5",
             )
         if len(digits) > MOST_DIGITS + 1:
-            says = message(
-                "The number at character {place} has more than {most} digits.", place=at + 1, most=MOST_DIGITS
-            )
-            raise self.refusal(says, at)
-        following = self.text[end : end + 1]
-        if following in (".", ",") and following:
+            raise self.refusal("The number at character {place} has more than {most} digits.", at, most=MOST_DIGITS)
+        if (following := self.text[end : end + 1]) in (".", ","):
             raise self.refusal(
-                message(
-                    "{text} at character {place} cannot follow the number {number}.",
-                    text=repr(following),
-                    place=end + 1,
-                    number=_shortened(digits),
-                ),
+                "{text} at character {place} cannot follow the number {number}.",
                 end,
+                text=repr(following),
+                number=_shortened(digits),
             )
         token = _Token("number", digits.replace(",", "."), at, spaced)
         scientific = SCIENTIFIC.match(self.text, end)
@@ -423,27 +399,21 @@ class _Parser:
             self.doubtful.append(form)
             if not self.powers:
                 return number, end
-        typed = self.text[number.at : match.end()]
+        typed = _quoted(self.text[number.at : match.end()])
         if goes_on:
             raise self.refusal(
-                message(
-                    "{text} at character {place} could be a power of ten or a product with e; write 2*10^3, or 2*e*3, "
-                    "or 2e^3.",
-                    text=_quoted(typed),
-                    place=number.at + 1,
-                ),
+                "{text} at character {place} could be a power of ten or a product with e; write 2*10^3, or 2*e*3, "
+                "or 2e^3.",
                 number.at,
+                text=typed,
             )
         power = form.digits.lstrip("0") or "0"
         if len(power) > 3 or int(power) > LARGEST_POWER_OF_TEN:
             raise self.refusal(
-                message(
-                    "The power of ten in {text} at character {place} is too large; its exponent may be {most} at most.",
-                    text=_quoted(typed),
-                    place=number.at + 1,
-                    most=LARGEST_POWER_OF_TEN,
-                ),
+                "The power of ten in {text} at character {place} is too large; its exponent may be {most} at most.",
                 number.at,
+                text=typed,
+                most=LARGEST_POWER_OF_TEN,
             )
         sign = "-" if form.sign in ("-", "−", "–") else ""
         return number._replace(kind="scientific", text=f"{number.text}e{sign}{power}"), match.end()
@@ -469,21 +439,27 @@ class _Parser:
     def accept(self, *signs: str) -> _Token | None:
         return self.next() if self.token.kind == "sign" and self.token.text in signs else None
 
-    def deeper(self, at: int) -> None:
+    def within(self, at: int, part: Callable[[], Node]) -> Node:
+        """A part that stands inside of something."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self.refusal(
-                message(
-                    "The brackets, powers and signs at character {place} are nested more than {most} deep.",
-                    place=at + 1,
-                    most=DEEPEST,
-                ),
-                at,
-            )
+            says = "The brackets, powers and signs at character {place} are nested more than {most} deep."
+            raise self.refusal(says, at, most=DEEPEST)
+        node = part()
+        self.depth -= 1
+        return node
+
+    def after_sign(self, rest: Callable[[], Node]) -> Node | None:
+        """A sign and the rest, if one stands here."""
+        at = self.token.at
+        if (sign := self.accept("+", "-")) is None:
+            return None
+        body = self.within(at, rest)
+        return body if sign.text == "+" else Opposite(body, at=at)
 
     def reading(self) -> Reading:
         if len(self.tokens) == 1:
-            raise self.refusal(message("The text is empty where a number was expected."), 0)
+            raise self.refusal("The text is empty where a number was expected.", 0)
         infinity = self._minus_infinity()
         if infinity is not None:
             return Reading(self.text, infinity, "exact", None)
@@ -522,13 +498,9 @@ class _Parser:
         return terms[0] if len(terms) == 1 else Total(tuple(terms), at=at)
 
     def product(self) -> Node:
-        at = self.token.at
-        if sign := self.accept("+", "-"):  # -2·3 is -(2·3)
-            self.deeper(at)
-            body = self.product()
-            self.depth -= 1
-            return body if sign.text == "+" else Opposite(body, at=at)
-        above, below = [self.power()], list[Node]()
+        if node := self.after_sign(self.product):  # -2·3 is -(2·3)
+            return node
+        at, above, below = self.token.at, [self.power()], list[Node]()
         divided = False
         while True:
             if sign := self.accept("*", "/"):
@@ -537,13 +509,10 @@ class _Parser:
             elif self._starts_factor():
                 if divided:
                     raise self.refusal(
-                        message(
-                            "It is not clear what {text} at character {place} belongs to: 1/2e can mean (1/2)·e or "
-                            "1/(2·e). Use brackets.",
-                            text=_quoted(self.token.text),
-                            place=self.token.at + 1,
-                        ),
+                        "It is not clear what {text} at character {place} belongs to: 1/2e can mean (1/2)·e or "
+                        "1/(2·e). Use brackets.",
                         self.token.at,
+                        text=_quoted(self.token.text),
                     )
                 above.append(self.power())
             else:
@@ -551,15 +520,11 @@ class _Parser:
         return _over(above, below, at)
 
     def signed(self) -> Node:
-        at = self.token.at
-        if sign := self.accept("+", "-"):
-            self.deeper(at)
-            body = self.signed()
-            self.depth -= 1
-            return body if sign.text == "+" else Opposite(body, at=at)
-        node = self.power()
+        if node := self.after_sign(self.signed):
+            return node
+        at, node = self.token.at, self.power()
         if self.tokens[self.index - 1].text == "%" and self.tokens[self.index - 3].text == "/":
-            raise self.refusal(message("A percentage below a fraction bar is not clear; use brackets."), at)
+            raise self.refusal("A percentage below a fraction bar is not clear; use brackets.", at)
         return node
 
     def _starts_factor(self) -> bool:
@@ -580,64 +545,46 @@ class _Parser:
                 raise self.unexpected(self.token, message("no second exponent"))
             base = self._power(base, _signed_integer(token), start, token.at)
         if caret := self.accept("^"):
-            self.deeper(caret.at)
-            exponent = self._exponent()
-            self.depth -= 1
-            base = self._power(base, exponent, start, caret.at + 1)
+            base = self._power(base, self.within(caret.at, self._exponent), start, caret.at + 1)
         return base
 
     def _exponent(self) -> Node:
-        at = self.token.at
-        if sign := self.accept("+", "-"):
-            self.deeper(at)
-            body = self._exponent()
-            self.depth -= 1
-            return body if sign.text == "+" else Opposite(body, at=at)
-        return self.power()
+        return self.after_sign(self._exponent) or self.power()
 
     def _power(self, base: Node, exponent: Node, start: _Token, at: int) -> Node:
         if base != Apply("e", ()):
             largest = LARGEST_POWER_OF_TEN if base == Number(10) else LARGEST_EXPONENT
-            constant = _small_constant(exponent, largest)
-            if constant is None:
+            if _small_constant(exponent, largest) is None:
                 raise self.refusal(
-                    message(
-                        "The exponent at character {place} must be a whole number or fraction of at most {largest}; "
-                        "only e may have any other exponent.",
-                        place=at + 1,
-                        largest=largest,
-                    ),
+                    "The exponent at character {place} must be a whole number or fraction of at most {largest}; "
+                    "only e may have any other exponent.",
                     at,
+                    largest=largest,
                 )
         return Power(base, exponent, at=start.at)
 
     def atom(self) -> Node:
         token = self.next()
         at = token.at
-        match token:
-            case _Token(kind="number"):
+        match token.kind, token.text:
+            case "number", _:
                 return self._number_atom(token)
-            case _Token(kind="scientific"):
+            case "scientific", _:
                 return self._percentage(_power_of_ten(token), at)
-            case _Token(kind="vulgar", text=text):
+            case "vulgar", text:
                 return _fraction(text, at)
-            case _Token(kind="name", text=text):
+            case "name", _:
                 return self._name(token)
-            case _Token(kind="sign", text="("):
+            case "sign", "(" | "[" | "{" | "\\left":
                 return self._bracketed(token)
-            case _Token(kind="sign", text="[") | _Token(kind="sign", text="{") | _Token(kind="sign", text="\\left"):
-                return self._bracketed(token)
-            case _Token(kind="sign", text="√"):
-                self.deeper(at)
-                body = self.atom()
-                self.depth -= 1
-                return Apply("sqrt", (body,), at=at)
-            case _Token(kind="sign", text="\\sqrt"):
+            case "sign", "√":
+                return Apply("sqrt", (self.within(at, self.atom),), at=at)
+            case "sign", "\\sqrt":
                 return Apply("sqrt", (self._argument("\\sqrt{…}"),), at=at)
-            case _Token(kind="sign", text="\\frac"):
+            case "sign", "\\frac":
                 return self._latex_fraction(at)
-            case _Token(kind="sign", text="∞"):
-                raise self.refusal(message("∞ at character {place} can only stand alone, as −∞.", place=at + 1), at)
+            case "sign", "∞":
+                raise self.refusal("∞ at character {place} can only stand alone, as −∞.", at)
         raise self.unexpected(token, message("a number"))
 
     def _number_atom(self, token: _Token) -> Node:
@@ -653,19 +600,16 @@ class _Parser:
             part = self._latex_fraction(following.at)
             if isinstance(part, Over) and isinstance(part.numerator, Number) and isinstance(part.denominator, Number):
                 raise self.refusal(
-                    message(
-                        "{number} before a fraction at character {place} could be a mixed number or a product; write + "
-                        "or \\cdot between them.",
-                        number=_shortened(token.text),
-                        place=token.at + 1,
-                    ),
+                    "{number} before a fraction at character {place} could be a mixed number or a product; write + "
+                    "or \\cdot between them.",
                     token.at,
+                    number=_shortened(token.text),
                 )
             self.index = place
         return self._percentage(node, token.at)
 
     def _percentage(self, node: Node, at: int) -> Node:
-        return Over(node, Number(100, at=at, digits="100"), at=at) if self.accept("%") else node
+        return Over(node, _whole("100", at), at=at) if self.accept("%") else node
 
     def _mixed(self, whole: Node, token: _Token) -> Node:
         """1 1/2: an integer, a space, and a fraction of two positive integers."""
@@ -673,14 +617,9 @@ class _Parser:
         if bar.text != "/" or not below.whole or not above.text.strip("0") or not below.text.strip("0"):
             raise self.unsigned(above)
         self.index += 3
-        if self.token.text in ("/", "^", "%") or self.token.kind == "superscript" or self.token.kind == "name":
-            expected = message("a sign or the end after a mixed number (use brackets)")
-            raise self.unexpected(self.token, expected)
-        part = Over(
-            Number(int(above.text), at=above.at, digits=above.text),
-            Number(int(below.text), at=below.at, digits=below.text),
-        )
-        return Total((whole, part), at=token.at)
+        if self.token.text in ("/", "^", "%") or self.token.kind in ("superscript", "name"):
+            raise self.unexpected(self.token, message("a sign or the end after a mixed number (use brackets)"))
+        return Total((whole, Over(_whole(above.text, above.at), _whole(below.text, below.at))), at=token.at)
 
     def _name(self, token: _Token) -> Node:
         name, at = token.text, token.at
@@ -691,20 +630,16 @@ class _Parser:
             if opening.kind != "sign" or opening.text not in ("(", "[", "{", "\\left"):
                 raise self.unexpected(opening, message("a bracket after {name}", name=name))
             body = self._bracketed(opening)
-            return (
-                Power(Apply("e", (), at=at), body, at=at) if name == "exp" else Apply(FUNCTIONS[name], (body,), at=at)
-            )
+            if name == "exp":
+                return Power(Apply("e", (), at=at), body, at=at)
+            return Apply(FUNCTIONS[name], (body,), at=at)
         if name in INFINITIES:
-            says = message("{name} at character {place} can only stand alone, as -{name}.", name=name, place=at + 1)
-            raise self.refusal(says, at)
+            raise self.refusal("{name} at character {place} can only stand alone, as -{name}.", at, name=name)
         if self.symbols and (len(name) == 1 or name[1] == "_") and name[0] != "e":
             return Symbol(name.replace("{", "").replace("}", ""), at=at)
-        text = "{name} at character {place} is not a number; the only names are e, exp, sqrt and ln."
-        if self.symbols:
-            text = (
-                "{name} at character {place} is not a number; the only names are single letters, e, exp, sqrt and ln."
-            )
-        raise self.refusal(message(text, name=_quoted(_shortened(name)), place=at + 1), at)
+        only = "{name} at character {place} is not a number; the only names are e, exp, sqrt and ln."
+        letters = "{name} at character {place} is not a number; the only names are single letters, e, exp, sqrt and ln."
+        raise self.refusal(letters if self.symbols else only, at, name=_quoted(_shortened(name)))
 
     def _bracketed(self, opening: _Token) -> Node:
         left = opening.text == "\\left"
@@ -712,22 +647,17 @@ class _Parser:
             opening = self.next()
             if opening.kind != "sign" or opening.text not in CLOSING:
                 raise self.unexpected(opening, message("a bracket after {name}", name="\\left"))
-        self.deeper(opening.at)
-        body = self.sum()
-        self.depth -= 1
-        closing = CLOSING[opening.text]
+        body, closing = self.within(opening.at, self.sum), CLOSING[opening.text]
         if left and not self.accept("\\right"):
             raise self.unexpected(self.token, f"\\right{closing}")
         if not self.accept(closing):
-            raise self.unexpected(
-                self.token,
-                message(
-                    "{closing} for the {opening} at character {place}",
-                    closing=_quoted(closing),
-                    opening=_quoted(opening.text),
-                    place=opening.at + 1,
-                ),
+            expected = message(
+                "{closing} for the {opening} at character {place}",
+                closing=_quoted(closing),
+                opening=_quoted(opening.text),
+                place=opening.at + 1,
             )
+            raise self.unexpected(self.token, expected)
         return body
 
     def _argument(self, form: str) -> Node:
@@ -736,20 +666,17 @@ class _Parser:
         if token.text == "{":
             return self._bracketed(token)
         if token.whole and len(token.text) == 1:
-            return Number(int(token.text), at=token.at, digits=token.text)
+            return _whole(token.text, token.at)
         raise self.unexpected(token, message("a brace, as in {form},", form=form))
 
     def _latex_fraction(self, at: int) -> Node:
         token = self.token
         if token.whole and len(token.text) == 2:  # \frac12
             self.next()
-            above, below = (Number(int(d), at=token.at, digits=d) for d in token.text)
-            return Over(above, below, at=at)
-        self.deeper(at)
-        numerator = self._argument("\\frac{…}{…}")
-        denominator = self._argument("\\frac{…}{…}")
-        self.depth -= 1
-        return Over(numerator, denominator, at=at)
+            return Over(_whole(token.text[0], token.at), _whole(token.text[1], token.at), at=at)
+        form = "\\frac{…}{…}"
+        numerator = self.within(at, lambda: self._argument(form))
+        return Over(numerator, self.within(at, lambda: self._argument(form)), at=at)
 
 
 # ------------------------------------------------------------------------------------ inside
@@ -767,25 +694,23 @@ def _over(above: list[Node], below: list[Node], at: int) -> Node:
 
 def _fraction(text: str, at: int) -> Node:
     above, below = text.split("/")
-    return Over(Number(int(above), at=at, digits=above), Number(int(below), at=at, digits=below), at=at)
+    return Over(_whole(above, at), _whole(below, at), at=at)
+
+
+def _whole(digits: str, at: int) -> Number:
+    return Number(int(digits), at=at, digits=digits)
 
 
 def _signed_integer(token: _Token) -> Node:
-    digits = token.text.lstrip("+-")
-    if len(digits) > MOST_DIGITS:
-        digits = digits[: MOST_DIGITS + 1]
-    number = Number(int(digits), at=token.at, digits=digits)
+    number = _whole(token.text.lstrip("+-")[: MOST_DIGITS + 1], token.at)
     return Opposite(number, at=token.at) if token.text[0] == "-" else number
 
 
 def _power_of_ten(token: _Token) -> Node:
     """1.2e-3 as 1.2·10^(-3), 1e-3 as 10^(-3)."""
     mantissa, _, power = token.text.partition("e")
-    digits = power.lstrip("-")
-    exponent: Node = Number(int(digits), at=token.at, digits=digits)
-    if power.startswith("-"):
-        exponent = Opposite(exponent, at=token.at)
-    ten = Power(Number(10, at=token.at, digits="10"), exponent, at=token.at)
+    exponent = _signed_integer(token._replace(text=power))
+    ten = Power(_whole("10", token.at), exponent, at=token.at)
     if mantissa == "1":
         return ten
     return Product((Number(tidy(Fraction(mantissa)), at=token.at, digits=mantissa), ten), at=token.at)
