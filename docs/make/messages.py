@@ -57,7 +57,7 @@ _FORMULA = re.compile(r" \| |:=|^[^$]*\b(?:frac|exp|hat|under|Softmax)\(|^\"|(?<
 
 CALLS: Mapping[str, int] = {
     "message": 1, "counted": 2, "sentence": 1, "say": 1, "inlines": 1, "paragraph": 1, "Words": 1, "as_text": 1,
-    "Strong": 1, "fill_in": 1, "refusal": 1,
+    "Strong": 1, "fill_in": 1, "refusal": 1, "instead": 1,
 }  # fmt: skip
 """Calls that make messages, and how many of their first arguments are templates; `in_context` has its context first."""
 

@@ -9,11 +9,11 @@ factor, one amount, another order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 from itertools import chain, product
 from math import isfinite
 from operator import add, mul
@@ -50,6 +50,9 @@ class Variant:
 
 
 Slips = Callable[["Varied"], Iterator[Variant]]
+
+Wrong = Callable[..., Any]
+"""What comes of a slip in any algebra, which is its first argument; the others are what the verb was given."""
 
 
 @dataclass(slots=True)
@@ -105,10 +108,34 @@ class Varied:
         return before.slip(cause) if before else next(slip for slip in self.slips(self) if slip.cause == cause)
 
     def instead(
-        self, id: str, near: float, exact: Callable[[], Value], says: Callable[[], Message], where: Hashable = None
+        self, template: str, id: str, wrong: Wrong | Value, where: Hashable = None, **terms: Varied | object
     ) -> Variant:
-        """One thing that can go wrong with the number, `where` among what it was made of."""
-        return Variant(id, (id, self.at, where), near, exact, says)
+        """One thing that can go wrong with the number, `where` among what it was made of, and how to say so.
+
+        `wrong` is the number that comes of it, or what it is in any algebra, of what the number was made of.  Most
+        come near nothing that was written, and are never put into words.
+        """
+
+        def says() -> Message:
+            return message(template, **{name: _in_words(x) for name, x in terms.items()})
+
+        def worked_out() -> Value:
+            return wrong(VALUES, *(x.exact() for x in self.args)) if callable(wrong) else wrong
+
+        off = _in_floats(partial(wrong, FLOATS), [x.near for x in self.args]) if callable(wrong) else near(wrong)
+        return Variant(id, (id, self.at, where), off, worked_out, says)
+
+
+def _in_words(x: object) -> object:
+    return x.text() if isinstance(x, Varied) else x() if callable(x) else x
+
+
+def _in_floats(work: Callable[..., float], numbers: Sequence[float]) -> float:
+    """What comes of floats; ∞ where that is not defined, which is near nothing."""
+    try:
+        return float(work(*numbers))
+    except (ArithmeticError, ValueError):
+        return math.inf
 
 
 class Slipping(Algebra[Varied]):
@@ -130,15 +157,8 @@ class Slipping(Algebra[Varied]):
         """What a verb makes of its arguments, and of their variants: one cause spoils every argument that has it."""
         self.verbs += 1
         in_floats, nears = getattr(FLOATS, verb), [x.near for x in args]
-
-        def near(nears: Sequence[float]) -> float:
-            try:
-                return float(in_floats(*nears))
-            except (ArithmeticError, ValueError):
-                return math.inf
-
         rational = rational and all(x.rational for x in args)
-        result = Varied(near(nears), getattr(VALUES, verb), args, written, slips, self.verbs, rational)
+        result = Varied(_in_floats(in_floats, nears), getattr(VALUES, verb), args, written, slips, self.verbs, rational)
         causes = list(chain.from_iterable(x.variants for x in args))
         result.variants = dict.fromkeys(causes, 0.0)
         put_together = TOGETHER.get(verb)
@@ -149,7 +169,7 @@ class Slipping(Algebra[Varied]):
                     result.variants[cause] = put_together(others, value)
         else:
             for cause in result.variants:
-                result.variants[cause] = near([x.variants.get(cause, x.near) for x in args])
+                result.variants[cause] = _in_floats(in_floats, [x.variants.get(cause, x.near) for x in args])
         return result.varied()
 
     # -- verbs
@@ -162,11 +182,9 @@ class Slipping(Algebra[Varied]):
 
     def delta(self, i: Index, j: Index) -> Varied:
         right = int(i == j)
-        other = 1 - right
 
         def slips(result: Varied) -> Iterator[Variant]:
-            says = partial(message, "{taken} stands where {right} belongs", taken=other, right=right)
-            yield result.instead("A11", other, lambda: other, says)
+            yield result.instead("{taken} stands where {right} belongs", "A11", 1 - right, taken=1 - right, right=right)
 
         self.verbs += 1
         return _itself(right, slips, self.verbs).varied()
@@ -175,69 +193,69 @@ class Slipping(Algebra[Varied]):
         def slips(result: Varied) -> Iterator[Variant]:
             for k in range(len(terms)):
                 yield from _term_slips(result, terms, k)
-            for value, says in mediant([x.exact() for x in terms]) if result.rational else ():
-                yield result.instead("A12", near(value), partial(_same, value), partial(_said_so, says))
+            for value, whole, taken in _mediant([x.exact() for x in terms]) if result.rational else ():
+                yield result.instead("{sum} was taken as {taken}", "A12", value, sum=whole, taken=taken)
 
         return self._made("sum", terms, lambda x: _short(_added([term.text() for term in terms]), x), slips, True)
 
     def negative(self, x: Varied) -> Varied:
         def slips(result: Varied) -> Iterator[Variant]:
-            yield result.instead("A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
+            yield result.instead("the sign of {term} was lost", "A1", lambda A, x: x, term=x)
 
         return self._made("negative", (x,), lambda _: f"−{_factor(x)}", slips, True)
 
     def product(self, *factors: Varied) -> Varied:
+        def written() -> str:
+            return "·".join(map(_factor, factors))
+
         def slips(result: Varied) -> Iterator[Variant]:
             for k in range(len(factors) if len(factors) > 1 else 0):
-                yield _left_out(result, factors, k)
+                without = _without(k, lambda A, *others: A.product(*others))
+                yield result.instead("the factor {factor} was left out", "A16", without, k, factor=factors[k])
             if len(factors) != 2:
                 return
-            if not result.rational:
-                added = sum(x.near for x in factors)
-                yield result.instead("A5", added, lambda: _total(factors), lambda: _added_up(factors))
-                return
-            for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
-                says = partial(_taken_as, result, id, taken)
-                yield result.instead(id, near(value), partial(_same, value), says, taken)
+            readings: Iterable[tuple[str, Value | Wrong, Hashable, Callable[[], str]]]
+            if result.rational:
+                readings = [
+                    (id, value, taken, partial(_joined, " + " if id == "A5" else "·", taken))
+                    for id, value, taken in _times(factors[0].exact(), factors[1].exact())
+                ]
+            else:
+                readings = [("A5", lambda A, *xs: A.sum(*xs), None, lambda: " + ".join(map(_factor, factors)))]
+            for id, wrong, where, taken in readings:
+                own = result if result.rational else written
+                yield result.instead("{product} was taken as {taken}", id, wrong, where, product=own, taken=taken)
 
-        return self._made("product", factors, lambda x: _short("·".join(map(_factor, factors)), x), slips, True)
+        return self._made("product", factors, lambda x: _short(written(), x), slips, True)
 
     def quotient(self, x: Varied, y: Varied) -> Varied:
         def slips(result: Varied) -> Iterator[Variant]:
+            yield result.instead("it was not divided by {divisor}", "A16", lambda A, x, y: x, divisor=y)
             yield result.instead(
-                "A16", x.near, x.exact, lambda: message("it was not divided by {divisor}", divisor=y.text())
+                "it was multiplied by {divisor} instead of divided", "A17", lambda A, x, y: A.product(x, y), divisor=y
             )
             yield result.instead(
-                "A17", x.near * y.near, lambda: x.exact() * y.exact(),
-                lambda: message("it was multiplied by {divisor} instead of divided", divisor=y.text()),
+                "{numerator} was left out of the numerator", "A16",
+                lambda A, x, y: A.quotient(A.number(1), y), "above", numerator=x,
             )  # fmt: skip
-            yield result.instead(
-                "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
-                lambda: message("{numerator} was left out of the numerator", numerator=x.text()), "above",
-            )  # fmt: skip
-            near = y.near / x.near if x.near else math.inf
-            yield result.instead(
-                "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
-                lambda: message("the fraction is upside down"), "turned",
-            )  # fmt: skip
+            yield result.instead("the fraction is upside down", "A17", lambda A, x, y: A.quotient(y, x), "turned")
 
         return self._made("quotient", (x, y), lambda q: _short(f"{_factor(x)}/{_factor(y)}", q), slips, True)
 
     def square(self, x: Varied) -> Varied:
         def slips(result: Varied) -> Iterator[Variant]:
-            yield result.instead("A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
+            yield result.instead("{term} was not squared", "A16", lambda A, x: x, term=x)
             yield result.instead(
-                "A5", 2 * x.near, lambda: 2 * x.exact(),
-                lambda: message("{term} was doubled instead of squared", term=x.text()),
-            )  # fmt: skip
+                "{term} was doubled instead of squared", "A5", lambda A, x: A.product(A.number(2), x), term=x
+            )
 
         return self._made("square", (x,), lambda _: f"{_factor(x)}²", slips, True)
 
     def exponential(self, x: Varied, base: Base = "e") -> Varied:
         def sign_lost(result: Varied) -> Iterator[Variant]:
             yield result.instead(
-                "A1", _reciprocal(result.near), lambda: VALUES.exponential(-x.exact(), base),
-                lambda: message("the sign of the exponent {term} was lost", term=x.text()),
+                "the sign of the exponent {term} was lost", "A1",
+                lambda A, x, base: A.exponential(A.negative(x), base), term=x,
             )  # fmt: skip
 
         result = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}", more_slips=sign_lost)
@@ -267,8 +285,8 @@ class Slipping(Algebra[Varied]):
 
         def slips(result: Varied) -> Iterator[Variant]:
             if x.near != -math.inf:
-                says = partial(_not_worked_out, written)
-                yield result.instead("A16", x.near, x.exact, says)
+                own = (lambda A, *args: args[-1]) if first else (lambda A, *args: args[0])
+                yield result.instead("{term} was not worked out", "A16", own, term=written)
             yield from more_slips(result)
 
         fixed = tuple(Varied(value, partial(_same, value), (), str, _no_slips) for value in more)
@@ -278,7 +296,7 @@ class Slipping(Algebra[Varied]):
         def slips(result: Varied) -> Iterator[Variant]:
             for k, x in enumerate(terms):
                 if x.near != result.near and x.near != -math.inf:
-                    yield result.instead("A6", x.near, x.exact, partial(_taken_for_largest, x), k)
+                    yield result.instead("{term} was taken to be the largest", "A6", partial(_itself_of, k), k, term=x)
 
         return self._made("maximum", terms, lambda _: f"max({', '.join(x.text() for x in terms)})", slips)
 
@@ -297,53 +315,33 @@ def _itself(value: Value, slips: Slips = _no_slips, at: int = 0) -> Varied:
 
 def _term_slips(result: Varied, terms: tuple[Varied, ...], k: int) -> Iterator[Variant]:
     """A term of a sum left out, added twice, or with the wrong sign."""
-    x, others = terms[k], terms[:k] + terms[k + 1 :]
+    x = terms[k]
     if x.near == -math.inf:
         return
-
-    def dropped() -> Message:
-        return message("the term {product} was dropped", product=x.text())
-
-    def doubled() -> Message:
-        return message("the term {product} was added twice", product=x.text())
-
-    def negated() -> Message:
-        if both_negative:
-            return message("{product} was subtracted instead of added", product=x.text())
-        return message("the term {product} has the wrong sign", product=x.text())
-
-    if x.power:
-        dropped, doubled, negated = (
-            partial(said_of, x) for said_of in (_power_missing, _power_twice, _power_subtracted)
-        )
-    both_negative = x.rational and _both_negative(x)
-    yield result.instead("A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
-    yield result.instead("A3", result.near + x.near, lambda: _total((*terms, x)), doubled, k)
-    opposite = "A13" if both_negative else "A1"
-    yield result.instead(opposite, result.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+    subtracted = x.rational and _both_negative(x)
+    yield result.instead(
+        "the power {power} is missing from the sum" if x.power else "the term {product} was dropped",
+        "A2", _without(k, lambda A, *others: A.sum(*others)), k, power=x, product=x,
+    )  # fmt: skip
+    yield result.instead(
+        "the power {power} was counted twice in the sum" if x.power else "the term {product} was added twice",
+        "A3", lambda A, *xs: A.sum(*xs, xs[k]), k, power=x, product=x,
+    )  # fmt: skip
+    yield result.instead(
+        "{product} was subtracted instead of added" if subtracted else "the power {power} was subtracted in the sum"
+        if x.power else "the term {product} has the wrong sign",
+        "A13" if subtracted else "A1",
+        lambda A, *xs: A.minus(A.sum(*xs), A.sum(xs[k], xs[k])), k, power=x, product=x,
+    )  # fmt: skip
 
 
-def _power_missing(x: Varied) -> Message:
-    return message("the power {power} is missing from the sum", power=x.text())
+def _without(k: int, together: Wrong) -> Wrong:
+    """What is put together without number k."""
+    return lambda A, *xs: together(A, *xs[:k], *xs[k + 1 :])
 
 
-def _power_twice(x: Varied) -> Message:
-    return message("the power {power} was counted twice in the sum", power=x.text())
-
-
-def _power_subtracted(x: Varied) -> Message:
-    return message("the power {power} was subtracted in the sum", power=x.text())
-
-
-def _left_out(result: Varied, factors: tuple[Varied, ...], k: int) -> Variant:
-    """A product without one of its factors."""
-    x, others = factors[k], factors[:k] + factors[k + 1 :]
-
-    def left_out() -> Message:
-        return message("the factor {factor} was left out", factor=x.text())
-
-    near = math.prod(y.near for y in others)
-    return result.instead("A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
+def _itself_of(k: int, A: Algebra[Any], *xs: Any) -> Any:
+    return xs[k]
 
 
 class Floats(Algebra[float]):
@@ -452,19 +450,6 @@ def _same(value: Value) -> Value:
     return value
 
 
-def _taken_for_largest(x: Varied) -> Message:
-    return message("{term} was taken to be the largest", term=x.text())
-
-
-def _added_up(factors: Sequence[Varied]) -> Message:
-    taken = " + ".join(map(_factor, factors))
-    return message("{product} was taken as {taken}", product="·".join(map(_factor, factors)), taken=taken)
-
-
-def _said_so(says: Message) -> Message:
-    return says
-
-
 def _copied(right: Value, copy: Value) -> Message:
     return message("{right} was copied as {copy}", right=said(right), copy=said(copy))
 
@@ -481,18 +466,6 @@ def _copies(k: int, m: Matrix, i: int, j: int, result: Varied) -> Iterator[Varia
     for how, copy in copies:
         cause = "copied", k, i, j, how
         yield Variant("A7", cause, near(copy), partial(_same, copy), partial(_copied, right, copy))
-
-
-def _not_worked_out(written: Callable[[], str]) -> Message:
-    return message("{term} was not worked out", term=written())
-
-
-def _reciprocal(x: float) -> float:
-    return 1 / x if x else math.inf
-
-
-def _total(terms: Sequence[Varied]) -> Value:
-    return VALUES.sum(*(x.exact() for x in terms))
 
 
 def _both_negative(term: Varied) -> bool:
@@ -512,22 +485,16 @@ def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, tuple[Value, ...]]]
         yield "A11", 1, (1,)
 
 
-def _taken_as(result: Varied, id: str, taken: Sequence[Value]) -> Message:
-    read = (" + " if id == "A5" else "·").join(map(bracketed, taken))
-    return message("{product} was taken as {taken}", product=result.text(), taken=read)
+def _joined(sign: str, numbers: Sequence[Value]) -> str:
+    return sign.join(map(bracketed, numbers))
 
 
-def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:
-    """Numerators and denominators added up, for a sum with a fraction in it."""
+def _mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, str, str]]:
+    """Numerators and denominators added up, for a sum with a fraction in it: what comes, the sum, and the quotient."""
     added = [x for x in terms if isinstance(x, RATIONAL) and x]
     if len(added) > 1 and any(x.denominator != 1 for x in added):
         above, below = sum(x.numerator for x in added), sum(x.denominator for x in added)
-        yield (
-            VALUES.quotient(above, below),
-            message(
-                "{sum} was taken as {taken}", sum=" + ".join(map(bracketed, added)), taken=f"{said(above)}/{below}"
-            ),
-        )
+        yield VALUES.quotient(above, below), _joined(" + ", added), f"{said(above)}/{below}"
 
 
 # ------------------------------------------------------------------------------------------------ as it is written
@@ -571,9 +538,6 @@ FINEST = 20
 Rule = Callable[[int, int], Value]
 """What stands at (i, j)."""
 
-Line = Callable[[int], int]
-"""The row, or the column, that stands in place of one."""
-
 
 def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
     """The rules for a whole matrix that its wrong entries suggest, each with its clause."""
@@ -589,29 +553,15 @@ def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[t
         yield lambda i, j: right[i, j] * factor, message("every entry is off by the same factor")
     yield lambda i, j: right[i, j] + amount, message("every entry is off by the same amount")
     yield lambda i, j: right[i, j] * right[i, j], message("every entry is squared")
-    rows, columns = right.shape
-    for k in range(1, rows):
-        yield _moved(right, partial(_shifted, rows, k), _unmoved), message("whole rows or columns are shifted")
-    for k in range(1, columns):
-        yield _moved(right, _unmoved, partial(_shifted, columns, k)), message("whole rows or columns are shifted")
-    upside: tuple[Line, ...] = (_unmoved, partial(_from_the_end, rows))
-    sides: tuple[Line, ...] = (_unmoved, partial(_from_the_end, columns))
-    for row, column in product(upside, sides):
-        yield _moved(right, row, column), message("whole rows or columns are in reverse order")
+    down, across = map(list, map(range, right.shape))
+    shifted = [(down[k:] + down[:k], across) for k in range(1, len(down))]
+    shifted += [(down, across[k:] + across[:k]) for k in range(1, len(across))]
+    for order in shifted:
+        yield _moved(right, *order), message("whole rows or columns are shifted")
+    for order in product((down, down[::-1]), (across, across[::-1])):
+        yield _moved(right, *order), message("whole rows or columns are in reverse order")
 
 
-def _moved(right: Matrix, row: Line, column: Line) -> Rule:
-    """What belongs to another row and column."""
-    return lambda i, j: right[row(i), column(j)]
-
-
-def _unmoved(i: int) -> int:
-    return i
-
-
-def _shifted(count: int, by: int, i: int) -> int:
-    return (i + by) % count
-
-
-def _from_the_end(count: int, i: int) -> int:
-    return count - 1 - i
+def _moved(right: Matrix, rows: list[int], columns: list[int]) -> Rule:
+    """What belongs to the rows and columns in this order."""
+    return lambda i, j: right[rows[i], columns[j]]
