@@ -57,7 +57,8 @@ def test_what_comes_after_the_last_step_is_not_worked_out(name, monkeypatch):
             with monkeypatch.context() as patched:
                 patched.setattr(derivation, "carried", noted)
                 d = chosen.run(givens, Settings.read({**chosen.defaults, **chosen.drawn, **way, "stop_at": role}))
-            assert len(worked_out) == sum(isinstance(step.result, Matrix) for step in d)
+            if not d.taken:  # else given weights are compared with those of a forward pass
+                assert len(worked_out) == sum(isinstance(step.result, Matrix) for step in d)
             assert d.last.role == role
             assert all(step == whole[step.name] for step in d)
 

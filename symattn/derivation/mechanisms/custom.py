@@ -7,12 +7,13 @@ Steps with shapes of what they start from are a mechanism of one's own, drawn an
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from symattn.derivation.derivation import Arithmetic, Derivation, Op, Operand, StepName
@@ -407,13 +408,15 @@ def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
     """An operation from its fields, each read as what it is: a word, a text, a whole number, or any number."""
     kind = OPS[op]
     arguments: dict[str, Any] = {}
+    others = SimpleNamespace(__annotations__={f.name: f.type for f in fields(kind) if f.type not in NUMBERS})  # type: ignore[arg-type]
     try:
-        hints = get_type_hints(kind, localns=NUMBERS, include_extras=True)
+        hints = get_type_hints(others, vars(sys.modules[kind.__module__]))
     except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
         hints = {}
     for parameter in fields(kind):  # type: ignore[arg-type]
         hint = hints.get(parameter.name, str if isinstance(parameter.default, str) else Number)
-        known = Count if hint is int else hint if hint is str or get_origin(hint) in (Literal, Annotated) else Number
+        known = Count if hint is int else hint if hint is str or get_origin(hint) is Literal else Number
+        known = NUMBERS.get(str(parameter.type), known)
         if parameter.name in stated:
             arguments[parameter.name] = read_data(known, stated[parameter.name], place.at(parameter.name))
         elif parameter.default is MISSING and parameter.default_factory is MISSING:
