@@ -13,9 +13,10 @@ from random import Random
 
 import pytest
 from catalogue_sheets import BY_NAME, sheet_of
+from duals import DUALS, Dual
 from test_self_check import STEPS, every_op, with_entry
 
-from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals
+from symattn.derivation.algebra import VALUES, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded

@@ -18,7 +18,7 @@ from symattn.derivation.mechanisms.drawing import (
     Rows,
     dull,
     first_success,
-    number,
+    numbers,
     product,
     projection,
     queries,
@@ -60,7 +60,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     """Queries each of which has scores that differ; with d_k = 4 they are even, so that powers of e are whole."""
     if settings.heads > 1:
         raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")
-    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
 
     def large(rows: int) -> Matrix:
         return Matrix([[pick(rng, LARGE if d_v <= FEW else LESS_LARGE) for _ in range(d_v)] for _ in range(rows)])

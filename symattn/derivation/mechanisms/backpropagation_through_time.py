@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms.drawing import (
     Rows,
     entries,
     first_success,
-    number,
+    numbers,
     product,
 )
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
@@ -40,7 +40,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Small whole numbers; no bias, and the first state is that of the first input alone.  With ReLU no state is 0."""
-    n, d_model, d_h = (number(sizes, letter) for letter in ("n", "d_model", "d_h"))
+    n, d_model, d_h = numbers(sizes, "n", "d_model", "d_h")
     shapes = {"X": (n, d_model), "W_x": (d_model, d_h), "W_h": (d_h, d_h), "dH": (n, d_h)}
 
     def drawn() -> dict[str, Matrix] | None:

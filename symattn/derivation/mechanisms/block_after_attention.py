@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NORM, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import first_success, number
+from symattn.derivation.mechanisms.drawing import first_success, number, numbers
 from symattn.derivation.mechanisms.encoder_block import after_attention, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
 from symattn.errors import InputError
@@ -36,7 +36,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     The rows of X are independent where there are no more of them than features: then some attention gives Z.
     """
-    n, width = number(sizes, "n"), number(sizes, "d_model")
+    n, width = numbers(sizes, "n", "d_model")
 
     def drawn() -> dict[str, Matrix] | None:
         sums: Grid = [list(row) for row in whole_rows_to_norm(n, width, settings, rng)]

@@ -16,7 +16,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
 from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, number, transposed, tried
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, transposed, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
 from symattn.derivation.ops import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
@@ -53,7 +53,7 @@ ROWS = 100
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Probabilities in tenths: with the n of the mean, the denominators stay small."""
-    n, d_model, vocabulary = (number(sizes, letter) for letter in ("n", "d_model", "d_vocab"))
+    n, d_model, vocabulary = numbers(sizes, "n", "d_model", "d_vocab")
 
     def row(weights: Rows) -> list[int] | None:
         (drawn,) = entries(1, d_model, rng)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, numbers
 from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, started
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.derivation.mechanisms.encoder_block import residual, second_half
@@ -63,7 +63,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     """Weights for one sublayer after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
     if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
-    n, m, width, source = (number(sizes, letter) for letter in ("n", "m", "d_model", "d_source"))
+    n, m, width, source = numbers(sizes, "n", "m", "d_model", "d_source")
     normable(width, settings)
     effort = Effort()
 
@@ -90,7 +90,7 @@ AGAIN = 20
 
 def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Where what a sublayer starts from is no matrix of whole numbers, the inputs stand in for it."""
-    n, m, width, source = (number(sizes, letter) for letter in ("n", "m", "d_model", "d_source"))
+    n, m, width, source = numbers(sizes, "n", "m", "d_model", "d_source")
 
     def drawn() -> dict[str, Matrix] | None:
         x, e = entries(n, width, rng), entries(m, source, rng)

@@ -96,6 +96,11 @@ def number(sizes: Mapping[str, Size], letter: str) -> int:
     return size
 
 
+def numbers(sizes: Mapping[str, Size], *letters: str) -> list[int]:
+    """Sizes that all have to be numbers."""
+    return [number(sizes, letter) for letter in letters]
+
+
 def entries(rows: int, columns: int, rng: random.Random) -> Rows:
     """A matrix of −1, 0 and 1 that is not `dull`."""
     while True:

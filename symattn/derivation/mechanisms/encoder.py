@@ -11,7 +11,14 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, first, first_success, number
+from symattn.derivation.mechanisms.drawing import (
+    Rows,
+    attention_weights,
+    entries,
+    first,
+    first_success,
+    number,
+)
 from symattn.derivation.mechanisms.drawing_blocks import (
     Effort,
     Given,

@@ -17,6 +17,7 @@ from symattn.derivation.mechanisms.drawing import (
     first,
     first_success,
     number,
+    numbers,
     plus,
     product,
     tried,
@@ -121,7 +122,7 @@ def _first_half(
 
     In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
     """
-    n, width = number(sizes, "n"), number(sizes, "d_model")
+    n, width = numbers(sizes, "n", "d_model")
     pre = settings.norm_place == "pre" and settings.norm != "none"
     x = whole_rows_to_norm(n, width, settings, rng) if pre else entries(n, width, rng)
     weights = attention_weights(x, x, settings, {**sizes, "d_out": width}, rng)

@@ -8,7 +8,7 @@ from operator import mul
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
-from symattn.derivation.mechanisms.drawing import first, number, plus, product
+from symattn.derivation.mechanisms.drawing import first, numbers, plus, product
 from symattn.derivation.mechanisms.layer_norm import Grid, differ
 from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole
@@ -75,7 +75,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 def drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random, kinks: bool = True) -> dict[str, Matrix]:
     """Inputs and both layers; of many features the inputs are smaller, for their sums grow."""
-    n, d, d_ff, d_out = (number(sizes, letter) for letter in ("n", "d_model", "d_ff", "d_out"))
+    n, d, d_ff, d_out = numbers(sizes, "n", "d_model", "d_ff", "d_out")
     least, most = (-2, 3) if d <= FEW else (-1, 2)
     while True:
         x: Grid = [[whole(rng, least, most) for _ in range(d)] for _ in range(n)]

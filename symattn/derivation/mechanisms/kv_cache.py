@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, affine, scale_op
-from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Append, Mask, MatMul, Softmax, causal
 from symattn.errors import InputError, LetterError
@@ -66,7 +66,7 @@ def _whole(operand: Operand) -> Operand:
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Inputs and weights as for a causal pass."""
-    n, width = number(sizes, "n"), number(sizes, "d_model")
+    n, width = numbers(sizes, "n", "d_model")
     own, wide = replace(settings, mask="causal"), {**sizes, "d_out": sizes["d_v"]}
 
     def givens() -> dict[str, Matrix] | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, affine, positive
-from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, number, product
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, numbers, product
 from symattn.derivation.ops import ArgMax, CrossEntropy, LookUp, Mean, Softmax, TopK
 from symattn.derivation.ops.scores import LogitTemperature
 from symattn.errors import InputError, LetterError, offered
@@ -101,7 +101,7 @@ RANKED = 20_000
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Logits that differ by 1 to 3 within a row; every token is to have another one, not always the likeliest."""
-    n, d_model, vocabulary = number(sizes, "n"), number(sizes, "d_model"), number(sizes, "d_vocab")
+    n, d_model, vocabulary = numbers(sizes, "n", "d_model", "d_vocab")
     rows = [_row(word, settings, vocabulary) for word in settings.prompt.split()]
     ranked = bool(settings.top_k or settings.words)
     if rows and len(rows) != n:

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import first, is_small, number, plus, product
+from symattn.derivation.mechanisms.drawing import first, is_small, numbers, plus, product
 from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
 from symattn.exact import Matrix, Rational, Size
@@ -317,7 +317,7 @@ def scale_and_shift(d: int, rng: random.Random) -> dict[str, Matrix]:
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, d = number(sizes, "n"), number(sizes, "d_model")
+    n, d = numbers(sizes, "n", "d_model")
     return {"X": telling_rows(n, d, settings, rng), **scale_and_shift(d, rng)}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
-from symattn.derivation.mechanisms.drawing import dull, first_success, number
+from symattn.derivation.mechanisms.drawing import dull, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Slice, Stack, SumOver
 from symattn.errors import InputError
@@ -65,7 +65,7 @@ def _token_by_token(d: Derivation, n: int) -> Derivation:
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Small whole numbers; with elu + 1 a single negative one, in Q, so that one token's output has powers of e."""
-    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
     positive, many = settings.feature == "elu+1", m > FEW  # whose sums grow
     most = (0, 1) if many else (0, 1, 2)
     q, k = (_drawn(size, d_k, most if positive else (-1, *most), rng) for size in (n, m))

@@ -13,7 +13,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, first_success, number, product, tried
+from symattn.derivation.mechanisms.drawing import entries, first_success, numbers, product, tried
 from symattn.derivation.mechanisms.drawing_gradients import (
     Weights,
     can_be_rounded,
@@ -40,7 +40,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, d_model, d_k, d_v, d_out = (number(sizes, letter) for letter in ("n", "d_model", "d_k", "d_v", "d_out"))
+    n, d_model, d_k, d_v, d_out = numbers(sizes, "n", "d_model", "d_k", "d_v", "d_out")
     h, g = settings.heads, settings.groups
     keep = mask_keep(settings.mask, n, n) or full(n, n)
     if h == 1:

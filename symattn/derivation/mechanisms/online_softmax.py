@@ -22,7 +22,7 @@ from symattn.derivation.mechanisms.drawing import (
     dull,
     first_success,
     neither_flat_nor_steep,
-    number,
+    numbers,
     projection,
     small,
 )
@@ -109,7 +109,7 @@ def plain(d: Derivation) -> Derivation:
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Queries that are looked up by their scores: the maximum of the first one grows on the way, that of the last one
     does not, so that sums are rescaled, and are not."""
-    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
     scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, m)
     divisor = float(approximate(scale.divisor)) if scale else 1.0
     twins = divisor == 2 and d_k % 2 == 0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import POSITIONS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import number, small
+from symattn.derivation.mechanisms.drawing import numbers, small
 from symattn.derivation.ops import Add, Multiple, Sinusoids
 from symattn.derivation.ops.position import (
     Angle,
@@ -157,7 +157,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 def embeddings(settings: Settings, sizes: Mapping[str, Size], largest: int, rng: random.Random) -> dict[str, Matrix]:
     """E in whole numbers up to a size, and a P of −1, 0 and 1 where positions are learned."""
-    n, width = number(sizes, "n"), number(sizes, "d_model")
+    n, width = numbers(sizes, "n", "d_model")
     drawn = {"E": Matrix(small(n, width, largest, rng))}
     return {**drawn, "P": Matrix(small(n, width, 1, rng))} if settings.position == "learned" else drawn
 

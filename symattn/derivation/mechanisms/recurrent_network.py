@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from symattn.derivation.derivation import Derivation, Operand, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
-from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.drawing import numbers
 from symattn.derivation.ops import Activation, Add, Append, MatMul
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
@@ -62,7 +62,7 @@ FUNCTION = "relu"
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Mapping[str, Matrix]:
     """Small whole numbers, the inputs a little larger than the weights, which every position multiplies by again."""
-    n, d, width = (number(sizes, letter) for letter in ("n", "d_model", "d_h"))
+    n, d, width = numbers(sizes, "n", "d_model", "d_h")
     shapes = {"X": (n, d, INPUTS), "W_x": (d, width, WEIGHTS), "W_h": (width, width, WEIGHTS)}
     return {
         name: Matrix.of([pick(rng, entries) for _ in range(columns)] for _ in range(rows))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.drawing import numbers
 from symattn.derivation.mechanisms.layer_norm import normalise, scale_and_shift, telling_rows
 from symattn.exact import Matrix, Size
 
@@ -18,7 +18,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, d = number(sizes, "n"), number(sizes, "d_model")
+    n, d = numbers(sizes, "n", "d_model")
     x = telling_rows(n, d, replace(settings, norm="rms"), rng)
     return {"X": x, "gamma": scale_and_shift(d, rng)["gamma"]}
 

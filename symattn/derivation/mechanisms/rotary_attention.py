@@ -17,7 +17,7 @@ from symattn.derivation.mechanisms.drawing import (
     first_success,
     most_ties,
     neither_flat_nor_steep,
-    number,
+    numbers,
     queries,
     small,
 )
@@ -58,7 +58,7 @@ LOOKING_UP = 10
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Keys, values, and queries that are looked up by the scores that they give after both are turned."""
-    n, d_k, d_v = (number(sizes, letter) for letter in ("n", "d_k", "d_v"))
+    n, d_k, d_v = numbers(sizes, "n", "d_k", "d_v")
     scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, n)
     divisor = float(approximate(scale.divisor)) if scale else 1.0
     turn = Rotate(angles(settings, d_k), positions(settings, n), layout(settings))

@@ -13,7 +13,7 @@ from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import MOST_TRIES, entries, first_success, number, product, tried
+from symattn.derivation.mechanisms.drawing import MOST_TRIES, entries, first_success, numbers, product, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
@@ -24,7 +24,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, d_model, d_k, d_v = (number(sizes, letter) for letter in ("n", "d_model", "d_k", "d_v"))
+    n, d_model, d_k, d_v = numbers(sizes, "n", "d_model", "d_k", "d_v")
     keep = mask_keep(settings.mask, n, n) or full(n, n)
 
     def drawn() -> dict[str, Matrix] | None:

@@ -9,7 +9,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings, attend
-from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, number, tried
+from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.exact import Matrix, Size
@@ -24,7 +24,7 @@ QUERIES = 100
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
     keep = mask_keep(settings.mask, n, m) or full(n, m)
 
     def query(i: int, keys: Rows) -> list[int] | None:
