@@ -16,11 +16,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
-from symattn.derivation.algebra import MINUS_INFINITY, Entries, Index
+from symattn.derivation.algebra import MINUS_INFINITY, Entries, Index, size_in_sympy
 from symattn.derivation.derivation import Derivation, Operand, Step, View
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError, offered
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Size
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.formula import Formula, Name
 
 Count = Any
@@ -63,9 +63,14 @@ class Attention:
         return self.n if self.memory is None else self.memory
 
     @property
+    def groups(self) -> Count:
+        """How many heads keys and values have."""
+        return self.h if self.shared is None else self.shared
+
+    @property
     def key_width(self) -> Count:
         """All keys of one token next to one another."""
-        return (self.h if self.shared is None else self.shared) * self.width
+        return self.groups * self.width
 
     @property
     def own_value_width(self) -> Count:
@@ -77,8 +82,8 @@ class Attention:
         """The shapes of W_Q, W_K, W_V and, if there is one, W_O."""
         source = self.d if self.memory_width is None else self.memory_width
         value_source = source if self.value_memory_width is None else self.value_memory_width
-        values = (self.h if self.shared is None else self.shared) * self.own_value_width
-        inward = ((self.d, self.h * self.width), (source, self.key_width), (value_source, values))
+        values = value_source, self.groups * self.own_value_width
+        inward = (self.d, self.h * self.width), (source, self.key_width), values
         outward = (self.h * self.own_value_width, self.d if self.out is None else self.out)
         return (*inward, outward) if self.output else inward
 
@@ -114,8 +119,7 @@ class Attention:
 
     def cache(self, layers: Count) -> Count:
         """Numbers kept for the keys and values of n tokens in all layers."""
-        groups = self.h if self.shared is None else self.shared
-        return layers * self.keys * groups * (self.width + self.own_value_width)
+        return layers * self.keys * self.groups * (self.width + self.own_value_width)
 
 
 @dataclass(frozen=True)
@@ -415,15 +419,8 @@ def multiply_adds(d: Derivation) -> Count:
     for step in d:
         if isinstance(step.op, MatMul):
             (a, b), (_, c) = (matrix.shape for matrix in d.operands(step))
-            total += product(*map(_counted, (a, b, c)))
+            total += product(*(size if isinstance(size, int) else size_in_sympy(size) for size in (a, b, c)))
     return formula(total)
-
-
-def _counted(size: Size) -> Count:
-    """A size as a number or a polynomial: m_past+m is a sum of two letters."""
-    if isinstance(size, int):
-        return size
-    return sum(int(part) if part.isdecimal() else sizes(part)[0] for part in size.split("+"))
 
 
 def works(step: Step) -> bool:
@@ -451,11 +448,7 @@ def depth(d: Derivation) -> int:
 
 def independent(d: Derivation, names: Collection[str]) -> bool:
     """Whether all these steps can be done at the same time: none of them needs what another one gives."""
-    needed: dict[str, frozenset[str]] = {}
-    for step in d:
-        used = [operand.name for operand in step.operands]
-        needed[step.name] = frozenset(used).union(*(needed.get(name, frozenset()) for name in used))
-    return not any(needed[d[name].name] & frozenset(names) for name in names)
+    return not any(d.before(d[name].name) & frozenset(names) for name in names)
 
 
 UNREACHED = 10**9

@@ -6,14 +6,14 @@ With the weights A_1, A_2, … of the forward pass given, it is gone back from t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
 from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
-from symattn.derivation.mechanisms.drawing import entries, first_success, numbers, product, tried
+from symattn.derivation.mechanisms.drawing import Rows, entries, first_success, numbers, product, side_by_side, tried
 from symattn.derivation.mechanisms.drawing_gradients import (
     Weights,
     can_be_rounded,
@@ -40,50 +40,47 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    if settings.heads == 1:
+        raise InputError("Numbers are drawn for two heads or more; for one there is self_attention_gradient.")
+    return first_success(lambda: _drawn(settings, sizes, rng), "weights and gradients that come out", SHEETS)
+
+
+def _drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix] | None:
     n, d_model, d_k, d_v, d_out = numbers(sizes, "n", "d_model", "d_k", "d_v", "d_out")
     h, g = settings.heads, settings.groups
     keep = mask_keep(settings.mask, n, n) or full(n, n)
-    if h == 1:
-        raise InputError("Numbers are drawn for two heads or more; for one there is self_attention_gradient.")
+    group = [head * g // h for head in range(h)]
+    x, w_v, w_o = entries(n, d_model, rng), entries(d_model, g * d_v, rng), entries(h * d_v, d_out, rng)
+    w_k, w_q = entries(d_model, g * d_k, rng), entries(d_model, h * d_k, rng)
+    keys, queries = _parts(product(x, w_k), g, settings), _parts(w_q, h, settings)
+    alone = replace(settings, heads=1)
+    for _ in range(QUERIES):
+        pairs = zip(queries, group, strict=True)
+        fit = [can_be_rounded(product(x, own), keys[k], keep, alone, sizes, rng) for own, k in pairs]
+        if all(fit):
+            break
+        fresh = _parts(entries(d_model, h * d_k, rng), h, settings)
+        queries = [own if fits else other for own, other, fits in zip(queries, fresh, fit, strict=True)]
+    else:
+        return None
+    weights_of = {"W_V": w_v, "W_O": w_o, "W_K": w_k, "W_Q": side_by_side(queries, settings)}
+    given = {"X": Matrix(x), **{name: Matrix(rows) for name, rows in weights_of.items()}}
+    forward = tried(heads(Derivation(given), settings, sizes), rng)
+    found = [rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)]
+    weights: list[list[Weights]] = [rows for rows in found if rows]
+    if len(weights) < h:
+        return None
+    values = _parts(product(x, w_v), g, settings)
+    gradient = upstream_of_heads(weights, [values[k] for k in group], w_o, d_out, rng)
+    of_heads = {f"A_{head}": Matrix(rows) for head, rows in enumerate(weights, 1)}
+    return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
 
-    def columns(head: int) -> Sequence[int]:
-        return Slice.of_head(head, h, d_k, settings.split).indices
 
-    def drawn() -> dict[str, Matrix] | None:
-        x, w_v, w_o = entries(n, d_model, rng), entries(d_model, g * d_v, rng), entries(h * d_v, d_out, rng)
-        v = product(x, w_v)
-        shares = [Slice.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
-        values = [[[row[j] for j in shares[head * g // h]] for row in v] for head in range(h)]
-        given = {"X": Matrix(x), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
-        w_k, w_q = entries(d_model, g * d_k, rng), entries(d_model, h * d_k, rng)
-        keys = product(x, w_k)
-
-        def may_be_rounded(head: int) -> bool:
-            of_keys = Slice.of_head((head - 1) * g // h + 1, g, d_k, settings.split).indices
-            own = product(x, [[row[j] for j in columns(head)] for row in w_q])
-            theirs = [[row[j] for j in of_keys] for row in keys]
-            return can_be_rounded(own, theirs, keep, replace(settings, heads=1), sizes, rng)
-
-        for _ in range(QUERIES):
-            kept = {j for head in range(1, h + 1) if may_be_rounded(head) for j in columns(head)}
-            if len(kept) == h * d_k:
-                break
-            fresh = entries(d_model, h * d_k, rng)
-            w_q = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
-                   for p in zip(w_q, fresh, strict=True)]  # fmt: skip
-        else:
-            return None
-        given |= {"W_K": Matrix(w_k), "W_Q": Matrix(w_q)}
-        forward = tried(heads(Derivation(given), settings, sizes), rng)
-        found = [rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)]
-        weights: list[list[Weights]] = [rows for rows in found if rows]
-        if len(weights) < h:
-            return None
-        gradient = upstream_of_heads(weights, values, w_o, d_out, rng)
-        of_heads = {f"A_{head}": Matrix(rows) for head, rows in enumerate(weights, 1)}
-        return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
-
-    return first_success(drawn, "weights and gradients that come out", SHEETS)
+def _parts(rows: Rows, count: int, settings: Settings) -> list[Rows]:
+    """The columns of each of several heads, which `side_by_side` puts together again."""
+    width = len(rows[0]) // count
+    columns = [Slice.of_head(head, count, width, settings.split).indices for head in range(1, count + 1)]
+    return [[[row[j] for j in own] for row in rows] for own in columns]
 
 
 SHEETS, QUERIES = 1000, 100
