@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, reduce
 from itertools import permutations
@@ -599,22 +599,41 @@ def project(d: Derivation, role: str, settings: Settings, source: str = "X", pla
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an attention stands: which of how many heads, in which layer.  It puts that into names: S_1^self."""
+    """Where steps stand: in which of how many heads, in which layer, for which token.  Names end in it: S_1^self.2."""
 
     head: int | None = None
     place: str = ""
     of: int = 1
+    token: int | None = None
 
     def __call__(self, stem: str) -> str:
-        return stem + (f"_{self.head}" if self.head else "") + (f"^{self.place}" if self.place else "")
+        head, place = f"_{self.head}" if self.head else "", f"^{self.place}" if self.place else ""
+        return stem + head + place + (f".{self.token}" if self.token else "")
 
     @property
     def section(self) -> str:
+        if self.token:
+            return message("token {token}", token=self.token)
         if not self.head:
             return self.place
         if not self.place:
             return message("head {head}", head=self.head)
         return message("head {head}, {place}", head=self.head, place=message(self.place))
+
+
+@dataclass
+class Section:
+    """A part of a derivation that is being written: steps under one heading, in the names of their scope."""
+
+    d: Derivation
+    scope: Scope
+    heading: str | None = None
+
+    def add(self, stem: str, op: Op, *operands: str | Operand) -> str:
+        """One more step; what it is called."""
+        name, heading = self.scope(stem), self.scope.section if self.heading is None else self.heading
+        self.d = self.d.then(name, op, *operands, section=heading)
+        return name
 
 
 def attend(
@@ -632,7 +651,6 @@ def attend(
     """
     n, m = sizes["n"], sizes.get("m", sizes["n"])
     q, k, v = operands or (scope("Q"), scope("K"), scope("V"))
-    at = scope.section
     scale = scale_op(settings.scale, sizes)
     mask = mask_op(settings, n, m)
     if settings.by == "token":
@@ -646,17 +664,21 @@ def attend(
                 "to scores goes matrix by matrix (by = 'matrix')."
             )
         return _attend_by_token(d, settings, n, scale, mask)
-    d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
+    lines = Section(d, scope)
+    last = lines.add("S", MatMul(), q, transposed(k))  # n × m, row i: query i against every key
     if scale:
-        d = d.then(scope("S'"), scale, scope("S"), section=at)
-    d = change_scores(d, settings, scope)
+        last = lines.add("S'", scale, last)
+    for stem, op, *others in _changes(d, settings, scope, (n, m)):
+        last = lines.add(stem, op, last, *others)
     if mask:
-        d = d.then(scope("M"), mask, d.last.name, section=at)
-    d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
-    return mix(d, settings, scope, v)
+        last = lines.add("M", mask, last)
+    lines.add("A", weights_op(settings), last)
+    return mix(lines.d, settings, scope, v)
 
 
-def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
+def _changes(
+    d: Derivation, settings: Settings, scope: Scope, shape: tuple[Size, Size]
+) -> Iterator[tuple[str, Op, *tuple[str, ...]]]:
     """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
     own = f"B_{scope.head or 1}"
     biases = [name for name in dict.fromkeys(("B", own)) if name in d.givens]
@@ -666,19 +688,15 @@ def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation
         raise InputError(f"A bias is given as B for all heads and as {own}; only one can be added.")
     if scope.head and not biases and any(re.fullmatch(r"B_\d+", name) for name in d.givens):
         raise InputError(f"A bias is given for some heads, and {own} is missing; all heads have one, or none.")
-    steps: list[tuple[str, Op, tuple[str, ...]]] = []
     if settings.temperature is not None:
         temperature = Temperature(positive("temperature", settings.temperature))
-        steps.append(("S_T", replace(temperature, of="") if has_symbols(settings.temperature) else temperature, ()))
+        yield "S_T", replace(temperature, of="") if has_symbols(settings.temperature) else temperature
     if settings.cap is not None:
-        steps.append(("S_cap", SoftCap(positive("cap", settings.cap)), ()))
+        yield "S_cap", SoftCap(positive("cap", settings.cap))
     if settings.bias:
-        steps.append(("S_B", _alibi(settings.bias, scope, d.last.result.shape), ()))
+        yield "S_B", _alibi(settings.bias, scope, shape)
     if biases:
-        steps.append(("S_B", Add(), (biases[0],)))
-    for stem, op, others in steps:
-        d = d.then(scope(stem), op, d.last.name, *others, section=scope.section)
-    return d
+        yield "S_B", Add(), biases[0]
 
 
 def positive(setting: str, number: Value) -> Value:
@@ -716,11 +734,11 @@ def weights_op(settings: Settings) -> Op:
 
 def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str = "V") -> Derivation:
     """From the weights A to the output Z: the values weighted and summed, with the weights rounded first if asked."""
-    weights = scope("A")
+    lines, weights = Section(d, scope), scope("A")
     if settings.rounding:
-        rounded = scope("A_rounded")
-        d, weights = d.then(rounded, settings.rounding.op(), weights, section=scope.section), rounded
-    return d.then(scope("Z"), MatMul(), weights, values, section=scope.section)  # n × d_v
+        weights = lines.add("A_rounded", settings.rounding.op(), weights)
+    lines.add("Z", MatMul(), weights, values)  # n × d_v
+    return lines.d
 
 
 def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, mask: Mask | None) -> Derivation:
@@ -728,28 +746,27 @@ def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | N
     upright = settings.scores == "column"
     along: Axis = "columns" if upright else "rows"
     for t in range(n):
-        section = message("token {token}", token=t + 1)
-        factors = ("K", transposed("Q", t)) if upright else (row_of("Q", t), transposed("K"))
-        d = d.then(f"S.{t + 1}", MatMul(), *factors, section=section)
+        lines = Section(d, Scope(token=t + 1))
+        last = lines.add("S", MatMul(), *(("K", transposed("Q", t)) if upright else (row_of("Q", t), transposed("K"))))
         if scale:
-            d = d.then(f"S'.{t + 1}", scale, d.last.name, section=section)
+            last = lines.add("S'", scale, last)
         if mask:
             own = replace(mask, keep=mask.keep[t : t + 1])
-            d = d.then(f"M.{t + 1}", own.turn() if upright else own, d.last.name, section=section)
-        d = d.then(f"A.{t + 1}", Softmax(along, settings.base, settings.empty), d.last.name, section=section)
-        d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), along)
+            last = lines.add("M", own.turn() if upright else own, last)
+        weights = lines.add("A", Softmax(along, settings.base, settings.empty), last)
+        d = mix_token(lines.d, settings, t, Operand(weights), along)
     return gather(d, n)
 
 
 def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, along: Axis = "rows") -> Derivation:
     """One token's output: every value times its weight, then the sum; weights stand `along` a row or a column."""
-    section = message("token {token}", token=t + 1)
+    lines = Section(d, Scope(token=t + 1))
     if settings.rounding:
-        d = d.then(f"A_rounded.{t + 1}", settings.rounding.op(along), weights, section=section)
-        weights = Operand(d.last.name)
+        weights = Operand(lines.add("A_rounded", settings.rounding.op(along), weights))
     below = weights.flipped if along == "rows" else weights
-    d = d.then(f"weighted.{t + 1}", Hadamard(), below, "V", section=section)  # n × d_v
-    return d.then(f"Z.{t + 1}", SumOver("rows"), d.last.name, section=section)  # 1 × d_v
+    weighted = lines.add("weighted", Hadamard(), below, "V")  # n × d_v
+    lines.add("Z", SumOver("rows"), weighted)  # 1 × d_v
+    return lines.d
 
 
 def gather(d: Derivation, n: int) -> Derivation:

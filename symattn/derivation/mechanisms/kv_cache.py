@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Settings, affine, scale_op
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, affine, scale_op
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Append, Mask, MatMul, Softmax, causal
@@ -30,19 +30,22 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         )
     scale = scale_op(settings.scale, sizes)
     for t in range(1, n + 1):
-        section = message("token {token}", token=t)
+        lines, before = Section(d, Scope(token=t)), Scope(token=t - 1)
+        now = lines.scope
         for role in settings.order:
-            d = affine(d, f"{role}.{t}", row_of("X", t - 1), f"W_{role}", f"b_{role}", settings.activation, section)
+            row, weights = row_of("X", t - 1), f"W_{role}"
+            lines.d = affine(lines.d, now(role), row, weights, f"b_{role}", settings.activation, now.section)
         for role in "KV":
-            kept = (f"{role}_cache.{t - 1}",) if t > 1 else ()
-            d = d.then(f"{role}_cache.{t}", Append(), *kept, f"{role}.{t}", section=section)  # t × d
-        d = d.then(f"S.{t}", MatMul(), f"Q.{t}", transposed(f"K_cache.{t}"), section=section)  # 1 × t
+            kept = (before(f"{role}_cache"),) if t > 1 else ()
+            lines.add(f"{role}_cache", Append(), *kept, now(role))  # t × d
+        last = lines.add("S", MatMul(), now("Q"), transposed(now("K_cache")))  # 1 × t
         if scale:
-            d = d.then(f"S'.{t}", scale, f"S.{t}", section=section)
-        d = d.then(f"A.{t}", Softmax("rows", settings.base), d.last.name, section=section)
+            last = lines.add("S'", scale, last)
+        last = lines.add("A", Softmax("rows", settings.base), last)
         if settings.rounding:
-            d = d.then(f"A_rounded.{t}", settings.rounding.op(), f"A.{t}", section=section)
-        d = d.then(f"Z.{t}", MatMul(), d.last.name, f"V_cache.{t}", section=section)  # 1 × d_v
+            last = lines.add("A_rounded", settings.rounding.op(), last)
+        lines.add("Z", MatMul(), last, now("V_cache"))  # 1 × d_v
+        d = lines.d
     return d.then("Z", Append(), *(f"Z.{t}" for t in range(1, n + 1)), section=message("all tokens"))
 
 

@@ -10,14 +10,13 @@ import random
 from collections.abc import Mapping, Sequence
 
 from symattn.derivation.derivation import Derivation, row_of, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import dull, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Slice, Stack, SumOver
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import picks, whole
-from symattn.foundation.languages import message
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -48,18 +47,18 @@ def _all_at_once(d: Derivation) -> Derivation:
 def _token_by_token(d: Derivation, n: int) -> Derivation:
     """Causal: what keys and values have added up to is the state of a recurrent network (their section 3.3)."""
     for t in range(n):
-        now, section = t + 1, message("token {token}", token=t + 1)
+        lines, before = Section(d, Scope(token=t + 1)), Scope(token=t)
         key, value, query = transposed("phi_K", t), row_of("V", t), row_of("phi_Q", t)
         if t == 0:
-            d = d.then("state.1", MatMul(), key, value, section=section)  # d_k × d_v
-            d = d.then("k_state.1", Slice(0, 1, of="rows"), "phi_K", section=section)  # 1 × d_k
+            state = lines.add("state", MatMul(), key, value)  # d_k × d_v
+            keys = lines.add("k_state", Slice(0, 1, of="rows"), "phi_K")  # 1 × d_k
         else:
-            d = d.then(f"outer.{now}", MatMul(), key, value, section=section)
-            d = d.then(f"state.{now}", Add(), f"state.{t}", f"outer.{now}", section=section)
-            d = d.then(f"k_state.{now}", Add(), f"k_state.{t}", row_of("phi_K", t), section=section)
-        d = d.then(f"above.{now}", MatMul(), query, f"state.{now}", section=section)  # 1 × d_v
-        d = d.then(f"below.{now}", MatMul(), query, transposed(f"k_state.{now}"), section=section)  # 1 × 1
-        d = d.then(f"Z.{now}", Over(), f"above.{now}", f"below.{now}", section=section)
+            state = lines.add("state", Add(), before("state"), lines.add("outer", MatMul(), key, value))
+            keys = lines.add("k_state", Add(), before("k_state"), row_of("phi_K", t))
+        above = lines.add("above", MatMul(), query, state)  # 1 × d_v
+        below = lines.add("below", MatMul(), query, transposed(keys))  # 1 × 1
+        lines.add("Z", Over(), above, below)
+        d = lines.d
     return d.then("Z", Stack(), *(f"Z.{t + 1}" for t in range(n)))
 
 

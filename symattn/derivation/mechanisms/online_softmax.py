@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain
 
 from symattn.derivation.derivation import Derivation, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mask_op, scale_op
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, mask_op, scale_op
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     TRIES,
@@ -55,28 +55,26 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         raise InputError("The online softmax has no weights that could be rounded.")
     scale, mask = scale_op(settings.scale, sizes), mask_op(settings, n, m)
     for block, start in enumerate(range(0, m, settings.tile), 1):
-        at, before, section = Scope(block), Scope(block - 1), message("block {block}", block=block)
+        lines, before = Section(d, Scope(block), message("block {block}", block=block)), Scope(block - 1)
         count = min(settings.tile, m - start)
-        for name in ("K", "V"):
-            d = d.then(at(name), Slice(start, count, of="rows"), name, section=section)
-        d = d.then(at("S"), MatMul(), "Q", transposed(at("K")), section=section)  # n × count
+        keys, values = (lines.add(name, Slice(start, count, of="rows"), name) for name in ("K", "V"))
+        scores = lines.add("S", MatMul(), "Q", transposed(keys))  # n × count
         if scale:
-            d = d.then(at("S'"), scale, at("S"), section=section)
+            scores = lines.add("S'", scale, scores)
         if mask:
-            d = d.then(at("M"), _columns(mask, start, count), d.last.name, section=section)
-        scores, first = d.last.name, block == 1
-        d = d.then(at("m"), RunningMaximum(), *(() if first else (before("m"),)), scores, section=section)  # n × 1
-        d = d.then(at("powers"), Exponentials("rows", settings.base), scores, at("m"), section=section)
-        if first:
-            d = d.then(at("l"), SumOver("columns"), at("powers"), section=section)  # n × 1
-            d = d.then(at("O_run"), MatMul(), at("powers"), at("V"), section=section)  # n × d_v
-            continue
-        d = d.then(at("alpha"), Exponentials("rows", settings.base), before("m"), at("m"), section=section)  # n × 1
-        d = d.then(at("r"), SumOver("columns"), at("powers"), section=section)  # n × 1
-        d = d.then(at("l"), Accumulate(), at("alpha"), before("l"), at("r"), section=section)
-        d = d.then(at("U"), MatMul(), at("powers"), at("V"), section=section)
-        d = d.then(at("O_run"), Accumulate(), at("alpha"), before("O_run"), at("U"), section=section)
-    return d.then("Z", Over(), at("O_run"), at("l"), section=message("the end"))
+            scores = lines.add("M", _columns(mask, start, count), scores)
+        earlier = (before("m"),) if block > 1 else ()
+        largest = lines.add("m", RunningMaximum(), *earlier, scores)  # n × 1
+        powers = lines.add("powers", Exponentials("rows", settings.base), scores, largest)
+        if not earlier:
+            lines.add("l", SumOver("columns"), powers)  # n × 1
+            lines.add("O_run", MatMul(), powers, values)  # n × d_v
+        else:
+            factor = lines.add("alpha", Exponentials("rows", settings.base), *earlier, largest)  # n × 1
+            lines.add("l", Accumulate(), factor, before("l"), lines.add("r", SumOver("columns"), powers))
+            lines.add("O_run", Accumulate(), factor, before("O_run"), lines.add("U", MatMul(), powers, values))
+        d, last = lines.d, lines.scope
+    return d.then("Z", Over(), last("O_run"), last("l"), section=message("the end"))
 
 
 def _columns(mask: Mask | Bias, start: int, count: int) -> Mask | Bias:
