@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import accumulate, islice
+from types import EllipsisType
+from typing import TypeAlias
 
 from symattn.marking.submissions.alphabet import rewriting, undrawn
 from symattn.marking.submissions.answers import Cells, RawText
@@ -24,8 +26,6 @@ from symattn.marking.submissions.tables import LONGEST, closed, read_matrix, spl
 
 MOST_BEGINS = 200
 """Places in an output where a matrix may begin."""
-DEEPEST = 40
-"""Operations, calls and brackets inside one another."""
 
 
 @dataclass
@@ -52,14 +52,23 @@ def read_code(source: str) -> Code | None:
     >>> code.names, code.shown
     ({'Q': Cells(rows=(('1/2', '-exp(2)'), ('√3', '2^3')), factor=''), 'S': None}, ('S',))
     """
-    parsed = _parsed(_MAGIC.sub("", source.replace("\r\n", "\n").replace("\r", "\n")))
-    if parsed is None:
+    source = _MAGIC.sub("", source.replace("\r\n", "\n").replace("\r", "\n"))
+    if len(source) > LONGEST:
         return None
-    module, values = parsed
-    code = Code(is_code=bool(module.body))
-    for statement in module.body:
-        _read_statement(statement, values, code)
-    code.shown = tuple(_every_shown(module.body))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the student's code
+            statements, values = ast.parse(source).body, _Values(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    code = Code(shown=tuple(_every_shown(statements)), is_code=bool(statements))
+    for statement in statements:
+        for name, node in _assigned(statement).items():
+            written = values.written_out(node) if node else None
+            if written is not None and written.blank:
+                code.names.pop(name, None)
+            else:
+                code.names[name] = written
     return code
 
 
@@ -126,47 +135,24 @@ def _with_zeros(cells: Cells) -> Cells:
     return Cells(tuple(tuple(map(filled, row)) for row in cells.rows), cells.factor)
 
 
-def _parsed(source: str) -> tuple[ast.Module, _Values] | None:
-    """The syntax tree and what reads values in it; None if it is not Python, nested too deeply, or too long."""
-    if len(source) > LONGEST:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the student's code
-            return ast.parse(source), _Values(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 # ------------------------------------------------------------------------------------ statements
 
 
-def _read_statement(statement: ast.stmt, values: _Values, code: Code) -> None:
-    value: ast.expr | None = None
+def _assigned(statement: ast.stmt) -> Mapping[str, ast.expr | None]:
+    """The names that a statement gives a value, each with the value; None where it is a part of one: Q[0, 1] = 2."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return  # what has a name in there has none outside
-        case ast.Assign(targets, right) if all(isinstance(target, ast.Name) for target in targets):
-            value = right
-        case ast.AnnAssign(ast.Name(), _, right):
-            value = right
-    try:
-        written = values.matrix(value) if value else None
-    except _ComputedError:
-        written = None
-    for name in dict.fromkeys(_assigned(statement)):
-        if written is not None and written.blank:
-            code.names.pop(name, None)
-        else:
-            code.names[name] = written
-
-
-def _assigned(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a value, or a part of one: Q[0, 1] = 2."""
+            return {}  # what has a name in there has none outside
+        case ast.Assign(targets, value) if all(isinstance(target, ast.Name) for target in targets):
+            return {target.id: value for target in targets if isinstance(target, ast.Name)}
+        case ast.AnnAssign(ast.Name(name), _, value):
+            return {name: value}
+    names = dict[str, ast.expr | None]()
     for node in ast.walk(statement):
         match node:
             case ast.Name(name, ast.Store()) | ast.Subscript(ast.Name(name), _, ast.Store()):
-                yield name
+                names[name] = None
+    return names
 
 
 def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
@@ -228,6 +214,14 @@ _in_text = rewriting(
 """What stands otherwise in code than people write it."""
 
 
+_SIGNS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UAdd)
+
+_Value: TypeAlias = "str | RawText | list[_Value] | Cells"
+"""Arithmetic of numbers as it was typed, a word, a list, an array.  A list times a number is the list again and again:
+only an array has a factor.
+"""
+
+
 class _Values:
     """Values written out in some source, as the texts that people would type."""
 
@@ -235,101 +229,84 @@ class _Values:
         self.source = source.encode()
         self.starts = [0, *accumulate(len(line) for line in self.source.splitlines(keepends=True))]
 
-    def matrix(self, node: ast.expr, depth: int = 0) -> Cells | RawText:
-        """Lists of rows, one row, a number, a text; an array of these, turned or times a number.
+    def written_out(self, node: ast.expr) -> Cells | RawText | None:
+        """A matrix or a text; None where it has to be computed."""
+        try:
+            value = self.value(node)
+            return value if isinstance(value, RawText) else _matrix(value)
+        except (_ComputedError, RecursionError, ValueError):  # of ragged rows, which cannot be turned
+            return None
 
-        Only an array has a factor: a list times a number is the list again and again.
-        """
-        if depth > DEEPEST:
-            raise _ComputedError
+    def value(self, node: ast.expr) -> _Value:
         match node:
             case ast.List(items) | ast.Tuple(items):
-                return Cells(self.rows(items))
-            case ast.Call(function, [first, *_]) if _last_name(function) in _ARRAYS:
-                return self.matrix(first, depth + 1)
-            case ast.Attribute(inner, "T"):
-                cells = self.array(inner, depth)
-                return Cells(tuple(zip(*cells.rows, strict=True)), cells.factor)
-            case ast.UnaryOp(ast.USub(), inner) if _is_array(inner):
-                return _times(self.array(inner, depth), "-1")
-            case ast.BinOp(number, ast.Mult(), inner) if _is_array(inner):
-                return _times(self.array(inner, depth), self.number(number))
-            case ast.BinOp(inner, ast.Mult(), number) if _is_array(inner):
-                return _times(self.array(inner, depth), self.number(number))
-            case ast.BinOp(inner, ast.Div(), number) if _is_array(inner):
-                return _times(self.array(inner, depth), f"1/({self.number(number)})")
-            case ast.Constant(str(text)):
-                return RawText(text)
-        return Cells(((self.entry(node),),))
-
-    def array(self, node: ast.expr, depth: int) -> Cells:
-        """An array, which has as many entries in every row."""
-        found = self.matrix(node, depth + 1) if _is_array(node) else None
-        if not isinstance(found, Cells) or len(set(map(len, found.rows))) != 1:
-            raise _ComputedError
-        return found
-
-    def rows(self, items: Sequence[ast.expr]) -> tuple[tuple[str, ...], ...]:
-        inner = [_listed(item) for item in items]
-        if not any(row is not None for row in inner):
-            return (tuple(map(self.entry, items)),)
-        if None in inner:
-            raise _ComputedError
-        return tuple(tuple(map(self.entry, row or ())) for row in inner)
-
-    def entry(self, node: ast.expr) -> str:
-        """One entry as a text; "" for what is still open."""
-        match node:
-            case ast.Constant(str(text)):
-                return text
+                return [self.value(item) for item in items]
             case ast.Constant(bool(value)):
-                return str(value).lower()
-            case ast.Constant(value) if value is None or value is ...:
-                return ""
-        return self.number(node)
+                return RawText(str(value).lower())
+            case ast.Constant(int() | float()):
+                return self.typed(node)
+            case ast.Constant(str() | None | EllipsisType() as value):
+                return RawText(value if isinstance(value, str) else "")
+            case ast.UnaryOp(sign, inner):
+                return self.result(node, "-1", ast.Mult() if isinstance(sign, ast.USub) else sign, self.value(inner))
+            case ast.BinOp(left, sign, right):
+                return self.result(node, self.value(left), sign, self.value(right))
+            case ast.Attribute(inner, "T") if isinstance(array := self.value(inner), Cells):
+                return Cells(tuple(zip(*array.rows, strict=True)), array.factor)
+            case ast.Call(function, [inner, *_]) if (name := _last_name(function)) in _ARRAYS:
+                return _matrix(self.value(inner))
+            case ast.Call(function, arguments, []) if (name := _last_name(function)) in _FUNCTIONS:
+                values = [self.value(argument) for argument in arguments]
+                in_words = len(values) == 1 and name in _THEMSELVES and isinstance(values[0], RawText)
+                if in_words or (len(values) in (1, 1 + (name in _FRACTIONS)) and {*map(type, values)} == {str}):
+                    return self.typed(node)
+        if _last_name(node) in _CONSTANTS:
+            return self.typed(node)
+        raise _ComputedError
 
-    def number(self, node: ast.expr) -> str:
-        """Arithmetic of numbers, with the digits that were typed."""
-        if not _is_number(node):
-            raise _ComputedError
+    def result(self, node: ast.expr, left: _Value, sign: ast.operator | ast.unaryop, right: _Value) -> _Value:
+        """Of an operation: of numbers as it was typed, of an array and a number the array with a factor."""
+        match left, sign, right:
+            case str(), _, str() if isinstance(sign, _SIGNS):
+                return self.typed(node)
+            case (str(number), ast.Mult(), Cells() as array) | (Cells() as array, ast.Mult(), str(number)):
+                return _times(array, _in_text(number))
+            case Cells() as array, ast.Div(), str(number):
+                return _times(array, f"1/({_in_text(number)})")
+        raise _ComputedError
+
+    def typed(self, node: ast.expr) -> str:
         assert node.end_lineno is not None and node.end_col_offset is not None
         start = self.starts[node.lineno - 1] + node.col_offset
-        text = self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
-        return _in_text(text)
+        return self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
 
 
-def _is_number(node: ast.expr, depth: int = 0) -> bool:
-    """Whether it is arithmetic of numbers alone."""
-    if depth > DEEPEST:
-        return False
-    match node:
-        case ast.Constant(value):
-            return type(value) in (int, float)
-        case ast.UnaryOp(ast.USub() | ast.UAdd(), body):
-            return _is_number(body, depth + 1)
-        case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(), right):
-            return _is_number(left, depth + 1) and _is_number(right, depth + 1)
-        case ast.Call(function, [ast.Constant(str())], []):
-            return _last_name(function) in _THEMSELVES
-        case ast.Call(function, [argument], []):
-            return _last_name(function) in _FUNCTIONS and _is_number(argument, depth + 1)
-        case ast.Call(function, [above, below], []):
-            return _last_name(function) in _FRACTIONS and _is_number(above, depth + 1) and _is_number(below, depth + 1)
-    return _last_name(node) in _CONSTANTS
+def _matrix(value: _Value) -> Cells:
+    """Rows, one row, or a single entry, each as the text that people would type."""
+    if isinstance(value, Cells):
+        return value
+    listed = value if isinstance(value, list) else [value]
+    rows = [item for item in map(_row, listed) if item is not None]
+    if rows and len(rows) < len(listed):
+        raise _ComputedError
+    return Cells(tuple(tuple(map(_entry, row)) for row in rows or [listed]))
 
 
-def _listed(node: ast.expr) -> Sequence[ast.expr] | None:
-    """What stands in an inner list; None if it is not a list."""
-    match node:
-        case ast.List(items) | ast.Tuple(items):
-            return items
-        case ast.Call(function, [inner]) if _last_name(function) in _ARRAYS:
-            return _listed(inner)
-    return None
+def _row(value: _Value) -> Sequence[_Value] | None:
+    """A list as a row of a matrix, or an array of one row; None if it is an entry."""
+    if isinstance(value, Cells):
+        return value.rows[0] if len(value.rows) == 1 else None
+    return value if isinstance(value, list) else None
 
 
-def _times(cells: Cells, factor: str) -> Cells:
-    return Cells(cells.rows, f"({cells.factor})*({factor})" if cells.factor else factor)
+def _entry(value: _Value) -> str:
+    if isinstance(value, str | RawText):
+        return _in_text(value) if isinstance(value, str) else value.text
+    raise _ComputedError
+
+
+def _times(array: Cells, factor: str) -> Cells:
+    return Cells(array.rows, f"({array.factor})*({factor})" if array.factor else factor)
 
 
 def _last_name(node: ast.expr) -> str:
@@ -338,20 +315,6 @@ def _last_name(node: ast.expr) -> str:
         case ast.Name(name) | ast.Attribute(ast.Name(), name):
             return name
     return ""
-
-
-def _is_array(node: ast.expr, depth: int = 0) -> bool:
-    """Whether it is a call of np.array and the like, perhaps in brackets and operations of its own."""
-    if depth > DEEPEST:
-        return False
-    match node:
-        case ast.Call(function):
-            return _last_name(function) in _ARRAYS
-        case ast.Attribute(inner, "T") | ast.UnaryOp(ast.USub(), inner):
-            return _is_array(inner, depth + 1)
-        case ast.BinOp(left, ast.Mult() | ast.Div(), right):
-            return _is_array(left, depth + 1) or _is_array(right, depth + 1)
-    return False
 
 
 _TYPED = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
@@ -431,11 +394,7 @@ _CONSTRUCTOR = re.compile(
     r"(?P<name>Array|Tensor|(?:array|tensor|matrix)(?=!)|matrix|mat|vec|rbind|cbind"
     r"|(?:(?<=[=(,-])|(?<=[=(,-] ))c)!?\s{0,4}(?=[(\[])"
 )
-_OPTION = re.compile(
-    r"[,\s]*(?P<name>[A-Za-z_]\w{0,15})\s*[=:]\s*(?P<value>\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^<>]*>|[\w.]+)"
-)
-_ARGUMENTS = {"nrow": 1, "ncol": 2}
-"""Those of R's `matrix`, by their places behind the numbers."""
+_NAMED = re.compile(r"([A-Za-z_]\w{0,15})\s*[=:]\s*(\([^()]*\)|\"[^\"]*\"|'[^']*'|<[^<>]*>|[\w.]+)")
 
 
 def _made(constructor: re.Match[str], groups: Groups) -> Replaced:
@@ -444,37 +403,30 @@ def _made(constructor: re.Match[str], groups: Groups) -> Replaced:
     if not 0 < end - start < LONGEST:
         return None
     whole = constructor.string[start:end]
-    below = "\n" * whole.count("\n")
-    inside = whole[1:-1]
-    arguments = [argument.strip() for argument in split(inside, ",")]
-    options = {found["name"]: found["value"] for one in arguments if (found := _OPTION.fullmatch(one))}
+    every = [argument.strip() for argument in split(whole[1:-1], ",")]
+    options = {found[1]: found[2] for found in map(_NAMED.fullmatch, every) if found}
+    arguments = [argument for argument in every if argument and not _NAMED.fullmatch(argument)]
+    vectors = [*map(_vector, arguments)]
+    made = ""
     match constructor["name"]:
-        case "rbind" | "cbind" as name:
-            lines = [_vector(argument) for argument in arguments]
-            rows = lines if name == "rbind" else [*map(list, zip(*lines, strict=False))]
-            made = _of_rows(rows if all(lines) else [])
-        case "c":
-            made = whole.translate(_SQUARE) if not options else ""
-        case "mat" | "vec" as name:
-            entries = _OPTION.sub("", inside).strip(" ,\n")
-            made = f"[{entries if name == 'mat' else entries.replace(',', ';')}]" if entries else ""
-        case _ if listed := _vector(arguments[0]):
-            made = _of_rows(_of_r(listed, arguments, options))
-        case "matrix" if whole.startswith("("):
-            made = ""
-        case _:
-            made = whole if whole.startswith("[") else _first_list(inside)
-    return (made.replace("\n", " ") + below, end) if made else None
+        case "rbind" if all(vectors):
+            made = _of_rows(vectors)
+        case "cbind" if all(vectors):
+            made = _of_rows([*zip(*vectors, strict=False)])
+        case "c" if not options:
+            made = whole.translate(_SQUARE)
+        case "mat" | "vec" as name if arguments:
+            made = f"[{(', ' if name == 'mat' else '; ').join(arguments)}]"
+        case "matrix" if any(vectors[:1]):
+            made = _of_rows(_of_r(vectors[0], arguments, options))
+        case "Array" | "Tensor" | "array" | "tensor" | "matrix" if whole.startswith("["):
+            made = whole
+        case "Array" | "Tensor" | "array" | "tensor" if len(arguments) == 1 and arguments[0][:1] in ("[", "("):
+            made = arguments[0]
+    return (" ".join(made.split("\n")) + "\n" * whole.count("\n"), end) if made else None
 
 
 _SQUARE = str.maketrans("(){}", "[][]")
-
-
-def _first_list(arguments: str) -> str:
-    """A list of rows that only options stand behind; "" if it is anything else."""
-    text = arguments.strip()
-    end = closed(text, 0, "[(", "])") if text[:1] in ("[", "(") else 0
-    return text[:end] if end and not _OPTION.sub("", text[end:]).strip(" ,\n") else ""
 
 
 def _vector(argument: str) -> list[str]:
@@ -486,19 +438,17 @@ def _vector(argument: str) -> list[str]:
 _IN_C = re.compile(r"(?:[\w.]{1,20}\s*=\s*)?c\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.DOTALL)
 
 
-def _of_r(numbers: Sequence[str], arguments: Sequence[str], options: dict[str, str]) -> list[list[str]]:
+def _of_r(numbers: Sequence[str], arguments: Sequence[str], options: Mapping[str, str]) -> list[list[str]]:
     """R fills a matrix column by column, unless it is told to do otherwise."""
-    sizes = {name: options.get(name, "") for name in _ARGUMENTS}
-    for name, place in _ARGUMENTS.items():
-        if not sizes[name] and len(arguments) > place and arguments[place].isdigit():
-            sizes[name] = arguments[place]
-    high, wide = (int(size[:3]) if size.isdigit() else 0 for size in sizes.values())
+    sizes = dict(zip(("nrow", "ncol"), arguments[1:], strict=False)) | dict(options)
+    high, wide = (int(size[:3]) if (size := sizes.get(name, "")).isdigit() else 0 for name in ("nrow", "ncol"))
     high = high or (len(numbers) // wide if wide else len(numbers))
     if not high or len(numbers) % high:
         return []
+    rows = [[*numbers[row::high]] for row in range(high)]
     wide = len(numbers) // high
     by_row = options.get("byrow", "").startswith("T")
-    return [[numbers[i * wide + j if by_row else i + j * high] for j in range(wide)] for i in range(high)]
+    return [[*numbers[row * wide : (row + 1) * wide]] for row in range(high)] if by_row else rows
 
 
 def _of_rows(rows: Sequence[Sequence[str]]) -> str:
