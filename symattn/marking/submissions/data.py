@@ -36,6 +36,8 @@ HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student"
 MOST_VALUES = 20_000
 """Numbers and texts in one file, nested at most as deep as `DEEPEST`."""
 DEEPEST = 8
+MOST_ROWS = 64
+"""Rows and columns by whose numbers an entry may be called."""
 MOST_MEANT = 100
 """Remarks up to which the part is looked for that an unknown name may mean."""
 
@@ -281,29 +283,54 @@ def _kind(value: object) -> str:
 
 
 def read_csv(text: str, questions: Sequence[Question]) -> Paper:
-    """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows.
-
-    Lines that may be either are rows, and a person sees what is not right as such.
-    """
+    """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows."""
     rows = _csv_rows(text)
     if sum(map(len, rows)) > MOST_VALUES:
         raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     paper = Paper.of(questions)
     rows = [row for row in rows if not _csv_head(paper, row)]
-    long = _long_form(rows)
-    heads = next(filter(any, rows), [""])
-    if long is None and _columns().get(heads[0].casefold()) == "part" and not paper.written[0].names.find(heads[0]):
-        rows.remove(heads)  # matrix, row, 1, 2, 3
-    if long is not None and not _may_be_rows(paper, rows):
-        _read_long(paper, *long)
-        return paper
-    paper = _as_written(paper, rows)
-    if long is not None and _may_be_places(paper, rows):
-        written = paper.written[0]
-        written.remark("CSV", _AS_ROWS)
-        for part in written.parts:
-            written.doubt(part, _AS_ROWS, _AS_ROWS)
-    return paper
+    filled = [row for row in rows if any(row)]
+    heads = [_columns().get(cell.casefold(), "") for cell in filled[0]] if filled else [""]
+    if {"part", "answer"} <= set(heads):
+        return _read_entries(paper, heads, filled[1:])
+    are_entries = {len(row) for row in filled} in ({4}, {5}) and all(map(_is_entry, filled))
+    are_rows = are_entries and _are_rows(paper.written[0], filled)
+    if are_entries and not are_rows:
+        return _read_entries(paper, _ORDER[-len(heads) :], filled)
+    if heads[0] == "part" and not paper.written[0].names.find(filled[0][0]):
+        rows.remove(filled[0])  # matrix, row, 1, 2, 3
+    read = _as_written(paper, rows)
+    if are_rows and _name_places(paper.written[0], filled):
+        read.written[0].remark("CSV", _AS_ROWS)
+        for part in read.written[0].parts:
+            read.written[0].doubt(part, _AS_ROWS, _AS_ROWS)
+    return read
+
+
+_ORDER = ("question", "part", "row", "column", "answer")
+_AS_ROWS = message(
+    "Three numbers after a name were taken as a row of the matrix; they could also be a row number, a column number "
+    "and an entry."
+)
+
+
+def _is_entry(row: list[str]) -> bool:
+    """Whether a line without heads may be a part, a row, a column and an answer; a question may stand before them."""
+    *_, part, i, j, _ = row
+    return part != "" and not part.isdigit() and f"{i}{j}0".isdecimal()
+
+
+def _are_rows(written: Written, rows: list[list[str]]) -> bool:
+    """Whether three numbers stand behind each name, as often as its matrix of three columns has rows."""
+    counts = Counter(row[0] for row in rows)
+    return all(name in written.names.parts and written.shape(name) == (count, 3) for name, count in counts.items())
+
+
+def _name_places(written: Written, rows: list[list[str]]) -> bool:
+    """Whether the first two numbers of such rows are a place in the matrix each, and none comes twice."""
+    places = [(part, int(i[:4] or 0), int(j[:4] or 0)) for part, i, j, _ in rows]
+    inside = all(0 < i <= written.shape(part)[0] and 0 < j <= 3 for part, i, j in places)
+    return inside and len({*places}) == len(places)
 
 
 def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
@@ -323,12 +350,6 @@ def _with_number(row: list[str], paper: Paper) -> list[str]:
         if row[0] in written.names.parts and written.shape(row[0]) == (0, 0):
             return [f"{written.names.parts.index(row[0]) + 1})", *row[1:]]
     return row
-
-
-_AS_ROWS = message(
-    "Three numbers after a name were taken as a row of the matrix; they could also be a row number, a column number "
-    "and an entry."
-)
 
 
 def csv_head(text: str) -> tuple[str, str, str]:
@@ -372,74 +393,29 @@ def _columns() -> Mapping[str, str]:
     return labels.in_every_language(COLUMNS)
 
 
-def _long_form(rows: list[list[str]]) -> tuple[dict[str, int], list[list[str]]] | None:
-    """Which column holds what, by the head or by what stands in them, and the lines below it."""
-    filled = [row for row in rows if any(row)]
-    if not filled:
-        return None
-    heads = [_columns().get(cell.casefold()) for cell in filled[0]]
-    if "part" in heads and "answer" in heads:
-        return {name: j for j, name in enumerate(heads) if name}, filled[1:]
-    for order in (("question", "part", "row", "column", "answer"), ("part", "row", "column", "answer")):
-        if all(len(row) == len(order) and _fits(row, order) for row in filled):
-            return {name: j for j, name in enumerate(order)}, filled
-    return None
-
-
-def _fits(row: list[str], order: Sequence[str]) -> bool:
-    by_name = dict(zip(order, row, strict=True))
-    numbers = (by_name["row"], by_name["column"], str(_question(by_name.get("question", "1")) + 1))
-    return (
-        bool(by_name["part"])
-        and all(not cell or cell.isdecimal() for cell in numbers)
-        and not by_name["part"].isdigit()
-    )
-
-
-def _may_be_rows(paper: Paper, rows: list[list[str]]) -> bool:
-    """Whether lines of four cells have three numbers behind each name, as often as its matrix of three columns has
-    rows.
-    """
-    written = paper.written[0]
-    counts = Counter(row[0] for row in rows if any(row))
-    return all(name in written.names.parts and written.shape(name) == (count, 3) for name, count in counts.items())
-
-
-def _may_be_places(paper: Paper, rows: list[list[str]]) -> bool:
-    """Whether the two numbers behind each name are a place in its matrix, and every place comes once."""
-    places = [tuple(row[:3]) for row in rows if any(row)]
-    shapes = {part: paper.written[0].shape(part) for part, _, _ in places}
-    inside = all(
-        x.isdecimal() and 0 < int(x[:4]) <= most
-        for part, *at in places
-        for x, most in zip(at, shapes[part], strict=True)
-    )
-    return inside and len({*places}) == len(places)
-
-
-def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:
+def _read_entries(paper: Paper, heads: Sequence[str], rows: list[list[str]]) -> Paper:
+    """An entry in every line."""
     entries: dict[tuple[int, str], dict[tuple[int, int], str]] = {}
     for row in rows:
-        cell = {name: row[j] if j < len(row) else "" for name, j in columns.items()}
-        question = _question(cell.get("question") or "1")
-        places = [cell.get(name, "") or "1" for name in ("row", "column")]
-        if not 0 <= question < len(paper.written) or not all(x.isdecimal() and 0 < int(x[:4]) <= 64 for x in places):
+        cell = dict.fromkeys(_ORDER, "") | dict(zip(heads, row, strict=False))
+        question, part, answer = _question(cell["question"] or "1"), cell["part"], cell["answer"]
+        i, j = (int(x[:4]) if x.isdecimal() else 0 for x in (cell["row"] or "1", cell["column"] or "1"))
+        if not (0 <= question < len(paper.written) and 0 < i <= MOST_ROWS and 0 < j <= MOST_ROWS):
             says = message(
                 "{text} does not name a question, a row and a column, counted from 1.", text=repr(", ".join(row)[:60])
             )
-            paper.not_read(cell["part"], says)
+            paper.not_read(part, says)
             continue
-        i, j = (int(x[:4]) for x in places)
-        here = entries.setdefault((question, cell["part"]), {})
-        if here.get((i, j), cell["answer"]) != cell["answer"]:
+        here = entries.setdefault((question, part), {})
+        if here.get((i, j), answer) != answer:
             written = paper.written[question]
-            written.answered_twice(written.names.find(cell["part"]), f"{cell['part']}[{i},{j}]")
-        here[i, j] = cell["answer"]
+            written.answered_twice(written.names.find(part), f"{part}[{i},{j}]")
+        here[i, j] = answer
     for (question, part), found in entries.items():
-        high, wide = (max(place[axis] for place in found) for axis in (0, 1))
-        single = (high, wide) == (1, 1)
-        cells = Cells.at_places(found, (high, wide))
-        _put(paper.written[question], part, found[1, 1] if single else [list(row) for row in cells.rows], part)
+        high, wide = map(max, zip(*found, strict=True))
+        rows = [list(row) for row in Cells.at_places(found, (high, wide)).rows]
+        _put(paper.written[question], part, rows if high > 1 or wide > 1 else rows[0][0], part)
+    return paper
 
 
 def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterator[list[str]]:
