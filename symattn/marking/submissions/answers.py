@@ -53,7 +53,9 @@ class Cells:
     factor: str = ""
 
     @classmethod
-    def at_places(cls, texts: Mapping[tuple[int, int], str] | Mapping[tuple[int, ...], str], shape: Shape) -> Cells:
+    def at_places(
+        cls, texts: Mapping[tuple[int, int], str] | Mapping[tuple[int, ...], str], shape: tuple[int, ...]
+    ) -> Cells:
         """Entries by their places, from 1; nothing where there is none."""
         high, wide = shape
         return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 from symattn.errors import InputError
@@ -20,7 +21,6 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, shape_of
 from symattn.marking.submissions.entries import is_blank, quoted
 from symattn.marking.submissions.markdown import Slot, matrix_name
-from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import read_matrix
 from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
@@ -95,26 +95,33 @@ def _head(texts: Mapping[str, str], language: str) -> tuple[str, str, str]:
 # ------------------------------------------------------------------------------------ the parts of a question
 
 
-def _places(part: Part) -> Iterator[tuple[tuple[Kind, int], AnswerGrid | Table | Choices | FillIn | WorkingSpace]]:
-    """What a part has to be filled in, numbered by kind as the writer of the form does."""
+_Block = AnswerGrid | Table | Choices | FillIn | WorkingSpace
+_Texts = dict[tuple[int, ...], str]
+"""What was filled in, by places that count from 1: a row and a column, an option, or () for a line."""
+
+
+def _blocks(part: Part) -> Iterator[tuple[tuple[Kind, int], _Block, tuple[int, ...]]]:
+    """What a part has to be filled in, numbered by kind as the writer of the form does, each with its largest place."""
     counted: Counter[Kind] = Counter()
-
-    def next_of(kind: Kind) -> tuple[Kind, int]:
-        counted[kind] += 1
-        return kind, counted[kind]
-
-    for block in all_blocks(part.ask):
-        match block:
-            case AnswerGrid():
-                yield next_of("grid"), block
-            case Table() if any(map(_is_blank_cell, (cell for row in block.rows for cell in row))):
-                yield next_of("table"), block
-            case Choices(ticked=ticked) if not ticked:
-                yield next_of("choices"), block
-            case FillIns(items):
-                yield from ((next_of("line"), item) for item in items)
-            case WorkingSpace():
-                yield next_of("space"), block
+    kind: Kind
+    size: tuple[int, ...]
+    for outer in all_blocks(part.ask):
+        for block in outer.items if isinstance(outer, FillIns) else (outer,):
+            match block:
+                case AnswerGrid(rows=high, columns=wide):
+                    kind, size = "grid", (high, wide)
+                case Table(header=header, rows=rows) if any(map(_is_blank_cell, chain.from_iterable(rows))):
+                    kind, size = "table", (len(rows), len(header) - 1)
+                case Choices(items=items, ticked=ticked) if not ticked:
+                    kind, size = "choices", (len(items),)
+                case FillIn():
+                    kind, size = "line", ()
+                case WorkingSpace():
+                    kind, size = "space", ()
+                case _:
+                    continue
+            counted[kind] += 1
+            yield (kind, counted[kind]), block, size
 
 
 def _is_blank_cell(cell: object) -> bool:
@@ -124,62 +131,53 @@ def _is_blank_cell(cell: object) -> bool:
     return False
 
 
-def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict[tuple[int, ...], str]]) -> bool:
+def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], _Texts]) -> bool:
     """Whether something stands beside its boxes that was not taken for an answer."""
     spaces: list[str] = []
-    for place, block in _places(part):
+    nowhere: list[str] = []
+    for place, block, size in _blocks(part):
         own = filled.pop(place, {})
         if isinstance(block, WorkingSpace):
             spaces += own.values()
         elif own:
-            raw, left = _raw(written, part, block, own)
-            written.put(part.name, raw, part.name)
-            if left:
-                filled[place] = left
-    for (kind, _), own in filled.items():
-        for text in own.values() if kind not in ("copy", "space") else ():
-            written.remark(
-                part.name,
-                message("{text} is in a field that this part does not have.", text=quoted(text, 200)),
-            )
+            here = {at: text for at, text in own.items() if _is_in(at, size)}
+            nowhere += (text for at, text in own.items() if at not in here)
+            written.put(part.name, _raw(part, block, here, size), part.name)
+    nowhere += (text for (kind, _), own in filled.items() if kind not in ("copy", "space") for text in own.values())
+    for text in nowhere:
+        says = message("{text} is in a field that this part does not have.", text=quoted(text, 200))
+        written.remark(part.name, says)
     answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
     if not answered:
         written.worked.add(part.name)
     return not answered or any(kind in ("copy", "space") for kind, _ in filled)
 
 
-def _raw(
-    written: Written, part: Part, block: AnswerGrid | Table | Choices | FillIn, own: dict[tuple[int, ...], str]
-) -> tuple[Raw, dict[tuple[int, ...], str]]:
-    """What was filled in as it was written, and what of it stands nowhere."""
+def _is_in(at: tuple[int, ...], size: tuple[int, ...]) -> bool:
+    return len(at) == len(size) and all(0 < place <= most for place, most in zip(at, size, strict=True))
+
+
+def _raw(part: Part, block: AnswerGrid | Table | Choices | FillIn, own: _Texts, size: tuple[int, ...]) -> Raw:
+    """What was filled in as it was written."""
+    own = {at: " ".join(text.split()) for at, text in own.items()}
     match block:
-        case AnswerGrid(rows=high, columns=wide, shade=shade):
-            cells = _cells({at: "x" if shade else text for at, text in own.items()}, (high, wide))
-            raw: Raw = cells
-            if isinstance(part.answer, PropertyAnswer):
-                raw = Several({matrix_name(Slot(0, part, block)): cells})
-        case Table(header=header, rows=rows):
-            high, wide = len(rows), len(header) - 1
-            raw = _cells(own, (high, wide))
-        case Choices(items=items):
-            high, wide = len(items), 0
-            raw = RawText(" ".join(common.letter(i - 1) for (i,) in sorted(at for at in own if len(at) == 1)))
-            return raw, {at: text for at, text in own.items() if len(at) != 1 or not 0 < at[0] <= high}
+        case Choices():
+            return RawText(" ".join(common.letter(option - 1) for (option,) in sorted(own)))
         case FillIn():
-            return RawText(" ".join(own.pop((), "").split())), own
-    left = {at: t for at, t in own.items() if len(at) != 2 or not (0 < at[0] <= high and 0 < at[1] <= wide)}
-    return raw, left
-
-
-def _cells(own: Mapping[tuple[int, ...], str], shape: Shape) -> Cells:
-    return Cells.at_places({at: " ".join(text.split()) for at, text in own.items()}, shape)
+            return RawText(own.get((), ""))
+        case AnswerGrid(shade=True):
+            return Cells.at_places(dict.fromkeys(own, "x"), size)
+    cells = Cells.at_places(own, size)
+    if isinstance(block, AnswerGrid) and isinstance(part.answer, PropertyAnswer):
+        return Several({matrix_name(Slot(0, part, block)): cells})
+    return cells
 
 
 def _answered_in_space(written: Written, part: Part, text: str) -> bool:
     """An explanation; or an answer where the part's boxes are empty, or where it has none: all else is working."""
     if isinstance(part.answer, RubricAnswer):
         return written.put(part.name, RawText(text), part.name)
-    has_boxes = any(kind != "space" for (kind, _), _ in _places(part))
+    has_boxes = any(kind != "space" for (kind, _), *_ in _blocks(part))
     if part.name not in written.parts and not isinstance(part.answer, CellsAnswer):
         pieces = [text, *reversed(text.split("\n\n"))]
         shape = shape_of(part)
