@@ -163,7 +163,7 @@ def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
     several = text.startswith("[") and closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
     inside = text if several else text[1:-1].strip()
     if inside.startswith("["):
-        lists = [piece.strip().strip("[]").rstrip(" ,") for piece in split(inside, ",;\n", behind="]")]
+        lists = [piece.strip().strip("[]").rstrip(" ,") for piece in _pieces(inside, _BETWEEN_LISTS)]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
     if text.startswith(("(", "{")):
         rows = _rows_of_lines(inside, shape) if ";" in inside else ()
@@ -172,6 +172,9 @@ def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
         row = tuple(cell.strip() for cell in split(inside, ";" if ";" in inside else ","))
         return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
+
+
+_BETWEEN_LISTS = re.compile(r"(?<=\])(?:[\s,;]*(?=\0)|\s*[,;\n])")
 
 
 def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
@@ -247,47 +250,41 @@ _TWO = re.compile(
 
 def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     """What a line has between its gaps, of which none stands in brackets."""
-    cells, start = [], 0
-    for found in gap.finditer(_masked(line) if _IN_BRACKETS.search(line) else line):
-        cells.append(line[start : found.start()])
+    return tuple(map(str.strip, _pieces(line, gap)))
+
+
+def split(text: str, separators: str) -> Iterator[str]:
+    """Pieces between separators that stand in no bracket."""
+    return _pieces(text, _any_of(separators))
+
+
+def _pieces(text: str, gap: re.Pattern[str]) -> Iterator[str]:
+    start = 0
+    for found in gap.finditer(_masked(text)):
+        yield text[start : found.start()]
         start = found.end()
-    return tuple(cell.strip() for cell in (*cells, line[start:]))
+    yield text[start:]
 
 
 @lru_cache(maxsize=2**8)  # a line is split at every gap
-def _masked(line: str) -> str:
-    """A line with letters for what stands in its brackets."""
-    depth, signs = 0, []
-    for character in line:
-        depth = max(0, depth + (character in "([{") - (character in ")]}"))
-        signs.append("x" if depth else character)
-    return "".join(signs)
+def _masked(text: str) -> str:
+    """A text that has nothing but zeros in its brackets."""
+    depth, start, parts = 0, 0, list[str]()
+    for found in _IN_BRACKETS.finditer(text):
+        between = text[start : found.start()]
+        parts.append("\0" * len(between) if depth else between)
+        depth = max(0, depth + (1 if found[0] in "([{" else -1))
+        parts.append("\0" if depth else found[0])
+        start = found.end()
+    return "".join((*parts, "\0" * (len(text) - start) if depth else text[start:]))
 
 
 _IN_BRACKETS = re.compile(r"[][(){}]")
 
 
-def split(text: str, separators: str, behind: str = "") -> Iterator[str]:
-    """Pieces between separators that stand in no bracket; with `behind`, only those right behind that sign."""
-    depth, start, last, end = 0, 0, "", 0
-    for found in _signs(separators).finditer(text):
-        i, sign = found.start(), found[0]
-        depth = max(0, depth + (sign in "([{") - (sign in ")]}"))
-        last = text[end:i].rstrip()[-1:] or last
-        if depth == 0 and sign in separators and (not behind or last == behind):
-            yield text[start:i]
-            start = i + 1
-        elif behind and depth == 1 and sign == "[" and last == behind and text[start:i].strip():
-            yield text[start:i]  # [1 2] [3 4], as NumPy prints it
-            start = i
-        last, end = sign if not sign.isspace() else last, i + 1
-    yield text[start:]
-
-
 @cache
-def _signs(separators: str) -> re.Pattern[str]:
-    """What parts a text, and the brackets in which nothing does."""
-    return re.compile(rf"[][(){{}}{re.escape(separators)}]")
+def _any_of(separators: str) -> re.Pattern[str]:
+    return re.compile(f"[{re.escape(separators)}]")
 
 
 _CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|[Aa]rray|[Tt]ensor)\s*\($")
