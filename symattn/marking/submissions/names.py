@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import permutations, takewhile
@@ -178,16 +178,15 @@ class Names:
     def __init__(self, question: Question) -> None:
         self.question = question
         self.parts = [part.name for part in question.parts]
-        steps = question.problem.derivation.steps if question.problem else ()
-        stems = Counter(StepName.of(role).stem for role in dict.fromkeys(step.role for step in steps))
+        problem = question.problem
+        self.steps = problem.derivation.steps if problem else ()
+        self.wording = Wording(problem.derivation, problem.notation) if problem else None
+        stems = Counter(StepName.of(role).stem for role in dict.fromkeys(step.role for step in self.steps))
         self._several = frozenset(normal(stem) for stem, count in stems.items() if count > 1)
-        self._known: dict[str, str] = {}
-        for name, target in (*self._signs(), *self._words()):
-            self._known.setdefault(normal(name), target)
-        folded: dict[str, str] = {}
-        for name, target in self._known.items():
-            folded.setdefault(name.casefold(), target)
-        self._folded = folded
+        self._words = [(normal(word), target) for word, target in self._in_words()]
+        self._own = [(normal(sign), target) for sign, target in self._signs()]
+        self._known = _first_of((*self._own, *self._words))
+        self._folded = _first_of((name.casefold(), target) for name, target in self._known.items())
 
     def find(self, name: str) -> str:
         """The part, the step or the given matrix that is meant: its own name; "" if nothing is called so here.
@@ -199,28 +198,21 @@ class Names:
         if (applied := self.function_of(name)) is not None:
             return applied
         sign = normal(name)
-        if sign in self._known:
-            return self._known[sign]
-        if sign in self._several:
-            return ""
-        if place := self.place(name):
-            return place
-        folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
-        return next(filter(None, folded), "") or self.given.get(sign.casefold(), "") or self._of_head(name)
-
-    def _of_head(self, name: str) -> str:
-        """The step of a head that is called by words and the head's number: attention_weights_1."""
-        found = _NUMBERED_WORDS.fullmatch(name.strip()) if self._several else None
-        return self._folded.get(normal(f"{found[1]} head {found[2]}").casefold(), "") if found else ""
+        if sign in self._known or sign in self._several:
+            return self._known.get(sign, "")
+        ways = [sign, normal(_FILLERS.sub(" ", name))]
+        if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
+            ways.append(normal(f"{of_head[1]} head {of_head[2]}"))
+        found = (self._folded.get(way.casefold(), "") for way in ways)
+        return next(filter(None, (self.place(name), *found, self.given.get(sign.casefold()))), "")
 
     @cached_property
     def given(self) -> Mapping[str, str]:
         """The names of the given matrices by their signs, in small letters."""
-        if (problem := self.question.problem) is None:
+        if self.wording is None:
             return {}
-        wording = Wording(problem.derivation, problem.notation)
-        givens = [name for name, value in problem.derivation.givens.items() if isinstance(value, Matrix)]
-        signs = ((sign, name) for name in givens for sign in (name, on_one_line(wording.name(name))))
+        givens = [name for name, value in self.wording.derivation.givens.items() if isinstance(value, Matrix)]
+        signs = ((sign, name) for name in givens for sign in (name, self._sign_of(name)))
         return {normal(sign).casefold(): name for sign, name in signs}
 
     def sign(self, name: str) -> str:
@@ -233,9 +225,8 @@ class Names:
     def step_in_words(self, name: str) -> str:
         """The step that is called so in words: A for "the softmax"; "" for signs, and for words that name none."""
         word = normal(_ARTICLE.sub("", name.strip(" .")))
-        steps = {step.name for step in self.question.problem.derivation} if self.question.problem else ()
         found = self._folded.get(word.casefold(), "") if len(word) > LONGEST_SIGN else ""
-        return found if found in steps and normal(found) != word else ""
+        return found if found in {step.name for step in self.steps} and normal(found) != word else ""
 
     def twins(self, name: str) -> tuple[str, ...]:
         """The parts, in their order, that are called so, all of them by their sign or in words; none if only one is."""
@@ -244,18 +235,13 @@ class Names:
 
     @cached_property
     def _twins(self) -> dict[str, tuple[str, ...]]:
-        signs, words = dict[str, set[str]](), dict[str, set[str]]()
-        for sign, target in self._signs():
-            signs.setdefault(normal(sign), set()).add(target)
-        for word, target in self._words():
-            words.setdefault(normal(word).casefold(), set()).add(target)
-        meant = {**{word: them for word, them in words.items() if word not in self._folded_signs}, **signs}
-        asked = {name: [part for part in self.parts if part in them] for name, them in meant.items()}
-        return {name: tuple(them) for name, them in asked.items() if len(them) > 1}
-
-    @cached_property
-    def _folded_signs(self) -> frozenset[str]:
-        return frozenset(sign.casefold() for sign in self._own_signs)
+        signs = {sign.casefold() for sign, _ in self._own}
+        words = [(word.casefold(), target) for word, target in self._words]
+        meant: dict[str, set[str]] = {}
+        for name, target in (*self._own, *(one for one in words if one[0] not in signs)):
+            meant.setdefault(name, set()).add(target)
+        asked = {name: tuple(part for part in self.parts if part in them) for name, them in meant.items()}
+        return {name: them for name, them in asked.items() if len(them) > 1}
 
     def is_sign(self, name: str) -> bool:
         """Whether it is the sign of a part or a step, and no word for one."""
@@ -263,7 +249,7 @@ class Names:
 
     @cached_property
     def _own_signs(self) -> frozenset[str]:
-        return frozenset(normal(name) for name, _ in self._signs())
+        return frozenset(sign for sign, _ in self._own)
 
     def within(self, name: str, kind: Literal["head", "token"], number: int) -> str:
         """The part or the step that a name means in what is said of one head or of one token alone; "" if none."""
@@ -308,12 +294,9 @@ class Names:
 
     def _led_to_by(self, name: str) -> set[str]:
         """The operands of a step, theirs, and those of these: scores are scaled and masked before their softmax."""
-        assert self.question.problem is not None
-        derivation = self.question.problem.derivation
-        steps = {step.name for step in derivation}
         found = {name}
         for _ in range(3):
-            found |= {operand.name for one in found & steps for operand in derivation[one].operands}
+            found |= {operand.name for step in self.steps if step.name in found for operand in step.operands}
         return found - {name}
 
     @cached_property
@@ -333,10 +316,10 @@ class Names:
         """In each notation, the rules of every step, also with that of one operand in the place of its sign:
         softmax(QKᵀ/√d_k).
         """
-        if (problem := self.question.problem) is None:
+        if self.wording is None:
             return []
-        notations = dict.fromkeys((problem.notation, load_notation("standard")))
-        return [self._ways_in(Wording(problem.derivation, notation)) for notation in notations]
+        notations = dict.fromkeys((self.wording.notation, load_notation("standard")))
+        return [self._ways_in(Wording(self.wording.derivation, notation)) for notation in notations]
 
     def _ways_in(self, wording: Wording) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -353,12 +336,11 @@ class Names:
     def scores(self, query: str, key: str) -> str:
         """The step whose entries are products of tokens of two others: S for q₁·k₂; "" if there is none."""
         name = self.rule(query.upper() + key.upper())
-        problem = self.question.problem
-        if not name or problem is None:
+        if not name or self.wording is None:
             return ""
-        transposed = [operand.transposed for operand in problem.derivation[name].operands]
-        of_tokens = [False, True] if problem.derivation.orientation == "rows" else [True, False]
-        return name if transposed == of_tokens else ""
+        derivation = self.wording.derivation
+        of_tokens = [False, True] if derivation.orientation == "rows" else [True, False]
+        return name if [operand.transposed for operand in derivation[name].operands] == of_tokens else ""
 
     def shown(self, name: str) -> str:
         """A part or a step by the sign that stands for it on the sheet: N̂ for N_hat."""
@@ -366,7 +348,7 @@ class Names:
 
     @cached_property
     def _shown(self) -> dict[str, str]:
-        return {target: sign for sign, target in reversed([*self._signs()]) if sign != target}
+        return _first_of((target, sign) for sign, target in self._signs() if sign != target)
 
     def nearest(self, name: str) -> str:
         """The part or the step that somebody may have meant; "" if none is near, or several are."""
@@ -380,14 +362,11 @@ class Names:
 
     @cached_property
     def _by_token(self) -> Mapping[str, tuple[str, ...]]:
-        if (problem := self.question.problem) is None:
-            return {}
-        wording = Wording(problem.derivation, problem.notation)
         lines: dict[str, tuple[str, ...]] = {}
-        for step in problem.derivation:
+        for step in self.steps:
             if step.token is not None:
                 lines[step.role] = (*lines.get(step.role, ()), step.name)
-        return {normal(sign): own for role, own in lines.items() for sign in (role, on_one_line(wording.name(role)))}
+        return {normal(sign): own for role, own in lines.items() for sign in (role, self._sign_of(role))}
 
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
@@ -410,20 +389,21 @@ class Names:
                     yield on_one_line(grid.name), part.name
             if isinstance(part.answer, PropertyAnswer):
                 yield from ((name, part.name) for name in part.answer.model)
-        if (problem := self.question.problem) is not None:
-            wording = Wording(problem.derivation, problem.notation)
-            for step in problem.derivation:
-                yield on_one_line(wording.name(step.name)), step.name
-                yield step.name, step.name
+        for step in self.steps:
+            yield self._sign_of(step.name), step.name
+            yield step.name, step.name
 
-    def _words(self) -> Iterator[tuple[str, str]]:
-        if (problem := self.question.problem) is None:
+    def _sign_of(self, name: str) -> str:
+        assert self.wording is not None
+        return on_one_line(self.wording.name(name))
+
+    def _in_words(self) -> Iterator[tuple[str, str]]:
+        if self.wording is None:
             return
-        wording = Wording(problem.derivation, problem.notation)
-        for step in problem.derivation:
+        for step in self.steps:
             called = StepName.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
-            own = [*filter(None, (wording.word(step), *WORDS.get(called.stem, ())))]
+            own = [*filter(None, (self.wording.word(step), *WORDS.get(called.stem, ())))]
             others = (said for word in own for language in labels.OTHERS for said in labels.words(word, language))
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
@@ -431,6 +411,18 @@ class Names:
                     yield word + token, step.name
             if called.stem == "Z" and called.head is not None and not called.place:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
+
+
+def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What each name stands for: the first of equal ones counts."""
+    found: dict[str, str] = {}
+    for name, target in pairs:
+        found.setdefault(name, target)
+    return found
+
+
+def _only(names: Collection[str]) -> str:
+    return next(iter(names)) if len(names) == 1 else ""
 
 
 def _in_any_order(word: str, called: StepName) -> Iterator[str]:
@@ -490,28 +482,27 @@ class Resolver:
         words = words_of(text) if len(text) <= LONGEST_NAME else []
         if not 0 < len(words) <= MOST_WORDS:
             return ""
+        return next(filter(None, self._meanings(text, words)), "")
+
+    def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
+        """What a name may mean, "" for nothing: the first that it means counts."""
         plain = [word for word in words if word.casefold() not in _FILLING or word == "A"]
         ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
-        in_section = self.section if not any(map(self.names.is_sign, (text, *plain[-1:]))) else None
-        if in_section and (found := next(filter(None, (self.names.within(way, *in_section) for way in ways)), "")):
-            return found
-        if _LETTER.fullmatch(text) and not self.lettered and (sign := self.find(text, self.names.sign)):
-            return sign
-        if found := next(filter(None, map(self.find, ways[:2])), "") or self.names.rule(text):
-            return found
+        if self.section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
+            yield from (self.names.within(way, *self.section) for way in ways)
+        if _LETTER.fullmatch(text) and not self.lettered:
+            yield self.find(text, self.names.sign)
+        yield from map(self.find, ways[:2])
+        yield self.names.rule(text)
         if PLACE.fullmatch(text):
-            return self.names.place(text)
-        if not any(map(str.isalpha, text)):
-            return ""
-        if factors := self._side_by_side(words):
-            return self.names.rule("".join(factors))
-        plain = plain[words[0] == "A" :]  # A matrix is no weight
-        every = {self.find(word) for word in plain}
-        if len(every) == 1:
-            return every.pop()
-        short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
-        signs = {self.find(word, self.names.sign) for word in short} - {""}
-        return signs.pop() if len(signs) == 1 else ""
+            yield self.names.place(text)
+        elif factors := self._side_by_side(words):
+            yield self.names.rule("".join(factors))
+        elif any(map(str.isalpha, text)):
+            plain = plain[words[0] == "A" :]  # A matrix is no weight
+            yield _only({self.find(word) for word in plain})
+            short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
+            yield _only({self.find(word, self.names.sign) for word in short} - {""})
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
         """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
