@@ -7,174 +7,145 @@ Of any other page everything that can be seen does.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.blocks import escaped
 
-_UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation", "caption-side"))
-_BLOCKS = frozenset(
-    ("p", "div", "li", "tr", "table", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure")
-)
-_HEADING = re.compile(r"h([1-6])")
+_UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation"))
+_BLOCKS = frozenset(("p", "div", "li", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure"))
+_HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+_EMPTY = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"))
+_ENDS = {"tr": ("tr",), "td": ("td", "th"), "th": ("td", "th")}
+"""What ends where another element begins, whether or not there is a tag that says so."""
+DEEPEST = 60
+"""Elements inside one another that are told apart."""
 _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="choices"')
 """What a sheet of ours has for answers, one of them at least."""
 _ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
 """What MathML puts over a letter, as the accent that it is: N̂."""
 _MATHEMATICS = {
-    "mtable": (r"\pmatrix{", "", "}"), "mtr": ("", "", r"\\"), "mtd": ("", "", "&"),
+    "mtable": (r"\pmatrix{", "", "}"), "mtr": ("", "", r"\\"), "mtd": ("", "", "& "),
     "mfrac": (r"\frac{", "}{", "}"), "msup": ("", "^{", "}"), "msub": ("", "_{", "}"), "msqrt": (r"\sqrt{", "", "}"),
 }  # fmt: skip
 """What stands in LaTeX before an element of MathML, between the two that are in it, and behind it."""
+_BOXES = ("checkbox", "radio")
+_LEAVES = frozenset(("input", "mover", *_MATHEMATICS, *_UNSEEN))
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
-class _Page(HTMLParser):
-    """The page as lines of Markdown; tags that are not closed, or never opened, do no harm."""
+@dataclass(slots=True)
+class _Element:
+    tag: str
+    said: dict[str, str] = field(default_factory=dict)
+    inside: list[_Element | str] = field(default_factory=list)
 
-    def __init__(self, sheet: bool) -> None:
+
+class _Tree(HTMLParser):
+    """The elements of a page; tags that are not closed, or never opened, do no harm."""
+
+    def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
-        self.sheet = sheet
-        self.lines: list[str] = []
-        self._tables: dict[str, tuple[int, list[list[str]]]] = {}
-        self.language = ""
-        self._text: list[str] = []
-        self._rows: list[list[str]] | None = None
-        self._caption = ""
-        self._unseen = 0
-        self._typed_into = 0
-        self._over = 0
-        self._spans: list[str] = []
-        self._first_character = 0
-        self._box = ""
-        self._field: list[str] | None = None
-        self._formulas: list[tuple[str, int]] = []
-        """The elements of MathML that are open, each with the number of those in it."""
-
-    # -------------------------------------------------------------------------------- tags
+        self.root = _Element("")
+        self._open = [self.root]
+        self.feed(text)
+        self.close()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attributes}
-        if not self.sheet:
-            self._begin_mathematics(tag)
-        if tag in _UNSEEN:
-            self._unseen += 1
-        elif tag == "html":
-            self.language = said.get("lang", "")
-        elif _HEADING.fullmatch(tag):
-            self._line()
-            self._typed_into += 1
-        elif tag == "table":
-            self._line()
-            self._rows, self._caption = [], ""
-        elif tag == "tr" and self._rows is not None:
-            self._rows.append([])
-        elif tag in ("td", "th", "caption") and self._rows is not None:
-            self._text = []
-        elif tag == "label" and not self._in_table:
-            self._line()
-            self._typed_into += 1
-        elif tag == "mover":
-            self._over += 1
-        elif tag == "span":
-            self._spans.append(said.get("class", ""))
-            if self._spans[-1] == "fill-in":
-                self._line()
-                self._typed_into += 1
-            elif self._spans[-1] == "characters":
-                self._first_character = len(self._text)
-        elif tag == "textarea" or (tag == "pre" and not (self.sheet or self._in_table)):
-            self._line()
-            self._field = []
-        elif tag == "input":
-            self._input(said)
-        elif tag == "br" and not self._in_table:
-            self.lines.append(self._taken())
-        elif tag in _BLOCKS and not self._in_table:
-            self._line()
+        for ended in _ENDS.get(tag, ()):
+            self.handle_endtag(ended)
+        element = _Element(tag, {name: value or "" for name, value in attributes})
+        self._open[-1].inside.append(element)
+        if tag not in _EMPTY and len(self._open) < DEEPEST:
+            self._open.append(element)
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if tag in ("input", "br"):
             self.handle_starttag(tag, attributes)
 
-    def _begin_mathematics(self, tag: str) -> None:
-        """An element of MathML, and what stands between it and the one before it: a fraction, an exponent."""
-        if self._formulas:
-            outer, before = self._formulas[-1]
-            self._formulas[-1] = outer, before + 1
-            self._write(_MATHEMATICS[outer][1] if before == 1 and outer in _MATHEMATICS else "")
-        if self._formulas or tag == "math":
-            self._formulas.append((tag, 0))
-            self._write(_MATHEMATICS.get(tag, ("",))[0])
-
-    def _end_mathematics(self, tag: str) -> None:
-        if any(tag == opened for opened, _ in self._formulas):
-            while self._formulas.pop()[0] != tag:
-                pass
-            self._write(_MATHEMATICS.get(tag, ("",))[-1])
-
-    def _write(self, signs: str) -> None:
-        if signs:
-            self.handle_data(f"{signs} " if signs == "&" else signs)
-
     def handle_endtag(self, tag: str) -> None:
-        self._end_mathematics(tag)
-        if tag in _UNSEEN:
-            self._unseen = max(0, self._unseen - 1)
-        elif heading := _HEADING.fullmatch(tag):
-            self._line("#" * int(heading[1]) + " ")
-            self._typed_into = max(0, self._typed_into - 1)
-        elif tag in ("td", "th") and self._rows is not None:
-            self._rows = self._rows or [[]]
-            self._rows[-1].append(self._taken())
-        elif tag == "caption" and self._rows is not None:
-            self._caption = self._taken().rstrip("= ")
-        elif tag == "table" and self._rows is not None:
-            self._table(self._rows)
-        elif tag == "label" and not self._in_table:
-            self._line(self._box)
-            self._box = ""
-            self._typed_into = max(0, self._typed_into - 1)
-        elif tag == "mover":
-            self._over = max(0, self._over - 1)
-        elif tag == "strong" and self._box and not "".join(self._text).endswith("."):  # pages of earlier versions
-            self._text.append(".")
-        elif tag == "span" and self._spans:
-            self._end_of_span(self._spans.pop())
-        elif tag in ("textarea", "pre") and self._field is not None:
-            self.lines += ["", *"".join(self._field).strip("\r\n").rstrip().splitlines(), ""]
-            self._field = None
-        elif tag in _BLOCKS and not self._in_table:
-            self._line()
-
-    def _end_of_span(self, kind: str) -> None:
-        if kind == "fill-in":
-            self._line()
-            self._typed_into = max(0, self._typed_into - 1)
-        elif kind == "characters":  # one box each, of one number
-            typed = self._text[self._first_character :]
-            self._text[self._first_character :] = [f" {''.join(''.join(typed).split())} "]
+        for at in range(len(self._open) - 1, 0, -1):
+            if self._open[at].tag == tag:
+                del self._open[at:]
+            elif self._open[at].tag != "table":
+                continue
+            return
 
     def handle_data(self, data: str) -> None:
-        if self._field is not None:
-            self._field.append(data)
-        elif not self._unseen and (not self.sheet or self._typed_into or self._in_table):
-            self._text.append(_ACCENTS.get(data.strip(), data) if self._over else data)
+        self._open[-1].inside.append(data)
 
-    @property
-    def _in_table(self) -> bool:
-        return self._rows is not None
 
-    # -------------------------------------------------------------------------------- what was typed
+class _Page:
+    """The page as lines of Markdown."""
 
-    def _input(self, said: dict[str, str]) -> None:
-        kind = said.get("type", "text")
-        if kind in ("checkbox", "radio") and self._in_table:
-            self._text.append("x" if "checked" in said else "☐")
-        elif kind in ("checkbox", "radio"):
-            self._box = "- [x] " if "checked" in said else "- [ ] "
-        elif kind not in ("hidden", "button", "submit", "reset"):
-            self._text.append(f" {said.get('value', '')} ")
+    def __init__(self, text: str, sheet: bool) -> None:
+        self.sheet = sheet
+        self.language = ""
+        self.lines: list[str] = []
+        self._text: list[str] = []
+        self._tables: dict[str, tuple[int, list[list[str]]]] = {}
+        self._box = ""
+        self._read(_Tree(text).root, not sheet)
+        self._line()
+
+    def _read(self, outer: _Element, seen: bool) -> None:
+        """What stands in an element; text outside what is asked and typed into is `seen` in other people's pages."""
+        for inner in outer.inside:
+            if isinstance(inner, _Element):
+                self._element(inner, seen)
+            elif seen:
+                self._text.append(inner)
+
+    def _element(self, one: _Element, seen: bool) -> None:
+        tag, kind = one.tag, one.said.get("class", "")
+        asks = tag in _HEADINGS or tag == "label" or kind == "fill-in"
+        if tag == "html":
+            self.language = one.said.get("lang", "")
+        if tag == "textarea" or (tag == "pre" and not self.sheet):
+            self._line()
+            self.lines += ["", *"".join(self._inline(one)).strip("\r\n").rstrip().splitlines(), ""]
+        elif asks or tag in _BLOCKS:
+            self._line()
+            self._read(one, seen or asks)
+            self._line(_HEADINGS.get(tag, self._box if tag == "label" else ""))
+            self._box = "" if tag == "label" else self._box
+        elif tag == "table":
+            self._line()
+            self._table(one)
+        elif tag == "br":
+            self.lines.append(self._taken())
+        elif tag == "input" and one.said.get("type") in _BOXES:
+            self._box = "- [x] " if "checked" in one.said else "- [ ] "
+        elif tag in _LEAVES or kind == "characters":
+            self._text += self._written(one) if seen or tag == "input" else ()
+        else:
+            self._read(one, seen)
+
+    def _inline(self, outer: _Element) -> Iterator[str]:
+        """The text of an element, such as the cell of a table, with everything in it as it stands in a line."""
+        for inner in outer.inside:
+            yield from (inner,) if isinstance(inner, str) else self._written(inner)
+
+    def _written(self, one: _Element) -> Iterator[str]:
+        tag, kind = one.tag, one.said.get("type", "text")
+        if tag == "input" and kind in _BOXES:
+            yield "x" if "checked" in one.said else "☐"
+        elif tag == "input":
+            yield "" if kind in ("hidden", "button", "submit", "reset") else f" {one.said.get('value', '')} "
+        elif tag == "mover":
+            yield from (_ACCENTS.get(text.strip(), text) for text in self._inline(one))
+        elif tag in _MATHEMATICS and not self.sheet:
+            before, between, behind = _MATHEMATICS[tag]
+            parts = ("".join(self._written(part)) for part in one.inside if isinstance(part, _Element))
+            yield before + between.join(parts) + behind
+        elif one.said.get("class") == "characters":  # one box each, of one number
+            yield f" {''.join(''.join(self._inline(one)).split())} "
+        elif tag == "br" or tag in _BLOCKS:
+            yield from ("\n", *self._inline(one))
+        elif tag not in _UNSEEN:
+            yield from self._inline(one)
 
     def _taken(self) -> str:
         text, self._text = " ".join("".join(self._text).split()), []
@@ -184,19 +155,26 @@ class _Page(HTMLParser):
         if text := self._taken():
             self.lines += [before + text] if before.startswith("- [") else [*[""] * bool(before), before + text, ""]
 
-    def _table(self, rows: list[list[str]]) -> None:
-        self._rows = None
+    def _table(self, table: _Element) -> None:
+        rows, caption = list[list[str]](), ""
+        for one in _parts_of(table):
+            if one.tag == "tr" or not rows:
+                rows.append([])
+            if one.tag in ("td", "th", "caption"):
+                text = " ".join("".join(self._inline(one)).split())
+                caption = text.rstrip("= ") if one.tag == "caption" else caption
+                rows[-1] += [text] if one.tag != "caption" else []
         rows = [row for row in rows if row]
-        if rows and self._caption:
-            rows[0] = [self._caption, *rows[0][1:]]
-            if self._is_continued(rows):
+        if rows and caption:
+            rows[0] = [caption, *rows[0][1:]]
+            if self._is_continued(caption, rows):
                 return
-            self._tables[self._caption] = len(self.lines) + 1, rows
+            self._tables[caption] = len(self.lines) + 1, rows
         self.lines += ["", *_lines_of(rows), ""]
 
-    def _is_continued(self, rows: list[list[str]]) -> bool:
+    def _is_continued(self, caption: str, rows: list[list[str]]) -> bool:
         """Whether the table goes on with one of the same name, its columns or rows numbered on: they are joined."""
-        at, before = self._tables.get(self._caption, (0, []))
+        at, before = self._tables.get(caption, (0, []))
         if not before:
             return False
         if len(rows) == len(before) and rows[0][1:2] == [str(len(before[0]))]:
@@ -210,8 +188,17 @@ class _Page(HTMLParser):
             name: (line + len(whole) - len(before) if line > at else line, own)
             for name, (line, own) in self._tables.items()
         }
-        self._tables[self._caption] = at, whole
+        self._tables[caption] = at, whole
         return True
+
+
+def _parts_of(table: _Element) -> Iterator[_Element]:
+    """The rows of a table, each followed by its cells, and its caption."""
+    for one in table.inside:
+        if isinstance(one, _Element):
+            yield one
+            if one.tag not in ("td", "th", "caption", "table"):
+                yield from _parts_of(one)
 
 
 def _lines_of(rows: list[list[str]]) -> list[str]:
@@ -220,9 +207,7 @@ def _lines_of(rows: list[list[str]]) -> list[str]:
 
 def as_markdown(text: str) -> str:
     """A web page as Markdown, with the identity of the sheet and its language at the head."""
-    page = _Page(_TYPED_INTO.search(text) is not None)
-    page.feed(text)
-    page.close()
+    page = _Page(text, _TYPED_INTO.search(text) is not None)
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
     head = {"symattn": "html", "lang": page.language, "sheet": sheet} if page.sheet else {}
     front = ["---", *(f"{key}: {value}" for key, value in head.items() if value), "---"] if head else []
