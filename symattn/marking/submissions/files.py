@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
@@ -85,13 +85,9 @@ def read_submission(
             paper = _paper(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    if paper.empty:
-        named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
-        if not paper.sheet and not paper.name and not _mentions(content, questions):
-            told = next((f" {remark.says}." for written in paper.written for remark in written.remarks), "")
-            raise InputError(
-                f"{where}: nothing in it belongs to this sheet{named}; {_expected(questions)} expected.{told}"
-            )
+    if paper.empty and not (paper.sheet or paper.name or _mentions(content, questions)):
+        told = next((f" {remark.says}." for written in paper.written for remark in written.remarks), "")
+        raise InputError(f"{where}: nothing in it belongs to this sheet; {_expected(questions)} expected.{told}")
     mark, remarks = decimal_mark, list(paper.remarks)
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
@@ -120,29 +116,37 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
 
 def _head(content: str, form: str) -> tuple[str, str, str]:
     match form:
-        case "toml":
-            return head_of(toml_data(content, "."))
-        case "json":
-            return head_of(json_data(content, "."))
+        case "toml" | "json":
+            return head_of(_data(content, form, "."))
         case "csv":
             return csv_head(content)
     from symattn.marking.submissions.blocks import page
     from symattn.marking.submissions.markdown import identity_of
 
+    if form == "notebook":
+        from symattn.marking.submissions.notebook import notebook
+
+        return identity_of(notebook(content).page)
+    return identity_of(page(_as_text(content, form)))
+
+
+def _data(content: str, form: str, decimal_mark: str) -> Mapping[str, Any]:
+    return toml_data(content, decimal_mark) if form == "toml" else json_data(content, decimal_mark)
+
+
+def _as_text(content: str, form: str) -> str:
+    """A page or a document as a text that is read like any other."""
     match form:
-        case "notebook":
-            from symattn.marking.submissions.notebook import notebook
-
-            return identity_of(notebook(content).page)
-        case "latex":
-            from symattn.marking.submissions.latex import latex_text
-
-            content = latex_text(content)
         case "html":
             from symattn.marking.submissions.webpage import as_markdown
 
-            content = as_markdown(content)
-    return identity_of(page(content))
+            return as_markdown(content)
+        case "latex":
+            from symattn.marking.submissions.blocks import readable
+            from symattn.marking.submissions.latex import latex_text
+
+            return latex_text(readable(content))
+    return content
 
 
 # ------------------------------------------------------------------------------------ what a file is
@@ -288,25 +292,12 @@ def _check_size(content: str | bytes) -> None:
 
 def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
     match form:
-        case "toml":
-            return read_data(toml_data(text, decimal_mark), questions)
-        case "json":
-            return read_data(json_data(text, decimal_mark), questions)
+        case "toml" | "json":
+            return read_data(_data(text, form, decimal_mark), questions)
         case "csv":
             return read_csv(text, questions)
-        case "latex":
-            from symattn.marking.submissions.alphabet import plain_signs
-            from symattn.marking.submissions.blocks import readable
-            from symattn.marking.submissions.latex import latex_text
-            from symattn.marking.submissions.markdown import read_markdown
-
-            return read_markdown(plain_signs(latex_text(readable(text))), questions)
-        case "html":
-            from symattn.marking.submissions.webpage import as_markdown
-
-            return _read_text(as_markdown(text), questions)
-        case "markdown" | "text":
-            return _read_text(text, questions)
+        case "latex" | "html" | "markdown" | "text":
+            return _read_text(_as_text(text, form), questions)
         case "notebook":
             from symattn.marking.submissions.notebook import read_notebook
 
