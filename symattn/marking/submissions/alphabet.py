@@ -9,8 +9,8 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import groupby
+from functools import partial, reduce
+from itertools import groupby, pairwise, takewhile
 
 Sign = str | Callable[[re.Match[str]], str]
 
@@ -172,31 +172,22 @@ def _one_behind_the_other(text: str) -> str:
     """Matrices that stand side by side, the brackets of their rows below one another, on the line of their names."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        named = [*_NAMED_ROW.finditer(line[:_WIDEST])]
-        columns = [one.end() - 1 for one in named]
-        last = number + 1
-        while len(named) > 1 and last < len(lines) and _begin_rows(lines[last], columns):
-            last += 1
-        if last == number + 1:
-            continue
-        ends = [*(one.start() for one in named[1:]), None]
-        firsts = [line[column:end] for column, end in zip(columns, ends, strict=True)]
-        below = [
-            [row[i:j] for i, j in zip(columns, [*columns[1:], None], strict=True)] for row in lines[number + 1 : last]
-        ]
-        rows = [[cell.strip(" \t,;[]") for cell in row] for row in (firsts, *below)]
-        if not any(set("[]=") & set(cell) for row in rows for cell in row):
-            whole = (
-                f"{one['name']} = [{'; '.join(own)}]" for one, own in zip(named, zip(*rows, strict=True), strict=True)
-            )
-            lines[number:last] = ["    ".join(whole), *[""] * (last - number - 1)]
+        _, *named = _NAMED_ROW.split(line[:_WIDEST])
+        names, firsts = named[::2], named[1::2]
+        columns = [found.end() - 1 for found in _NAMED_ROW.finditer(line[:_WIDEST])]
+        below = [*takewhile(partial(_begin_rows, columns), lines[number + 1 :])] if len(names) > 1 else []
+        parted = [firsts, *([row[i:j] for i, j in pairwise([*columns, None])] for row in below)]
+        rows = [[cell.strip(" \t,;[]") for cell in row] for row in parted]
+        if below and not any(set("[]=") & set(cell) for row in rows for cell in row):
+            whole = (f"{name} = [{'; '.join(own)}]" for name, own in zip(names, zip(*rows, strict=True), strict=True))
+            lines[number : number + len(rows)] = ["    ".join(whole), *[""] * len(below)]
     return "\n".join(lines)
 
 
-_NAMED_ROW = re.compile(r"(?P<name>[^\s\[\]=][^\[\]=]{0,20}?)[ \t]*=[ \t]*\[{1,2}")
+_NAMED_ROW = re.compile(r"([^\s\[\]=][^\[\]=]{0,20}?)[ \t]*=[ \t]*\[{1,2}")
 
 
-def _begin_rows(line: str, columns: Sequence[int]) -> bool:
+def _begin_rows(columns: Sequence[int], line: str) -> bool:
     """Whether rows in brackets begin in all of these columns, and nothing stands before the first of them."""
     return not line[: columns[0]].strip() and all(line[column : column + 1] == "[" for column in columns)
 
@@ -272,15 +263,8 @@ def _cells(group: Sequence[str]) -> list[list[str]]:
     """The lines of every entry of a row; two columns apart that are blank in all of its lines."""
     wide = max(map(len, group))
     padded = [line.ljust(wide) for line in group]
-    blank = [all(line[j] == " " for line in padded) for j in range(wide)]
-    edges, start = [], None
-    for j in range(wide + 1):
-        if j < wide and not blank[j]:
-            start = j if start is None else start
-        elif start is not None and (j >= wide - 1 or blank[j + 1]):
-            edges.append((start, j))
-            start = None
-    return [[line[a:b] for line in padded] for a, b in edges]
+    filled = "".join(" " if set(column) == {" "} else "x" for column in zip(*padded, strict=True))
+    return [[line[cell.start() : cell.end()] for line in padded] for cell in re.finditer("x(?: ?x)*", filled)]
 
 
 def _entry(lines: Sequence[str]) -> str | None:

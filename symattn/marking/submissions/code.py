@@ -95,11 +95,11 @@ def printed(output: str) -> Cells | None:
     return _with_zeros(cells) if is_array and "e" not in text[6:] else cells
 
 
-def taken_apart(output: str) -> Iterator[str | Cells]:
-    """What a cell shows, as words and matrices in turn, beginning and ending with words.
+def taken_apart(output: str) -> Iterator[tuple[str, Cells | None]]:
+    """What a cell shows: every matrix with the words before it, and the words behind the last.
 
     >>> list(taken_apart("S =\\n [[1 2]\\n [3 4]]"))
-    ['S =\\n ', Cells(rows=(('1', '2'), ('3', '4')), factor=''), '']
+    [('S =\\n ', Cells(rows=(('1', '2'), ('3', '4')), factor='')), ('', None)]
     """
     start = 0
     text = undrawn(output[:LONGEST])
@@ -107,11 +107,10 @@ def taken_apart(output: str) -> Iterator[str | Cells]:
         end = closed(text, begin.end() - 1, "([", ")]") if begin.start() >= start else 0
         matrix = printed(text[begin.start() : end]) if end else None
         if matrix:
-            yield text[start : begin.start()]
-            yield matrix
+            yield text[start : begin.start()], matrix
             kind = _KIND_BEHIND.match(text, end)
             start = kind.end() if kind else end
-    yield text[start:]
+    yield text[start:], None
 
 
 _BEGINS = re.compile(

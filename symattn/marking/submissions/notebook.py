@@ -226,27 +226,25 @@ class _Program:
     def shown(self, code: Code, number: int, place: Place) -> None:
         """What a cell shows: matrices by the names of their variables, the rest as a text."""
         pieces = [piece for output in self.book.cells[number - 1].outputs for piece in taken_apart(output)]
-        matrices = [piece for piece in pieces if isinstance(piece, Cells)]
-        words = "".join(piece for piece in pieces if isinstance(piece, str))
-        unnamed = not _LETTERS.search(words) and len(matrices) == len(code.shown)
-        variables = iter(code.shown if unnamed else ())
-        text, before = "", ""
-        for piece in pieces:
-            if isinstance(piece, str):
-                before = piece
-                text += piece
+        words = "".join(before for before, _ in pieces)
+        matrices = sum(matrix is not None for _, matrix in pieces)
+        unnamed = not _LETTERS.search(words) and matrices == len(code.shown)
+        variables, text = iter(code.shown if unnamed else ()), ""
+        for before, matrix in pieces:
+            if matrix is None:
+                text += before
                 continue
             variable = next(variables, "") or _name_in(before)
             target = self.target(variable, place) if variable.isidentifier() else None
             if variable in self.given or (variable in self._typed and target is not None):
-                text = text.removesuffix(before)
-            elif target is not None:
-                text = text.removesuffix(before)
+                continue
+            if target is not None:
                 self.open.pop(target, None)
-                self.put(target, piece, number)
+                self.put(target, matrix, number)
             else:
                 name = f"{variable} = " if unnamed and variable else ""
-                text += f"{name}[{', '.join(f'[{row}]' for row in map(', '.join, self.in_mark(piece).rows))}]\n"
+                rows = ", ".join(f"[{', '.join(row)}]" for row in self.in_mark(matrix).rows)
+                text += f"{before}{name}[{rows}]\n"
         if len(code.shown) == 1 and unnamed and not code.shown[0]:
             text = f"{self.above(number, place)}{text}"
         if len(code.shown) == 1 and not matrices and _ROW_OF_NUMBERS.search(words):

@@ -160,16 +160,16 @@ class Written:
         if target in self.names.parts and not isinstance(self.part(target).answer, (*LINES, MatrixAnswer)):
             return False
         high, wide = self.shape(target)
-        i, j = place[0] - 1 if place else -1, place[1] - 1 if len(place) == 2 else 0
+        if not place or high == len(place) == 1:
+            return False
+        i, j, most = (place[0] - 1, place[1] - 1, 1) if len(place) == 2 else (place[0] - 1, 0, wide)
         into = self.parts if target in self.names.parts else self.more
-        cells = _cells(raw.text, (1, wide if len(place) == 1 else 1)) if isinstance(raw, RawText) else raw
+        cells = _cells(raw.text, (1, most)) if isinstance(raw, RawText) else raw
         before = into.get(target, Cells(((),) * high))
         if not (isinstance(cells, Cells) and isinstance(before, Cells)) or cells.factor or before.factor:
             return False
-        if len(cells.rows) != 1 or not (0 <= i < high and 0 <= j < wide) or (high == len(place) == 1):
-            return False
         rows, row = [list(old) + [""] * (wide - len(old)) for old in before.rows], cells.rows[0]
-        if len(rows) != high or len(row) > (1 if len(place) == 2 else len(rows[i])):
+        if len(cells.rows) > 1 or len(row) > most or len(rows) != high or not (0 <= i < high and 0 <= j < wide):
             return False
         if any(not is_blank(old) and old != new for old, new in zip(rows[i][j:], row, strict=False)):
             self.answered_twice(target, where)
