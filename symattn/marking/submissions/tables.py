@@ -207,19 +207,22 @@ GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s
 def _cells(lines: Sequence[str], columns: int) -> Rows:
     """Lines as entries: at the plainest separator that gives every line as many as there should be, in every line the
     same if possible; else at one that gives them alike many."""
+
+    def rank(rows: Rows) -> tuple[int, int]:
+        counts = set(map(len, rows))
+        if columns > 1 and all(_fits(row, columns) for row in rows):
+            return 0, 0
+        if counts == {columns}:
+            return 1, 0
+        return (2, 0) if len(counts) == 1 and counts != {1} else (3, -len(rows[0]))
+
+    if not lines or columns == 1:
+        return tuple((line.strip(),) for line in lines)
     every = [tuple(split_at(line.strip(), gap) for line in lines) for gap in GAPS]
     ways = [rows for rows in every if not any(map(_is_gap, chain.from_iterable(rows)))] or every
     ways.sort(key=lambda rows: any(map(holds_two, chain.from_iterable(rows))))
-    same = (rows for rows in ways if all(_fits(row, columns) for row in rows))
     each = tuple(next((row for row in line if _fits(row, columns)), ()) for line in zip(*ways, strict=True))
-    if columns > 1 and (rows := next(same, each)) and all(rows):
-        return rows
-    for right in ({columns}, None):
-        for rows in ways:
-            counts = set(map(len, rows))
-            if counts == right or (right is None and len(counts) == 1 and counts != {1} and columns != 1):
-                return rows
-    return max(ways, key=lambda rows: len(rows[0])) if lines and columns != 1 else tuple((line,) for line in lines)
+    return min([*ways, each] if all(each) else ways, key=rank)
 
 
 def _is_gap(cell: str) -> bool:
