@@ -211,17 +211,15 @@ class _Program:
                 yield name, cell
 
     def cell(self, code: Code, number: int, place: Place) -> None:
-        """What is written out in the code of a cell, and what is computed in it."""
+        """What is written out in the code of a cell, and what is computed in it; what belongs nowhere is told."""
         for variable, raw in code.names.items():
             (self._typed.discard if raw is None else self._typed.add)(variable)
-            if (target := self.target(variable, place)) is None:
-                self.tell(variable, raw, place, number)
-                continue
-            self.open.pop(target, None)
-            if raw is None:
-                self.open[target] = number
-            else:
+            target = self.target(variable, place)
+            if target is not None:
                 self.put(target, raw, number)
+            elif isinstance(raw, Cells) and variable not in self.given:
+                for q in range(len(self.known)) if place[0] is None else (place[0],):
+                    self.paper.written[q].not_read(message("cell {cell}", cell=number), f"{variable} = …", "")
 
     def shown(self, code: Code, number: int, place: Place) -> None:
         """What a cell shows: matrices by the names of their variables, the rest as a text."""
@@ -239,7 +237,6 @@ class _Program:
             if variable in self.given or (variable in self._typed and target is not None):
                 continue
             if target is not None:
-                self.open.pop(target, None)
                 self.put(target, matrix, number)
             else:
                 name = f"{variable} = " if unnamed and variable else ""
@@ -258,13 +255,6 @@ class _Program:
         names = self.paper.written[place[0] or 0].names
         return f"{comment[1]}:\n" if comment and names.sign(comment[1]) else ""
 
-    def tell(self, variable: str, raw: Cells | RawText | None, place: Place, number: int) -> None:
-        """Told: a matrix that is written out and is neither an answer nor printed in the sheet."""
-        if not isinstance(raw, Cells) or variable in self.given:
-            return
-        for q in range(len(self.known)) if place[0] is None else (place[0],):
-            self.paper.written[q].not_read(message("cell {cell}", cell=number), f"{variable} = …", "")
-
     @cached_property
     def given(self) -> frozenset[str]:
         """What programs call the matrices that are given."""
@@ -274,12 +264,16 @@ class _Program:
         derivations = (*(question.problem.derivation for question in asked if question.problem), *filter(None, own))
         return frozenset(identifier(name) for derivation in derivations for name in derivation.givens)
 
-    def put(self, target: Target, raw: Cells | RawText, number: int) -> None:
+    def put(self, target: Target, raw: Cells | RawText | None, number: int) -> None:
+        """What a variable stands for from a cell on; nothing is known of it where it is computed."""
+        self.open.pop(target, None)
+        if raw is None:
+            self.open[target] = number
+            return
         question, name, matrix = target
         raw = self.in_mark(raw) if isinstance(raw, Cells) else raw
-        self.paper.written[question].put(
-            name, Several({matrix: raw}) if matrix else raw, message("cell {cell}", cell=number)
-        )
+        where = message("cell {cell}", cell=number)
+        self.paper.written[question].put(name, Several({matrix: raw}) if matrix else raw, where)
 
     def in_mark(self, cells: Cells) -> Cells:
         """Decimals of a program, which have points, with the mark in which they will be read."""
