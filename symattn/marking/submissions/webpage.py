@@ -206,7 +206,11 @@ def _lines_of(rows: list[list[str]]) -> list[str]:
 
 
 def as_markdown(text: str) -> str:
-    """A web page as Markdown, with the identity of the sheet and its language at the head."""
+    """A web page as Markdown, with the identity of the sheet and its language at the head.
+
+    >>> as_markdown("<table><tr><td>1<td>2<br>3</table>").strip()
+    '| 1 | 2 3 |'
+    """
     page = _Page(text, _TYPED_INTO.search(text) is not None)
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
     head = {"symattn": "html", "lang": page.language, "sheet": sheet} if page.sheet else {}
