@@ -16,7 +16,8 @@ from symattn.marking.submissions.blocks import escaped
 
 LARGEST_UNPACKED = 20_000_000
 """In bytes: the text of a book has a million."""
-DEEPEST = 60
+DEEPEST = 120
+"""Elements inside one another."""
 
 _BROKEN = message(
     "This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt)."
@@ -63,7 +64,13 @@ def _parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
         raise InputError(f"This document has more than {most} MB when it is unpacked; that is not a sheet of answers.")
     if b"<!" in source.replace(b"<!--", b"").replace(b"<![CDATA[", b""):
         raise InputError(_BROKEN)  # a declaration of entities, which no word processor writes
-    return ElementTree.fromstring(source)
+    root = ElementTree.fromstring(source)
+    level = [root]
+    for _ in range(DEEPEST):
+        level = [inner for element in level for inner in element]
+    if level:
+        raise InputError(_BROKEN)
+    return root
 
 
 def _kind(element: ElementTree.Element) -> str:
@@ -110,23 +117,21 @@ class _Document:
         self.list_styles = list_styles
         self._items = Counter[str]()
 
-    def lines(self, element: ElementTree.Element, depth: int = 0) -> Iterator[str]:
-        if depth > DEEPEST:
-            raise InputError(_BROKEN)
+    def lines(self, element: ElementTree.Element) -> Iterator[str]:
         for inner in element:
             match _kind(inner):
                 case "p":
                     yield from (self.paragraph(inner), "")
                 case "tbl":
-                    rows = [self.row(row, depth + 1) for row in inner if _kind(row) == "tr"]
+                    rows = [self.row(row) for row in inner if _kind(row) == "tr"]
                     yield from ("", *rows, "")
                 case "del" | "moveFrom":
                     pass
                 case _:
-                    yield from self.lines(inner, depth + 1)
+                    yield from self.lines(inner)
 
-    def row(self, row: ElementTree.Element, depth: int) -> str:
-        cells = (" ".join(filter(None, self.lines(cell, depth))) for cell in row if _kind(cell) == "tc")
+    def row(self, row: ElementTree.Element) -> str:
+        cells = (" ".join(filter(None, self.lines(cell))) for cell in row if _kind(cell) == "tc")
         return f"| {' | '.join(map(escaped, cells))} |"
 
     def paragraph(self, paragraph: ElementTree.Element) -> str:
@@ -148,10 +153,8 @@ class _Document:
                 return f"({chr(ord('a') + count - 1)}) "
         return f"{count}. "
 
-    def pieces(self, element: ElementTree.Element, depth: int = 0) -> Iterator[str]:
+    def pieces(self, element: ElementTree.Element) -> Iterator[str]:
         """The text of a paragraph in its order."""
-        if depth > DEEPEST:
-            raise InputError(_BROKEN)
         for inner in element:
             match _kind(inner):
                 case "r":
@@ -161,7 +164,7 @@ class _Document:
                 case "del" | "moveFrom" | "pPr":
                     pass
                 case _:
-                    yield from self.pieces(inner, depth + 1)
+                    yield from self.pieces(inner)
 
 
 def _character(element: ElementTree.Element) -> str:
@@ -192,14 +195,12 @@ def _styled(run: ElementTree.Element, text: str) -> str:
     return text
 
 
-def formula(element: ElementTree.Element, depth: int = 0) -> str:
+def formula(element: ElementTree.Element) -> str:
     """An equation as it is typed: fractions with a slash, powers with ^, a matrix in square brackets."""
-    if depth > DEEPEST:
-        raise InputError(_BROKEN)
 
     def of(kind: str) -> str:
         inner = _inside(element, f"m:{kind}")
-        return formula(inner, depth + 1).strip() if inner is not None else ""
+        return formula(inner).strip() if inner is not None else ""
 
     match _kind(element):
         case "m:r":
@@ -217,12 +218,12 @@ def formula(element: ElementTree.Element, depth: int = 0) -> str:
         case "m:func":
             return f"{of('fName')}{_grouped(of('e'))}"
         case "m:d":
-            return _in_delimiters(element, depth)
+            return _in_delimiters(element)
         case "m:m":
-            rows = ([formula(cell, depth + 1).strip() for cell in row if _kind(cell) == "m:e"]
+            rows = ([formula(cell).strip() for cell in row if _kind(cell) == "m:e"]
                     for row in element if _kind(row) == "m:mr")  # fmt: skip
             return f"[{'; '.join(map(' & '.join, rows))}]"
-    return "".join(formula(inner, depth + 1) for inner in element if not _kind(inner).endswith("Pr"))
+    return "".join(formula(inner) for inner in element if not _kind(inner).endswith("Pr"))
 
 
 def _grouped(text: str) -> str:
@@ -230,9 +231,9 @@ def _grouped(text: str) -> str:
     return text if is_one else f"({text})"
 
 
-def _in_delimiters(element: ElementTree.Element, depth: int) -> str:
+def _in_delimiters(element: ElementTree.Element) -> str:
     """What stands in brackets; round a matrix they are its own."""
-    parts = [formula(inner, depth + 1).strip() for inner in element if _kind(inner) == "m:e"]
+    parts = [formula(inner).strip() for inner in element if _kind(inner) == "m:e"]
     look = _inside(element, "m:dPr")
     signs = [_inside(look, kind) if look is not None else None for kind in ("m:begChr", "m:sepChr", "m:endChr")]
     opening, between, closing = (
