@@ -42,6 +42,10 @@ MOST_MEANT = 100
 """Remarks up to which the part is looked for that an unknown name may mean."""
 
 
+class TooMuchError(InputError):
+    """More than any sheet has: nothing else is made of the file."""
+
+
 @cache
 def _head() -> Mapping[str, str]:
     """What names the sheet and the student, in every language."""
@@ -125,17 +129,16 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
     """The answers in a TOML or JSON file."""
     paper = Paper.of(questions, *head_of(data))
     if sum(1 for _ in _values(data)) > MOST_VALUES:
-        raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
+        raise TooMuchError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     own = {key: value for key, value in data.items() if key.casefold() not in _head() and key not in _SECTIONS}
-    answers = _by_name(data.get("answers", {}))
-    _read_answers(paper, own, "")
-    if isinstance(answers, Mapping):
-        _read_answers(paper, answers, "answers.")
-    else:
-        says = message("It is {kind}, where a table of parts was expected.", kind=_kind(answers))
-        paper.not_read("answers", says)
-    for key in ("question", "questions"):
-        _read_questions(paper, data.get(key, {}), key)
+    sections = {"": own, "answers": _by_name(data.get("answers", {}))}
+    sections |= {key: _by_number(data.get(key, {})) for key in ("question", "questions")}
+    for key, section in sections.items():
+        if isinstance(section, Mapping):
+            _read_answers(paper, section, f"{key}." if key else "")
+        elif key == "answers":
+            says = message("It is {kind}, where a table of parts was expected.", kind=_kind(section))
+            paper.not_read(key, says)
     if len(questions) == 1:
         _read_extras(paper.written[0], data)
     if data.get(ABOUT) == ENTERED:
@@ -152,7 +155,7 @@ _SECTIONS = ("answers", "question", "questions", "methods", "points", ABOUT)
 
 def _values(value: object, depth: int = 0) -> Iterator[object]:
     if depth > DEEPEST:
-        raise InputError(f"It is nested more than {DEEPEST} deep; that is not a sheet of answers.")
+        raise TooMuchError(f"It is nested more than {DEEPEST} deep; that is not a sheet of answers.")
     if isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from _values(inner, depth + 1)
@@ -160,12 +163,9 @@ def _values(value: object, depth: int = 0) -> Iterator[object]:
         yield value
 
 
-def _read_questions(paper: Paper, value: object, key: str) -> None:
-    """[question.2], or [[question]] one after the other."""
-    if isinstance(value, list):
-        value = {str(number): one for number, one in enumerate(value, 1)}
-    if isinstance(value, Mapping):
-        _read_answers(paper, value, f"{key}.")
+def _by_number(value: Any) -> Any:
+    """[[question]] one after the other as [question.1], [question.2]; anything else as it is."""
+    return {str(number): one for number, one in enumerate(value, 1)} if isinstance(value, list) else value
 
 
 def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
@@ -181,17 +181,16 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
             _read_extras(written, value)
         elif len(paper.written) == 1:
             _put(paper.written[0], key, value, f"{where}{key}")
-        elif number < 0 or not isinstance(value, Mapping):
-            says = message(
+        else:
+            unclear = message(
                 "It is not clear which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
                 name=repr(key),
             )
-            paper.not_read(f"{where}{key}", says, loose=True)
-        else:
             says = message(
                 "There is no question {number}; the paper has {count}.", number=number + 1, count=len(paper.written)
             )
-            paper.not_read(f"{where}{key}", says, loose=True)
+            is_numbered = number >= 0 and isinstance(value, Mapping)
+            paper.not_read(f"{where}{key}", says if is_numbered else unclear, loose=True)
 
 
 def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
@@ -225,14 +224,16 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
         says = message("Found {kind}, where a matrix, a number or a text was expected.", kind=_kind(value))
         written.remark(where, says)
         written.unread.add("" if part is None else part.name)
-    elif part is None and not isinstance(raw, Cells) and isinstance(raw, Several):
+    elif part is None and isinstance(raw, Several):
         _belongs_nowhere(written, name, where)
-    elif part is not None and isinstance(part.answer, PropertyAnswer) and name in part.answer.model:
-        written.put(name, Several({name: raw}) if not isinstance(raw, Several) else raw, where)
-    elif part is not None and isinstance(part.answer, RubricAnswer) and isinstance(raw, Cells):
-        written.put(name, RawText("\n".join(" ".join(row) for row in raw.rows)), where)
-    elif not written.put(name, raw, where) and not raw.blank:
-        _belongs_nowhere(written, name, where)
+    else:
+        match part and part.answer, raw:
+            case PropertyAnswer(model=model), Cells() | RawText() if name in model:
+                raw = Several({name: raw})
+            case RubricAnswer(), Cells(rows):
+                raw = RawText("\n".join(map(" ".join, rows)))
+        if not written.put(name, raw, where) and not raw.blank:
+            _belongs_nowhere(written, name, where)
 
 
 def _belongs_nowhere(written: Written, name: str, where: str) -> None:

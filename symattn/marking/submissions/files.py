@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 from symattn.errors import InputError
 from symattn.foundation.languages import Message, message
 from symattn.marking.attempt import Remark, Submission
-from symattn.marking.submissions.data import csv_head, head_of, json_data, read_csv, read_data, toml_data
+from symattn.marking.submissions.data import TooMuchError, csv_head, head_of, json_data, read_csv, read_data, toml_data
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -339,6 +339,8 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     for way in dict.fromkeys(ways):
         try:
             paper = _read(text, questions, way, decimal_mark)
+        except TooMuchError:
+            raise
         except InputError as error:
             if way == form:  # what it only looks like, nobody said that it is
                 refused = error
