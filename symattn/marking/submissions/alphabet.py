@@ -226,13 +226,10 @@ class _Drawn:
 
     def flat(self) -> str | None:
         """Its rows on one line; none if an entry is drawn in a way that is not known."""
-        separated = any(not line.strip() for line in self.inside)
-        groups = (
-            [list(group) for full, group in groupby(self.inside, lambda line: bool(line.strip())) if full]
-            if separated
-            else [[line] for line in self.inside]
-        )
-        if not separated and any(_BAR.search(line) for line in self.inside):
+        groups = [[line] for line in self.inside]
+        if not all(map(str.strip, self.inside)):
+            groups = [list(group) for full, group in groupby(self.inside, lambda line: bool(line.strip())) if full]
+        elif any(map(_BAR.search, self.inside)):
             groups = [list(self.inside)]  # one row with fractions
         rows = []
         for group in groups:
