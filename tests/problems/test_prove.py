@@ -167,8 +167,8 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     _, change = WITNESSES["rounding"](handout)
     assert abs(change).max() == pytest.approx(0.317, abs=5e-4)
     assert int(abs(change).argmax()) == 1
-    _, _, second = INSTANCES["rounding"](Draw(TYPE, handout), Prose(load_notation("standard"), True))
-    assert np.allclose(floats(second.again()), change)
+    instance = INSTANCES["rounding"](Draw(TYPE, handout), Prose(load_notation("standard"), True))
+    assert np.allclose(floats(instance.second.again()), change)
 
 
 def test_all_theorems_come_in_turn_for_the_same_marks():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from importlib import resources
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast
 
 from symattn.derivation.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix, Value
@@ -75,6 +75,8 @@ _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
 
 
 BlockLike = Block | Inlines | str
+Shown: TypeAlias = "TextLike | AnyMatrix | Value | Sequence[Value]"
+"""What is put into a sentence."""
 
 
 def blocks(shown: Sequence[BlockLike]) -> tuple[Block, ...]:
@@ -86,9 +88,10 @@ class Prose:
     """Sentences in the signs of a notation.
 
     `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
-    and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
-    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.  A second text is said
-    where tokens are columns.
+    and s_{1,2} are written as the notation has them.  What is handed in stands by its name in braces as it is, a
+    number, a text or a sentence, which may stand in formulas too: $q_{row}$.  By its bare name it stands as a formula:
+    a number, a matrix with its values, a sequence of numbers in round brackets.  A second text is said where tokens are
+    columns.
 
     One that `turns` is said for tokens as rows, and its formulas and matrices lie as the notation's do.  `orientation`
     is that of a derivation, whose settings may say it in the notation's place; `signs` are further ones by name.
@@ -103,14 +106,20 @@ class Prose:
         self.wording = Wording(Derivation({}), notation)
         self.number = self.wording.number
 
-    def __call__(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Inlines:
+    def __call__(self, text: str, in_columns: str = "", /, **shown: Shown) -> Inlines:
         text = self.either(text, in_columns or text)
-        formulas = {name: x for name, x in shown.items() if isinstance(x, Formula)}
-        words = {name: x for name, x in shown.items() if name not in formulas}
-        written = {
-            f"${part}$": as_text(self.formula(filled(part, words), **formulas)) for part in text.split("$")[1::2]
-        }
+        parts = text.split("$")[1::2]
+        words = {name: cast(TextLike, x) for name, x in shown.items() if f"{{{name}}}" in text}
+        written = {f"${part}$": as_text(self.formula(filled(part, words), **shown)) for part in parts}
         return (Sentence(text, (*written.items(), *places_of(words))),)
+
+    def shown(self, x: Shown) -> Formula:
+        """What is handed in as a formula."""
+        if isinstance(x, Formula):
+            return x
+        if isinstance(x, Matrix):
+            return self.values(x)
+        return self.row(cast(Sequence[Value], x)) if isinstance(x, Sequence) else self.number(cast(Value, x))
 
     def either(self, rows: str, columns: str) -> str:
         """A text that is another one where tokens are columns."""
@@ -133,13 +142,19 @@ class Prose:
         row, column = (key, query) if self.columns else (query, key)
         return {"row": row + 1, "column": column + 1}
 
-    def formula(self, text: str | Formula, **shown: Formula) -> Formula:
+    def formula(self, text: str | Formula, **shown: Shown) -> Formula:
         if isinstance(text, str):
             text = read_formula(text, Scope(first=self.notation.first_index))
         return self._in_signs(for_columns(text) if self.turns else text, {**self.signs, **shown})
 
-    def paragraph(self, text: str, in_columns: str = "", /, **shown: TextLike) -> Paragraph:
+    def paragraph(self, text: str, in_columns: str = "", /, **shown: Shown) -> Paragraph:
         return Paragraph(self(text, in_columns, **shown))
+
+    def block(self, text: str, /, **shown: Shown) -> Block:
+        """A paragraph; a formula alone, $a = b$, on a line of its own."""
+        parts = text.split("$")
+        alone = len(parts) == 3 and not parts[0] and not parts[2]
+        return Display((self.formula(parts[1], **shown),)) if alone else self.paragraph(text, **shown)
 
     def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
         """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
@@ -157,10 +172,14 @@ class Prose:
         """Numbers in round brackets: (2, 0, 1)."""
         return ListOf(tuple(map(self.number, values)), "(", ",")
 
-    def _in_signs(self, node: Formula, shown: Mapping[str, Formula]) -> Formula:
+    def _in_signs(self, node: Formula, shown: Mapping[str, Shown]) -> Formula:
         """The formula with every standard name replaced by the notation's, every word by what is shown for it."""
-        if isinstance(node, Name) and (shown_name := shown.get(written(node)) or self._signs(written(node))):
-            return shown_name
+        if isinstance(node, Name):
+            name = written(node)
+            if name in shown:
+                return self.shown(shown[name])
+            if sign := self._signs(name):
+                return sign
         return rebuilt(node, lambda part: self._in_signs(part, shown))
 
     def _signs(self, name: str) -> Formula | None:

@@ -1,32 +1,33 @@
 """Explain and prove: a theorem of attention, and an instance of it with numbers (rules.md 5, type 12).
 
-The proof is marked by a rubric, or its lines are put in order; the instance is marked exactly.
+The proof is marked by a rubric, or its lines are put in order; the instance is marked exactly.  What is said stands in
+`theorems.toml`; here are the numbers.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cmp_to_key, partial
+from functools import cmp_to_key
+from itertools import chain, product, repeat
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Annotated, Any
 
 from symattn.derivation.ops.attention import Keep, causal
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
-from symattn.formula import Formula, ListOf, equal
+from symattn.formula import ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.languages import message
+from symattn.foundation.typed import OrOne
 from symattn.page.document import Block, Box, Display, ItemList, Paragraph, TextLike, WorkingSpace, as_text, listing
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import (
-    BlockLike,
     Offer,
     Prose,
+    Shown,
     bank,
-    blocks,
     choice_part,
     fill_in,
     labelled,
@@ -37,7 +38,6 @@ from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuest
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, softmax, times
 from symattn.teaching.question import (
     LETTERS,
-    Answer,
     FormulaAnswer,
     Mark,
     MatrixAnswer,
@@ -49,13 +49,34 @@ from symattn.teaching.question import (
 
 
 @dataclass(frozen=True)
+class Task:
+    """What is said of one of the two tasks about an instance.
+
+    What is asked (in one way or several, of which the numbers choose), how its answer is called, and what the key says
+    above it; of options, `why` the right one is right, and why others are wrong: in turn, the last for all the rest.
+    """
+
+    ask: Annotated[tuple[str, ...], OrOne()]
+    name: str = ""
+    key: str = ""
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Theorem:
-    """What `theorems.toml` says of one: what a marker looks for, one mark each, and the lines of a proof."""
+    """What `theorems.toml` says of one.
+
+    What a marker looks for, one mark each, and the lines of a proof; then what is `given` of an instance in words, and
+    its two tasks.  What numbers are put in is written as `Prose` has it.
+    """
 
     title: str
     statement: str
     points: tuple[str, ...]
     proof: tuple[str, ...]
+    first: Task
+    second: Task
+    given: str = ""
     turned: Mapping[str, str] = field(default_factory=dict)
 
     def lying(self, columns: bool) -> Theorem:
@@ -63,11 +84,23 @@ class Theorem:
         if not columns:
             return self
 
-        def lines(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(self.turned.get(f"{place} {k}", text) for k, text in enumerate(texts, 1))
+        def said(place: str, text: str) -> str:
+            return self.turned.get(place, text)
 
-        statement = self.turned.get("statement", self.statement)
-        return replace(self, statement=statement, points=lines("point", self.points), proof=lines("proof", self.proof))
+        def lines(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(said(f"{place} {k}", text) for k, text in enumerate(texts, 1))
+
+        def task(place: str, of: Task) -> Task:
+            return replace(of, ask=lines(f"{place} ask", of.ask), key=said(f"{place} key", of.key))
+
+        return replace(
+            self,
+            statement=said("statement", self.statement),
+            points=lines("point", self.points),
+            proof=lines("proof", self.proof),
+            first=task("first", self.first),
+            second=task("second", self.second),
+        )
 
 
 THEOREMS: Mapping[str, Theorem] = MappingProxyType(bank(dict[str, Theorem], "theorems"))
@@ -90,9 +123,9 @@ def ask(draw: Draw) -> ProvedQuestion:
     name = draw("theorem", lambda rng: draw.option("theorem") or list(THEOREMS)[(draw.number - 1) % len(THEOREMS)])
     theorem, inside = THEOREMS[name].lying(say.columns), draw.inside("instance")
     inside("order", order)
-    given, first, second = INSTANCES[name](inside, say)
+    instance = INSTANCES[name](inside, say)
     lines = draw("lines", mixed)
-    first_part = replace(first.part, title=as_text("An instance"), ask=(*blocks(given), *first.part.ask))
+    given = [block or say.paragraph(theorem.given, **instance.shown) for block in instance.given]
     along = say(
         "Tokens are rows; softmax is taken along each row, with base $e$.",
         "Tokens are columns; softmax is taken along each column, with base $e$.",
@@ -102,8 +135,8 @@ def ask(draw: Draw) -> ProvedQuestion:
         draw,
         [
             Item(_in_order(theorem, lines, say) if lines else _proof(theorem, say), load=len(theorem.points)),
-            replace(first, part=first_part),
-            replace(second, part=replace(second.part, title=as_text("The same instance"))),
+            instance.first.item("An instance", given, theorem.first, say, instance.shown),
+            instance.second.item("The same instance", [], theorem.second, say, instance.shown),
         ],
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
@@ -153,12 +186,84 @@ def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
 # base 2, so that weights are fractions, unless the theorem is about something else.
 
 
-NEW = message("new")
-"""The index of what a theorem's change makes of a matrix."""
 WORKED_OUT = (Mark("M", 1), Mark("A", 1))
+Numbers = Mapping[str, Shown]
+"""What is put into sentences, by its names there."""
 
-Instance: TypeAlias = tuple[Sequence[BlockLike], Item, Item]
-"""What is printed above, and the two tasks."""
+
+@dataclass(frozen=True)
+class Worked:
+    """A matrix or a number to be worked out, the same `again` by another route; asked for in the `form`-th way.
+
+    Matrices are those of tokens as rows.
+    """
+
+    value: Matrix | Value
+    again: Callable[[], Matrix | Value]
+    form: int = 0
+
+    def item(self, title: str, above: Sequence[Block], task: Task, say: Prose, shown: Numbers) -> Item:
+        value, name = self.value, say.formula(task.name)
+        answer: MatrixAnswer | FormulaAnswer
+        room: Block
+        if isinstance(value, Matrix):
+            answer, load = MatrixAnswer(say.turned(value)), len([*value])
+            room = say.boxes(task.name, value.shape, cell_kind(value, exact=True))
+        else:
+            answer, load, room = FormulaAnswer(value), 2, fill_in((*as_text(name), *as_text(" =")), 30)
+
+        def again() -> object:
+            value = self.again()
+            return say.turned(value) if isinstance(value, Matrix) else value
+
+        key = [say.block(task.key, **shown)] if task.key else []
+        asked = [*above, say(task.ask[self.form], **shown), room]
+        part = make_part(title, asked, [*key, Display((equal(name, say.shown(value)),))], answer, *WORKED_OUT)
+        return Item(part, load=load, again=again)
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """Options, each with what is put into its reason; which are right is found `again` by another route.
+
+    The first is right, and they are printed in the `order` that was drawn; or several are `right` as they stand.
+    """
+
+    options: Sequence[tuple[TextLike, Numbers]]
+    again: Callable[[], Iterable[bool]]
+    order: Sequence[int] = ()
+    right: Sequence[bool] = (True, False, False, False)
+
+    def item(self, title: str, above: Sequence[Block], task: Task, say: Prose, shown: Numbers) -> Item:
+        reasons = chain(task.why[1:], repeat(task.why[-1]))
+        offers = []
+        for (text, numbers), right in zip(self.options, self.right, strict=True):
+            why = task.why[0] if right else next(reasons)
+            offers.append(Offer(text, say(why, **{**shown, **numbers}), right))
+        order, several = self.order or range(len(offers)), not self.order
+
+        def again() -> set[int]:
+            right = list(self.again())
+            return {place for place, option in enumerate(order) if right[option]}
+
+        marks = WORKED_OUT if several else [Mark("B", 2)]
+        asked = [*above, say(task.ask[0], **shown)]
+        part = choice_part(title, asked, [offers[i] for i in order], *marks, several=several)
+        return Item(part, load=2, again=again)
+
+
+GIVEN = None
+"""Among what is given: the sentence of `theorems.toml`."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What is printed above, the two tasks, and what is put into the sentences of `theorems.toml`."""
+
+    given: Sequence[Block | None]
+    first: Worked | Choosing
+    second: Worked | Choosing
+    shown: Numbers = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -184,6 +289,11 @@ def distinct_values(rng: random.Random, rows: int) -> Rows:
     return rows_drawn
 
 
+def without_divisor(draw: Draw) -> tuple[int, ...]:
+    """Three weights in proportion, in lowest terms."""
+    return draw("parts", lambda rng: tuple(sample(rng, range(1, 10), 3)), lambda parts: math.gcd(*parts) == 1)
+
+
 def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
     return [divide(sum(column), len(rows)) for column in zip(*rows, strict=True)]
 
@@ -192,41 +302,9 @@ def log_scores(parts: Sequence[int]) -> list[str]:
     return [f"ln({part})" for part in parts]
 
 
-# ------------------------------------------------------------------------------------------------ tasks
-
-
-def boxes(say: Prose, ask: BlockLike, name: str, value: Matrix, *key: BlockLike, again: Callable[[], Matrix]) -> Item:
-    """A matrix to be worked out, said for tokens as rows."""
-    room = say.boxes(name, value.shape, cell_kind(value, exact=True))
-    part = _task(say, ask, room, MatrixAnswer(say.turned(value)), name, say.values(value), key)
-    return Item(part, load=len([*value]), again=lambda: say.turned(again()))
-
-
-def line(say: Prose, ask: BlockLike, name: str, value: Value, *key: BlockLike, again: Callable[[], Value]) -> Item:
-    room = fill_in((*as_text(say.formula(name)), *as_text(" =")), 30)
-    return Item(_task(say, ask, room, FormulaAnswer(value), name, say.number(value), key), load=2, again=again)
-
-
-def _task(
-    say: Prose, ask: BlockLike, room: Block, answer: Answer, name: str, value: Formula, key: Sequence[BlockLike]
-) -> Part:
-    solved = Display((equal(say.formula(name), value),))
-    return make_part("", [ask, room], [*key, solved], answer, *WORKED_OUT)
-
-
-def options(ask: BlockLike, offers: Sequence[Offer], again: Callable[[], set[int]], several: bool = False) -> Item:
-    marks = WORKED_OUT if several else [Mark("B", 2)]
-    return Item(choice_part("", [ask], offers, *marks, several=several), load=2, again=again)
-
-
-def placed(draw: Draw, offers: Sequence[Offer]) -> list[Offer]:
-    """The options in the order in which they are printed."""
-    return [offers[i] for i in draw["order"]]
-
-
-def places(draw: Draw, right: Sequence[bool]) -> set[int]:
-    """Where the right options stand in that order."""
-    return {place for place, option in enumerate(draw["order"]) if right[option]}
+def counted(numbers: Iterable[int]) -> str:
+    """1, 3, 2, of numbers that begin with 0."""
+    return ", ".join(str(i + 1) for i in numbers)
 
 
 # ------------------------------------------------------------------------------------------------ of outputs
@@ -245,31 +323,11 @@ def permutation(draw: Draw, say: Prose) -> Instance:
     def new_weights() -> Matrix:
         return weights(times(ordered(Q, new), ordered(K, new).T))
 
-    return (
-        [
-            say.equations(A=A, V=V, Z=times(A, V)),
-            say(
-                "These are the weights, values and outputs for three tokens. Now the tokens are put in the order "
-                "{tokens}.",
-                tokens=say.formulas([f"x_{i + 1}" for i in new]),
-            ),
-        ],
-        boxes(
-            say,
-            "Write down the new weights.",
-            f'index(A, "{NEW}")',
-            ordered(ordered(A, new).T, new).T,
-            say("Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)),
-            again=new_weights,
-        ),
-        boxes(
-            say,
-            "Write down the new outputs, without multiplying again.",
-            f'index(Z, "{NEW}")',
-            ordered(times(A, V), new),
-            say("The same rows, in the new order.", "The same columns, in the new order."),
-            again=lambda: times(new_weights(), ordered(V, new)),
-        ),
+    return Instance(
+        [say.equations(A=A, V=V, Z=times(A, V)), GIVEN],
+        Worked(ordered(ordered(A, new).T, new).T, new_weights),
+        Worked(ordered(times(A, V), new), lambda: times(new_weights(), ordered(V, new))),
+        {"tokens": say.formulas([f"x_{i + 1}" for i in new]), "order": counted(new)},
     )
 
 
@@ -292,36 +350,23 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
         return V, shuffled(rng, pattern)
 
     V, parts = draw.several("V parts", values_and_parts, whole_point)
-    point = times(normalised(parts), Matrix(V))
-    offers = [Offer(say.values(point), "it is a mean with the weights of the next part.", right=True)]
-    for outside in _OUTSIDE:
-        why = "only the numbers $numbers$ in place of weights give it, and one of them is negative."
-        offers.append(Offer(say.values(times(Matrix([outside]), Matrix(V))), say(why, numbers=say.row(outside))))
+    numbers = [normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE)]
+    points = [times(one, Matrix(V)) for one in numbers]
 
-    def coordinates(numbers: Matrix) -> list[Fraction]:
+    def coordinates(point: Matrix) -> list[Fraction]:
         """Barycentric ones, by areas (Cramer): those of an output are positive."""
-        point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
-        return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
+        (x,) = ([x for x in row if isinstance(x, int | Fraction)] for row in point.rows)
+        return [Fraction(_area([*V[:i], x, *V[i + 1 :]]), _area(V)) for i in range(3)]
 
-    def inside() -> list[bool]:
-        points = normalised(parts), *(Matrix([outside]) for outside in _OUTSIDE)
-        return [min(coordinates(point)) > 0 for point in points]
-
-    return (
+    return Instance(
         [say.equations(V=Matrix(V))],
-        options(
-            "Exactly one of these vectors can be the output of a token that sees all three values. Which one?",
-            placed(draw, offers),
-            lambda: places(draw, inside()),
+        Choosing(
+            [(say.values(point), {"numbers": one.rows[0]}) for point, one in zip(points, numbers, strict=True)],
+            lambda: (min(coordinates(point)) > 0 for point in points),
+            draw["order"],
         ),
-        boxes(
-            say,
-            "Which weights give it?",
-            "a",
-            normalised(parts),
-            say("They solve $a V = z$ with a sum of 1: $z = point$.", point=say.values(point)),
-            again=lambda: Matrix([coordinates(normalised(parts))]),
-        ),
+        Worked(numbers[0], lambda: Matrix([coordinates(points[0])])),
+        {"point": points[0]},
     )
 
 
@@ -332,61 +377,32 @@ def equal_scores(draw: Draw, say: Prose) -> Instance:
     def outputs(keep: Keep) -> Matrix:
         return times(softmax([[score] * 4] * len(keep), keep), Matrix(V))
 
-    return (
-        [say("Every score is $c$.", c=say.number(score)), say.equations(V=Matrix(V))],
-        boxes(
-            say,
-            "Find the outputs with a causal mask.",
-            "Z",
-            Matrix.of([mean(V[: i + 1]) for i in range(4)]),
-            say("Row $i$ is the mean of the first $i$ values.", "Column $i$ is the mean of the first $i$ values."),
-            again=lambda: outputs(causal(4, 4)),
-        ),
-        boxes(
-            say,
-            say("Find the output of a query that sees every token except $x_{token}$.", token=hidden + 1),
-            "z",
+    return Instance(
+        [GIVEN, say.equations(V=Matrix(V))],
+        Worked(Matrix.of([mean(V[: i + 1]) for i in range(4)]), lambda: outputs(causal(4, 4))),
+        Worked(
             Matrix.of([mean([v for j, v in enumerate(V) if j != hidden])]),
-            "It is the mean of the three visible values.",
-            again=lambda: outputs((tuple(j != hidden for j in range(4)),)),
+            lambda: outputs((tuple(j != hidden for j in range(4)),)),
         ),
+        {"c": score, "token": hidden + 1},
     )
 
 
 def copies(draw: Draw, say: Prose) -> Instance:
-    parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
+    parts = without_divisor(draw)
     values = draw("V", lambda rng: distinct_values(rng, 3))
-    times_written = draw.whole("copies", 2, 3)
+    count = draw.whole("copies", 2, 3)
     a, V = normalised(parts), Matrix(values)
 
     def copied() -> Matrix:
         """From scores ln a, as often as there are copies."""
-        return softmax([log_scores(parts) * times_written])
+        return softmax([log_scores(parts) * count])
 
-    texts = {
-        2: "These are the weights of one query and the values. Now the whole list of keys and values is written twice, "
-        "one copy after the other. Find the weights of all {number} keys.",
-        3: "These are the weights of one query and the values. Now the whole list of keys and values is written three "
-        "times, one copy after the other. Find the weights of all {number} keys.",
-    }
-    return (
+    return Instance(
         [Display((say.equation("a", a), say.equation("V", V)))],
-        boxes(
-            say,
-            say(texts[times_written], number=3 * times_written),
-            f'index(a, "{NEW}")',
-            Matrix.of([[divide(w, times_written) for w in a] * times_written]),
-            say("Every weight is divided by {copies}.", copies=times_written),
-            again=copied,
-        ),
-        boxes(
-            say,
-            say("Find the output of the query with all {number} keys.", number=3 * times_written),
-            "z",
-            times(a, V),
-            say("It is the same as with three keys: $a V$."),
-            again=lambda: times(copied(), Matrix(values * times_written)),
-        ),
+        Worked(Matrix.of([[divide(w, count) for w in a] * count]), copied, form=count - 2),
+        Worked(times(a, V), lambda: times(copied(), Matrix(values * count))),
+        {"number": 3 * count, "copies": count},
     )
 
 
@@ -405,39 +421,22 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
     before = weights(Matrix(scores), causal(3, 3))
     column = [[*row[:2], 9 - i] for i, row in enumerate(scores[:2])]  # hidden, so it makes no difference
     after = weights(Matrix([*column, row]), causal(3, 3))
-    offers = []
-    for i in range(1, n + 1):
-        why = "it sees the changed token." if i >= t else "the changed token comes later and is hidden from it."
-        offers.append(Offer(say.formula(f"z_{i}"), say(why), right=i >= t))
-
-    return (
+    return Instance(
         [
             say.equations(A=before, V=V, Z=times(before, V)),
-            say("These are weights with a causal mask, values and outputs. Then $x_3$ is changed: now"),
+            GIVEN,
             Display((say.equation("a_3", after.row(2)), say.equation("v_3", new_V.row(2)))),
         ],
-        boxes(
-            say,
-            "Find the new outputs.",
-            f'index(Z, "{NEW}")',
+        Worked(
             Matrix.of((*times(before, V).rows[:2], *times(after.row(2), new_V).rows)),
-            say(
-                "The first two rows stay; the third is $a_3 V$ with the new row and value.",
-                "The first two columns stay; the third is $a_3 V$ with the new column and value.",
-            ),
-            again=lambda: times(after, new_V),
+            lambda: times(after, new_V),
         ),
-        options(
-            say(
-                "In a text of {tokens} tokens with a causal mask, $x_{token}$ is changed. Tick every output that may "
-                "change.",
-                tokens=n,
-                token=t,
-            ),
-            offers,
-            lambda: {i for i, row in enumerate(causal(n, n)) if row[t - 1]},
-            several=True,
+        Choosing(
+            [(say.formula(f"z_{i}"), {}) for i in range(1, n + 1)],
+            lambda: (row[t - 1] for row in causal(n, n)),
+            right=[i >= t for i in range(1, n + 1)],
         ),
+        {"tokens": n, "token": t},
     )
 
 
@@ -456,20 +455,10 @@ def order_of_products(draw: Draw, say: Prose) -> Instance:
         columns = list(zip(*inputs, strict=True))
         return Matrix.of([sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in columns] for row in A.rows)
 
-    return (
-        [say.equations(A=A, X=X, W_V=W), "These are the weights of two queries over three tokens."],
-        boxes(say, say("First mix the inputs: work out $A X$."), "A X", times(A, X), again=entries),
-        boxes(
-            say,
-            say("From this work out the outputs, without the values $V$."),
-            "Z",
-            times(times(A, X), W),
-            say(
-                "$Z = (A X) W_V$, two products with rows of two instead of three.",
-                "$Z = (A X) W_V$, two products with columns of two instead of three.",
-            ),
-            again=lambda: times(A, times(X, W)),
-        ),
+    return Instance(
+        [say.equations(A=A, X=X, W_V=W), GIVEN],
+        Worked(times(A, X), entries),
+        Worked(times(times(A, X), W), lambda: times(A, times(X, W))),
     )
 
 
@@ -495,99 +484,42 @@ def rounded(draw: Draw, say: Prose) -> Instance:
         true = times(softmax([scores]), Matrix(V))
         return Matrix.of([[r - t for r, t in zip(by_halves(), true, strict=True)]])
 
-    return (
-        [
-            Display((equal(say.formula("s"), say.row(scores)), say.equation("V", Matrix(V)))),
-            say("The weights of these scores are rounded to $rounded$.", rounded=say.row(_HALVES)),
-        ],
-        boxes(
-            say,
-            "Find the output from the rounded weights.",
-            'index(z, "rounded")',
-            Matrix.of([middle]),
-            say("It is the mean of $v_2$ and $v_3$."),
-            again=by_halves,
-        ),
-        boxes(
-            say,
-            "By how much is it greater than the output from the exact weights? Give exact numbers.",
-            'index(z, "rounded") - z',
-            Matrix.of([[small * x for x in differences]]),
-            say(
-                "The exact weight of $v_1$ is $a = small$; the difference is $a$ times $means$.",
-                small=say.number(small),
-                means=say.row(differences),
-            ),
-            again=too_much,
-        ),
+    return Instance(
+        [Display((equal(say.formula("s"), say.row(scores)), say.equation("V", Matrix(V)))), GIVEN],
+        Worked(Matrix.of([middle]), by_halves),
+        Worked(Matrix.of([[small * x for x in differences]]), too_much),
+        {"rounded": _HALVES, "small": small, "means": differences},
     )
 
 
 # ------------------------------------------------------------------------------------------------ of weights
 
 
-def _logs(whole_part: int, parts: Sequence[int], factor: int = 1) -> list[str]:
-    """3 + 2·ln 2, 3, 3 + 2·ln 5: a whole number plus logarithms, ln 1 left out."""
-    sign, size = "+-"[factor < 0], "" if abs(factor) == 1 else f"{abs(factor)} · "
-    return [str(whole_part) if a == 1 else f"{whole_part} {sign} {size}ln({a})" for a in parts]
-
-
-def _listed(say: Prose, entries: Sequence[str]) -> Formula:
-    return ListOf(tuple(map(say.formula, entries)), "(", ",")
-
-
 def shift(draw: Draw, say: Prose) -> Instance:
-    parts = draw("parts", lambda rng: sample(rng, range(1, 10), 3), lambda parts: math.gcd(*parts) == 1)
+    parts = without_divisor(draw)
     c, other = draw.several("c other", lambda rng: (pick(rng, [-4, -3, -2, 2, 3, 4, 5, 6, 7]), whole(rng, 8, 12)))
-    rows = (
-        _logs(other, parts),
-        _logs(2 * c, parts, 2),
-        _logs(c, parts, -1),
-        [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
-    )
-    reasons: Sequence[TextLike] = (
-        say("{constant} is added to every score.", constant=other - c),
-        "all scores are doubled, so the powers of the logarithms are squared.",
-        "the logarithms have changed their signs, which inverts every power.",
-        "only the first score has changed.",
-    )
-    offers = [Offer(_listed(say, row), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)]
+    # constants, and how often the logarithms of the parts are added to them; the first has the weights of the given one
+    given = (c, c, c), 1
+    offered = ((other,) * 3, 1), ((2 * c,) * 3, 2), ((c,) * 3, -1), ((other, c, c), 1)
 
-    def by_powers() -> Matrix:
-        return normalised([exponential(c) * a for a in parts])
+    def scores(constants: Row, factor: int) -> ListOf:
+        """3 + 2·ln 2, 3, 3 + 2·ln 5: ln 1 is left out."""
+        sign, size = "+-"[factor < 0], "" if abs(factor) == 1 else f"{abs(factor)} · "
+        texts = (str(x) if a == 1 else f"{x} {sign} {size}ln({a})" for x, a in zip(constants, parts, strict=True))
+        return ListOf(tuple(map(say.formula, texts)), "(", ",")
 
-    def alike() -> list[bool]:
-        rows = (
-            [exponential(other) * a for a in parts],
-            [exponential(2 * c) * a**2 for a in parts],
-            [exponential(c) * Fraction(1, a) for a in parts],
-            [exponential(other if j == 0 else c) * a for j, a in enumerate(parts)],
-        )
-        return [normalised(row) == by_powers() for row in rows]
+    def by_powers(constants: Row, factor: int) -> Matrix:
+        return normalised([exponential(x) * Fraction(a) ** factor for x, a in zip(constants, parts, strict=True)])
 
-    return (
-        [Display((equal(say.formula("s"), _listed(say, _logs(c, parts))),))],
-        boxes(
-            say,
-            say("Use the theorem to find the weights $softmax(s)$ exactly."),
-            "softmax(s)",
-            normalised(parts),
-            say(
-                "Without the common $c$ the powers are $parts$, and their sum is $total$.",
-                c=say.number(c),
-                parts=say.row(parts),
-                total=say.number(sum(parts)),
-            ),
-            again=by_powers,
+    return Instance(
+        [Display((equal(say.formula("s"), scores(*given)),))],
+        Worked(normalised(parts), lambda: by_powers(*given)),
+        Choosing(
+            [(scores(*row), {}) for row in offered],
+            lambda: (by_powers(*row) == by_powers(*given) for row in offered),
+            draw["order"],
         ),
-        options(
-            say(
-                "Which of these rows of scores has the same weights?",
-                "Which of these columns of scores has the same weights?",
-            ),
-            placed(draw, offers),
-            lambda: places(draw, alike()),
-        ),
+        {"c": c, "parts": parts, "total": sum(parts), "constant": other - c},
     )
 
 
@@ -610,27 +542,11 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
         assert all(f == factors[0] for f in factors)
         return factors[0]
 
-    return (
+    return Instance(
         [Display((say.equation("q", q), say.equation("K", K), say.equation("b", b)))],
-        boxes(
-            say,
-            say(
-                "The scores of the query $q$ are $plain$ without the bias. Find them with the bias $b$ on every key.",
-                plain=say.values(plain),
-            ),
-            "s",
-            plain.map(lambda s: s + more),
-            say("$q b^T = more$ is added to every score.", more=say.number(more)),
-            again=biased,
-        ),
-        line(
-            say,
-            say("By what factor does the bias multiply the power $e^{s_j}$ of every score?"),
-            '"factor"',
-            exponential(more),
-            say("The factor is $e^{q b^T}$, the same for every key, so it cancels."),
-            again=factor,
-        ),
+        Worked(plain.map(lambda s: s + more), biased),
+        Worked(exponential(more), factor),
+        {"plain": plain, "more": more},
     )
 
 
@@ -649,28 +565,11 @@ def masked(draw: Draw, say: Prose) -> Instance:
         return softmax([["-inf" if j in hidden else s for j, s in enumerate(log_scores(parts))]])
 
     first = next(j for j in range(4) if j not in hidden)
-    texts = {
-        1: "These are the weights of one query without a mask. Find its weights when {keys} is hidden.",
-        2: "These are the weights of one query without a mask. Find its weights when {keys} are hidden.",
-    }
-    return (
+    return Instance(
         [say.equations(a=normalised(parts))],
-        boxes(
-            say,
-            say(texts[len(hidden)], keys=say.formulas([f"k_{j + 1}" for j in hidden], "and")),
-            'index(a, "masked")',
-            normalised(kept),
-            say("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
-            again=lambda: weighed(hidden),
-        ),
-        line(
-            say,
-            "By what factor has every visible weight grown?",
-            '"factor"',
-            divide(1, part),
-            "One over the sum of the visible weights.",
-            again=lambda: divide(weighed(hidden)[0, first], weighed([])[0, first]),
-        ),
+        Worked(normalised(kept), lambda: weighed(hidden), form=len(hidden) - 1),
+        Worked(divide(1, part), lambda: divide(weighed(hidden)[0, first], weighed([])[0, first])),
+        {"keys": say.formulas([f"k_{j + 1}" for j in hidden], "and"), "part": part},
     )
 
 
@@ -683,39 +582,17 @@ def variance(draw: Draw, say: Prose) -> Instance:
         counts = {0: 1}
         for _ in range(d):
             longer: dict[int, int] = {}
-            for signs, ways in counts.items():
-                for sign in (-1, 1):
-                    longer[signs + sign] = longer.get(signs + sign, 0) + ways
+            for (signs, ways), sign in product(counts.items(), (-1, 1)):
+                longer[signs + sign] = longer.get(signs + sign, 0) + ways
             counts = longer
         mean_square = Fraction(sum(ways * signs**2 for signs, ways in counts.items()), sum(counts.values()))
         return divide(mean_square * q * k, 1)
 
-    return (
-        [
-            say(
-                "Let $d_k = d$. The entries of $q$ and $k$ are independent with mean 0, those of $q$ with variance "
-                "$a$, those of $k$ with variance $b$.",
-                d=say.number(d),
-                a=say.number(q),
-                b=say.number(k),
-            )
-        ],
-        line(
-            say,
-            say("What is the variance of the score $q k^T$?"),
-            "Var(q k^T)",
-            d * q * k,
-            Display((say.formula(f"Var(q k^T) = {d} · {q} · {k}"),)),
-            again=by_signs,
-        ),
-        line(
-            say,
-            "By what must scores be divided so that their variance is 1? Give it exactly.",
-            '"divisor"',
-            square_root(d * q * k),
-            say("By the root of the variance: dividing by $c$ divides the variance by $c^2$."),
-            again=lambda: square_root(by_signs()),
-        ),
+    return Instance(
+        [GIVEN],
+        Worked(d * q * k, by_signs),
+        Worked(square_root(d * q * k), lambda: square_root(by_signs())),
+        {"d": d, "a": q, "b": k},
     )
 
 
@@ -729,48 +606,25 @@ def temperature(draw: Draw, say: Prose) -> Instance:
         return min(parts) == 1 and difference > 0 and wanted not in (difference, factor * difference)
 
     parts, factor, wanted, (i, j) = draw.several("parts factor wanted pair", candidate, is_suitable)
-    raised = [part**factor for part in parts]
-    once = parts[i].bit_length() - parts[j].bit_length()
-
-    scores = [part.bit_length() - 1 for part in parts]
+    raised, scores = [part**factor for part in parts], [part.bit_length() - 1 for part in parts]
+    once = scores[i] - scores[j]
 
     def tried() -> Value:
         temperatures = (Fraction(above, below) for above in range(1, 4) for below in range(1, 7))
-        return divide(next(T for T in temperatures if power(2, (scores[i] - scores[j]) / T) == 2**wanted), 1)
+        return divide(next(T for T in temperatures if power(2, once / T) == 2**wanted), 1)
 
-    return (
+    return Instance(
         [say.equations(a=normalised(parts))],
-        boxes(
-            say,
-            say(
-                "These are the weights of one query. Find its weights after $W_Q$ has been multiplied by {factor}.",
-                factor=factor,
-            ),
-            f'index(a, "{NEW}")',
-            normalised(raised),
-            say(
-                "Every ratio of two weights is raised to the power {factor}: $raised$ in proportion.",
-                factor=factor,
-                raised=say.row(raised),
-            ),
-            again=lambda: weights(Matrix([[s * factor for s in scores]])),
-        ),
-        line(
-            say,
-            say(
-                "At which temperature $T$ is the weight of $k_{one}$ exactly $ratio$ times that of $k_{other}$?",
-                one=i + 1,
-                other=j + 1,
-                ratio=say.number(2**wanted),
-            ),
-            "T",
-            Fraction(once, wanted),
-            say(
-                "At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
-                now=say.number(2**once),
-            ),
-            again=tried,
-        ),
+        Worked(normalised(raised), lambda: weights(Matrix([[s * factor for s in scores]]))),
+        Worked(Fraction(once, wanted), tried),
+        {
+            "factor": factor,
+            "raised": raised,
+            "one": i + 1,
+            "other": j + 1,
+            "ratio": 2**wanted,
+            "now": 2**once,
+        },
     )
 
 
@@ -784,8 +638,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
         return [2**s * pick(rng, [1, 3]) for s in scores]
 
     parts = draw("parts", candidate)
-    squared = [part**2 for part in parts]
-    ratio = Fraction(max(parts), min(parts))
+    squared, ratio = [part**2 for part in parts], Fraction(max(parts), min(parts))
 
     def multiplied(factor: int) -> Matrix:
         """From scores ln a: doubled, 2 ln a, and e^(2 ln a) worked out by the exact numbers."""
@@ -795,24 +648,11 @@ def doubling(draw: Draw, say: Prose) -> Instance:
         ranked = sorted(multiplied(4), key=cmp_to_key(compare))
         return divide(ranked[-1], ranked[0])
 
-    return (
+    return Instance(
         [say.equations(a=normalised(parts))],
-        boxes(
-            say,
-            "These are the weights of one query. Find its weights after all its scores have been doubled.",
-            f'index(a, "{NEW}")',
-            normalised(squared),
-            say("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
-            again=lambda: multiplied(2),
-        ),
-        line(
-            say,
-            "The scores are then doubled once more. What is then the ratio of the largest weight to the smallest?",
-            '"ratio"',
-            divide(ratio**4, 1),
-            say("It was $ratio$ and is squared twice.", ratio=say.number(divide(ratio, 1))),
-            again=largest_to_smallest,
-        ),
+        Worked(normalised(squared), lambda: multiplied(2)),
+        Worked(divide(ratio**4, 1), largest_to_smallest),
+        {"squared": squared, "ratio": divide(ratio, 1)},
     )
 
 
@@ -834,37 +674,31 @@ def _pairs(W_Q: Matrix, W_K: Matrix, C: Matrix) -> list[tuple[Matrix, Matrix]]:
 
 
 def product_alone(draw: Draw, say: Prose) -> Instance:
+    def candidate(rng: random.Random) -> tuple[Rows, Rows, Rows]:
+        return grid(rng, 2, 2, -1, 2), grid(rng, 2, 2, -1, 2), pick(rng, _INVERTIBLE)
+
     def is_suitable(*matrices: Rows) -> bool:
         first, *others = [times(a, b.T) for a, b in _pairs(*map(Matrix, matrices))]
         return first not in others and different(matrices[0] + matrices[1])
 
-    W_Q, W_K, C = map(
-        Matrix,
-        draw.several(
-            "W_Q W_K C",
-            lambda rng: (grid(rng, 2, 2, -1, 2), grid(rng, 2, 2, -1, 2), pick(rng, _INVERTIBLE)),
-            is_suitable,
-        ),
-    )
-    offers = []
-    for number, (a, b) in enumerate(_pairs(W_Q, W_K, C)):
-        text = listing([as_text(say.equation("W_Q", a)), as_text(say.equation("W_K", b))], "")
-        why = say("its product is $p$.", p=say.values(times(a, b.T)))
-        offers.append(Offer(text, why, right=number == 0))
+    W_Q, W_K, C = map(Matrix, draw.several("W_Q W_K C", candidate, is_suitable))
+    pairs = _pairs(W_Q, W_K, C)
 
     def by_unit_vectors(a: Matrix, b: Matrix) -> Matrix:
         """Their scores, which are the entries of the product."""
         unit = Matrix([[1, 0], [0, 1]])
         return times(times(unit, a), times(unit, b).T)
 
-    own = partial(by_unit_vectors, W_Q, W_K)
-    return (
+    def listed(a: Matrix, b: Matrix) -> TextLike:
+        return listing([as_text(say.equation("W_Q", a)), as_text(say.equation("W_K", b))], "")
+
+    return Instance(
         [say.equations(W_Q=W_Q, W_K=W_K)],
-        boxes(say, say("Work out $W_Q W_K^T$."), "W_Q W_K^T", times(W_Q, W_K.T), again=own),
-        options(
-            "Which of these pairs of weights gives the same scores for every input?",
-            placed(draw, offers),
-            lambda: places(draw, [by_unit_vectors(*pair) == own() for pair in _pairs(W_Q, W_K, C)]),
+        Worked(times(W_Q, W_K.T), lambda: by_unit_vectors(W_Q, W_K)),
+        Choosing(
+            [(listed(a, b), {"p": times(a, b.T)}) for a, b in pairs],
+            lambda: (by_unit_vectors(*pair) == by_unit_vectors(W_Q, W_K) for pair in pairs),
+            draw["order"],
         ),
     )
 
