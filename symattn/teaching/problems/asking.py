@@ -74,6 +74,7 @@ _ROW = re.compile(r"([xqkvaz])_(\w)")
 _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
 
 
+T = TypeVar("T")
 BlockLike = Block | Inlines | str
 Shown: TypeAlias = "TextLike | AnyMatrix | Value | Sequence[Value]"
 """What is put into a sentence."""
@@ -121,8 +122,8 @@ class Prose:
             return self.values(x)
         return self.row(cast(Sequence[Value], x)) if isinstance(x, Sequence) else self.number(cast(Value, x))
 
-    def either(self, rows: str, columns: str) -> str:
-        """A text that is another one where tokens are columns."""
+    def either(self, rows: T, columns: T) -> T:
+        """One thing or another, a text most often, as tokens are rows or columns."""
         return columns if self.columns else rows
 
     def values(self, matrix: AnyMatrix) -> Formula:
@@ -240,9 +241,6 @@ def _is_matrix(node: Formula) -> bool:
         case Product(parts) | Sum(parts):
             return all(_is_matrix(part) or _is_vector(part) for part in parts)
     return False
-
-
-T = TypeVar("T")
 
 
 def bank(kind: type[T], name: str) -> T:
