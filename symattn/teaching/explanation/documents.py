@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.errors import InputError, offered
@@ -562,71 +564,87 @@ def page(
     """
     if layout != "matrix" and not problem.corrected:
         raise InputError(f"A note as it was written has a layout of its own; {layout} goes with it corrected.")
-    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout, programs)
-    blocks = joined(builder.blocks())
+    builder = _Page(problem, detail, "matrix" if layout == "flow" else layout)
+    pieces = _with_programs(builder.pieces(), programs, problem.derivation) if programs else builder.pieces()
+    blocks = joined(led(block for piece in pieces for block in piece.blocks))
     return [*blocks, *builder.errata()] if problem.errata else blocks
 
 
+class _Piece(NamedTuple):
+    """Some blocks of a page, and the names of the steps that they show; those of the givens show `GIVENS`."""
+
+    blocks: Blocks
+    steps: frozenset[str] = frozenset()
+
+
+GIVENS = frozenset({""})
+
+
+def _with_programs(pieces: Iterable[_Piece], programs: StepPrograms, derivation: Derivation) -> Iterator[_Piece]:
+    """The pieces with the programs of their steps, and of all before them, below the last one that shows a step."""
+    cells = [programs.opening, *(programs.steps.get(step.name, ()) for step in derivation)]
+    places = {name: k for k, name in enumerate(["", *(step.name for step in derivation)], 1)}
+    pending, done = _Piece(()), 0
+    for piece in chain(pieces, [_Piece(())]):
+        if pending.steps & piece.steps:
+            pending = _Piece((*pending.blocks, *piece.blocks), pending.steps | piece.steps)
+            continue
+        last = max((places[name] for name in pending.steps), default=done)
+        yield _with_cells(pending, [cell for of_step in cells[done:last] for cell in of_step])
+        pending, done = piece, max(done, last)
+    yield _Piece((*(cell for of_step in cells[done:] for cell in of_step), *programs.closing))
+
+
+def _with_cells(piece: _Piece, cells: Sequence[Block]) -> _Piece:
+    """The piece with programs below it, or in its right column."""
+    match piece.blocks:
+        case (Columns(heads, ((step, working),)),) if heads == STEP:
+            return _Piece((Columns(heads, ((step, (*working, *cells)),)),))
+    return _Piece((*piece.blocks, *cells))
+
+
+Indices = Mapping[str, int]
+"""By the letters of a notation, which tokens are meant."""
+NO_INDICES: Indices = MappingProxyType({})
+
+
 class _Page:
-    def __init__(self, problem: Problem, detail: Detail, layout: Layout, programs: StepPrograms | None) -> None:
-        self.problem = problem
-        self.detail = detail
-        self.layout = layout
-        self.derivation = self.problem.derivation
-        self.wording = Wording(self.derivation, self.problem.notation)
-        self.mode: Mode = "corrected" if self.problem.corrected else "as-written"
-        self.patches = {e.at: e.patch for e in self.problem.errata if e.at and self.mode == "as-written"}
+    """The page of a derivation in its notation, piece by piece."""
+
+    def __init__(self, problem: Problem, detail: Detail, layout: Layout) -> None:
+        self.problem, self.detail, self.layout = problem, detail, layout
+        self.derivation = problem.derivation
+        self.wording = wording_of(problem)
+        self.mode: Mode = "corrected" if problem.corrected else "as-written"
+        self.patches = {e.at: e.patch for e in problem.errata if e.at and not problem.corrected}
         self.covered: set[str] = set()
         self.shown: set[str] = set()
         self.section = ""
-        self.programs = programs
-        self.opened = False
-        self.programmed: set[str] = set()
 
-    def blocks(self) -> Iterator[Block]:
-        sections = [s for s in self.notation_sections() if self.applies(s)]
-        covered = [self.mentions(s) for s in sections]
-        self.covered = set[str]().union(*covered)
+    def pieces(self) -> Iterator[_Piece]:
+        sections = [(s, self.mentions(s)) for s in self.notation_sections() if self.applies(s)]
+        self.covered = set[str]().union(*(names for _, names in sections))
         givens = [name for name in self.derivation.givens if name not in self.covered]
         if givens and not (self.mode == "as-written" and sections):
-            yield from self.givens(givens)
-            yield from self.opening()
-        for section, names in zip(sections, covered, strict=True):
-            first = next((s.name for s in self.derivation if s.name in names - self.shown), None)
-            if first:
+            formulas = (given_as_equation(name, self.derivation.value(name), self.wording) for name in givens)
+            shown = Display(wrapped(formulas, LINE))
+            yield _Piece((Heading(as_text("Given"), 1, of="given"), shown), GIVENS)
+        for section, names in sections:
+            if first := next((s.name for s in self.derivation if s.name in names - self.shown), ""):
                 yield from self.catch_up(first)
             with self.wording.notation.place.here():
-                yield from self.written_section(section)
+                for indices in self.each(section.repeat):
+                    yield _Piece(tuple(self.heading(section, indices)))
+                    for item in filter(self.applies, section.items):
+                        yield from self.item(item, self.each(item.repeat, indices))
             self.shown |= names
         yield from self.catch_up()
-        yield from self.programs_until(step.name for step in self.derivation)
-        yield from self.programs.closing if self.programs else ()
-
-    def opening(self) -> Iterator[Block]:
-        """What opens the programs, once."""
-        if self.programs and not self.opened:
-            self.opened = True
-            yield from self.programs.opening
-
-    def programs_until(self, names: Iterable[str]) -> Iterator[Block]:
-        """The programs of some steps and of those before them, each once."""
-        if self.programs is None:
-            return
-        wanted = set(names)
-        last = max((number for number, step in enumerate(self.derivation) if step.name in wanted), default=-1)
-        for step in self.derivation.steps[: last + 1]:
-            if step.name not in self.programmed:
-                self.programmed.add(step.name)
-                yield from self.opening()
-                yield from self.programs.steps.get(step.name, ())
 
     def notation_sections(self) -> tuple[Section, ...]:
         """The notation's page; None if tokens lie the other way, for its words and products would be wrong."""
         notation = self.problem.notation
-        if self.layout != "matrix":
-            return ()
-        own = notation.settings.get("orientation", "rows")
-        return notation.sections if own == self.derivation.orientation else ()
+        lies = notation.settings.get("orientation", "rows") == self.derivation.orientation
+        return notation.sections if lies and self.layout == "matrix" else ()
 
     def errata(self) -> Iterator[Block]:
         """What a note says, what it should say, and why."""
@@ -638,13 +656,13 @@ class _Page:
         told = sentence(
             "{id} ({kind}). As written: {written} Correct: {corrected}",
             id=erratum.id, kind=erratum.kind,
-            written=self.inlines(erratum.as_written, {}), corrected=self.inlines(erratum.corrected, {}),
+            written=self.inlines(erratum.as_written), corrected=self.inlines(erratum.corrected),
         )  # fmt: skip
-        return in_turn([told, self.inlines(erratum.why.rstrip(), {})] if erratum.why.strip() else [told])
+        return in_turn([told, self.inlines(erratum.why.rstrip())] if erratum.why.strip() else [told])
 
     # -- what the sections leave out
 
-    def catch_up(self, until: str = "") -> Iterator[Block]:
+    def catch_up(self, until: str = "") -> Iterator[_Piece]:
         """The steps that no section shows, as far as they come before step `until`; all of them without it."""
         if self.mode == "as-written":
             return  # a note is printed as it stands
@@ -655,102 +673,73 @@ class _Page:
                 self.shown.add(step.name)
                 yield from self.default(step)
 
-    def givens(self, names: list[str]) -> Iterator[Block]:
-        formulas = (given_as_equation(name, self.derivation.value(name), self.wording) for name in names)
-        yield Heading(as_text("Given"), 1, of="given")
-        yield Display(wrapped(formulas, LINE))
-
-    def default(self, step: Step) -> Iterator[Block]:
+    def default(self, step: Step) -> Iterator[_Piece]:
         if step.section and step.section != self.section:
             self.section = step.section
             named = isinstance(step.section, Message)
-            yield Heading(as_text(capitalised(step.section) if named else _begun(step.section)), 1)
+            yield _Piece((Heading(as_text(capitalised(step.section) if named else _begun(step.section)), 1),))
         title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
+        blocks: Blocks
         if self.layout == "columns":
             rule, rest = with_rule_apart(worked)
-            yield Columns(STEP, (((titled(title), *rule), (*rest, *self.programs_until([step.name]))),))
-            return
-        yield Heading(title, 2 if step.section else 1)
-        yield from Schemes(self.wording).shown(worked) if self.layout == "falk" else worked
-        yield from self.programs_until([step.name])
+            blocks = (Columns(STEP, (((titled(title), *rule), rest),)),)
+        else:
+            worked = Schemes(self.wording).shown(worked) if self.layout == "falk" else worked
+            blocks = (Heading(title, 2 if step.section else 1), *worked)
+        yield _Piece(blocks, frozenset({step.name}))
 
     # -- the sections
 
     def applies(self, thing: Section | PageItem) -> bool:
-        if thing.only and thing.only != self.mode:
+        if thing.only not in ("", self.mode) or not all(map(self.has, thing.needs)):
             return False
-        needed = [*thing.needs, *(_STEP.findall(" ".join(thing.math)) if isinstance(thing, PageItem) else ())]
-        if isinstance(thing, PageItem) and _NUMERIC.search(" ".join(thing.math)):
-            needed.append("numbers")
-        if any(not self.has(name) for name in needed):
+        if isinstance(thing, Section):
+            return not thing.items or any(map(self.applies, thing.items))
+        math, steps = " ".join(thing.math), (*thing.steps, *thing.entries)
+        if _NUMERIC.search(math) and not self.facts["numbers"]:
             return False
-        if isinstance(thing, Section) and thing.items:
-            return any(self.applies(item) for item in thing.items)
-        steps = (*thing.steps, *thing.entries) if isinstance(thing, PageItem) else ()
-        return not steps or any(map(self.has, steps))
+        return all(map(self.has, _STEP.findall(math))) and (not steps or any(map(self.has, steps)))
+
+    @cached_property
+    def facts(self) -> Mapping[str, bool]:
+        """What an item may need besides matrices.
+
+        `tokens`, as many as a number says; `numbers` in all givens, or `letters` for sizes of some; `symbols` among the
+        entries; `note`, the page of a note and not of another problem in its notation.
+        """
+        givens = self.derivation.givens.values()
+        letters = any(isinstance(given, Outline) for given in givens)
+        return {
+            "tokens": isinstance(self.wording.sizes.get("n"), int),
+            "numbers": not letters,
+            "letters": letters,
+            "symbols": not all(map(in_numbers, givens)),
+            "note": bool(self.problem.errata),
+        }
 
     def has(self, name: str) -> bool:
-        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such.
-
-        In the same way: `tokens`, as many as a number says; `numbers` in all givens, or `letters` for sizes of some;
-        `symbols` among the entries; `note`, the page of a note and not of another problem in its notation.
-        """
+        """Whether the derivation has the matrix; `S.i` stands for one token's, `!S'` for none such; so do `facts`."""
         if name.startswith("!"):
             return not self.has(name[1:])
         role, dot, token = name.partition(".")
-        if name == "tokens":
-            return isinstance(self.wording.sizes.get("n"), int)
-        if name == "note":
-            return bool(self.problem.errata)
-        if name == "symbols":
-            return not all(map(in_numbers, self.derivation.givens.values()))
-        if name in ("numbers", "letters"):
-            outlined = any(isinstance(given, Outline) for given in self.derivation.givens.values())
-            return outlined == (name == "letters")
-        return (role + ".1" if dot and not token.isdigit() else name) in self.derivation
+        return self.facts.get(name, (role + ".1" if dot and not token.isdigit() else name) in self.derivation)
 
     def mentions(self, section: Section) -> set[str]:
         """The givens and steps that a section shows."""
-        shown = list(section.covers)
+        names = set(section.covers)
         for item in filter(self.applies, section.items):
-            shown += [*item.steps, *_SHOWN.findall(" ".join(item.math))]
-        names = set(shown)
-        for name in shown:
-            role, dot, _ = name.partition(".")
-            names |= {s.name for s in self.derivation if dot and s.role == role and s.token}
-        return names
+            names.update(item.steps, _SHOWN.findall(" ".join(item.math)))
+        by_token = {name.partition(".")[0] for name in names if "." in name}
+        return names | {step.name for step in self.derivation if step.token and step.role in by_token}
 
-    def tokens(self) -> range:
+    def each(self, letter: str, indices: Indices = NO_INDICES) -> list[Indices]:
+        """The indices of every token, if there is a letter for it, beside others."""
         n = self.wording.sizes.get("n", 0)
-        return range(1, (n if isinstance(n, int) else 0) + 1)
+        if not letter:
+            return [indices]
+        return [{**indices, letter: token} for token in range(1, (n if isinstance(n, int) else 0) + 1)]
 
-    def written_section(self, section: Section) -> Iterator[Block]:
-        if section.repeat:
-            for number in self.tokens():
-                yield from led(self.section_once(section, {section.repeat: number}))
-        else:
-            yield from led(self.section_once(section, {}))
-
-    def section_once(self, section: Section, indices: dict[str, int]) -> Iterator[Block]:
-        yield from self.heading(section, indices)
-        pending: list[str] = []
-        for item in filter(self.applies, section.items):
-            each = [{**indices, item.repeat: number} for number in self.tokens()] if item.repeat else [indices]
-            named = [*item.steps, *item.entries, *_SHOWN.findall(" ".join(item.math))]
-            shown = [step.name for own in each for step in self.meant_by(named, own)]
-            if pending and not set(pending) & set(shown):
-                yield from self.programs_until(pending)
-                pending = []
-            pending += shown
-            if item.math:
-                together = len(item.lead) < 3 and not any("{" in lead for lead in item.lead)
-                yield from self.displays(item, [(self.lead(item, own), own) for own in each], together)
-            else:
-                for own in each:
-                    yield from self.item(item, own)
-        yield from self.programs_until(pending)
-
-    def heading(self, section: Section, indices: dict[str, int]) -> Iterator[Heading]:
+    def heading(self, section: Section, indices: Indices) -> Iterator[Heading]:
         label, title = (self.inlines(text, indices) for text in (section.label, section.title))
         if not (section.label and section.title):
             if section.label or section.title:
@@ -760,30 +749,22 @@ class _Page:
         else:
             yield Heading(sentence("{label}: {title}", label=label, title=title))
 
-    def lead(self, item: PageItem, indices: dict[str, int]) -> str:
-        """The words before a formula: the first for the first token, and so on; the last for all further ones."""
-        number = indices.get(item.repeat, 1)
-        return item.lead[min(number, len(item.lead)) - 1] if item.lead else ""
+    def item(self, item: PageItem, each: Sequence[Indices]) -> Iterator[_Piece]:
+        named = [*item.steps, *item.entries, *_SHOWN.findall(" ".join(item.math))]
+        steps = frozenset(step.name for own in each for step in self.meant_by(named, own))
+        if item.math:
+            yield _Piece(tuple(self.displays(item, each)), steps)
+            return
+        for indices in each:
+            for name in item.steps:
+                for step in self.meant_by([name], indices):
+                    yield from self.catch_up(step.name)
+                    yield _Piece(tuple(explain_step(step, self.wording, self.detail)), steps)
+            yield _Piece(tuple(self.shown_by(item, indices)), steps)
 
-    def displays(self, item: PageItem, each: list[tuple[str, dict[str, int]]], together: bool) -> Iterator[Block]:
-        """Formulas with what leads to them: short words on the same line, long ones above."""
-        patch = self.patches.get(item.id) if item.id else None
-        formulas = (patch,) if patch else item.math
-        groups = [
-            (lead, indices, [line for f in formulas for line in self.lines(f, indices)]) for lead, indices in each
-        ]
-        if together and groups:
-            lead, indices, _ = groups[0]
-            groups = [(lead, indices, [line for _, _, lines in groups for line in lines])]
-        above = any(len(lead) > SHORT for lead, _, _ in groups)
-        for lead, indices, lines in groups:
-            words = self.inlines(lead, indices) if lead else ()
-            if above and words:
-                yield Paragraph(words)
-            yield Display(tuple(lines), () if above else words)
-
-    def item(self, item: PageItem, indices: dict[str, int]) -> Iterator[Block]:
-        patch = self.patches.get(item.id) if item.id else None
+    def shown_by(self, item: PageItem, indices: Indices) -> Iterator[Block]:
+        """An item that shows no whole steps and no formulas alone."""
+        patch = self.patches.get(item.id)
         if item.text:
             yield Paragraph(self.inlines(patch or item.text, indices))
         elif item.table:
@@ -793,27 +774,43 @@ class _Page:
             from symattn.teaching.explanation.diagrams import diagram
 
             yield diagram(patch or item.diagram, self.wording)
-        elif item.entries:
-            for step in self.meant_by(item.entries, indices):
-                yield from entries(step, self.wording, self.detail)
-        else:
-            for step in self.meant_by(item.steps, indices):
-                yield from self.catch_up(step.name)
-                yield from explain_step(step, self.wording, self.detail)
+        for step in self.meant_by(item.entries, indices):
+            yield from entries(step, self.wording, self.detail)
 
-    def meant_by(self, names: Iterable[str], indices: dict[str, int]) -> Iterator[Step]:
+    def displays(self, item: PageItem, each: Sequence[Indices]) -> Iterator[Block]:
+        """Formulas with what leads to them: short words on the same line, long ones above.
+
+        Of several words the first are for the first token, and so on, the last for all further ones.
+        """
+        patch = self.patches.get(item.id)
+        groups: list[tuple[str, Indices, list[Formula]]] = []
+        for indices in each:
+            number = indices.get(item.repeat, 1)
+            lead = item.lead[min(number, len(item.lead)) - 1] if item.lead else ""
+            lines = [line for text in ((patch,) if patch else item.math) for line in self.lines(text, indices)]
+            groups.append((lead, indices, lines))
+        if groups and len(item.lead) < 3 and not any("{" in lead for lead in item.lead):
+            groups = [(*groups[0][:2], [line for *_, lines in groups for line in lines])]
+        above = any(len(lead) > SHORT for lead, *_ in groups)
+        for lead, indices, lines in groups:
+            words = self.inlines(lead, indices) if lead else ()
+            if above and words:
+                yield Paragraph(words)
+            yield Display(tuple(lines), () if above else words)
+
+    def meant_by(self, names: Iterable[str], indices: Indices) -> Iterator[Step]:
         """The steps of these names, in the order of the names."""
         for name in names:
             yield from (step for step in self.derivation if self.meant(step, name, indices))
 
-    def meant(self, step: Step, name: str, indices: dict[str, int]) -> bool:
+    def meant(self, step: Step, name: str, indices: Indices) -> bool:
         """`S.2` is that step; `S.i` is token i's, or every token's where i is no index here."""
         role, _, token = name.partition(".")
         if not token or token.isdigit():
             return step.name == name
         return step.role == role and step.token is not None and step.token == indices.get(token, step.token)
 
-    def lines(self, text: str, indices: dict[str, int]) -> list[Formula]:
+    def lines(self, text: str, indices: Indices) -> list[Formula]:
         formula = read_formula(text, self.wording.scope(**indices))
         match formula:
             case Relation():
@@ -822,11 +819,11 @@ class _Page:
                 return list(wrapped(items, LINE))
         return [formula]
 
-    def inlines(self, text: str, indices: dict[str, int]) -> Inlines:
+    def inlines(self, text: str, indices: Indices = NO_INDICES) -> Inlines:
         return self.wording.inlines(text, {**self.wording.sizes, **indices}, **indices)
 
 
-_WITH_NUMBERS = "values|nested|decimals|numbers|working|work|visible|entry|sums|weighing|totals|grid"
+_WITH_NUMBERS = "values|nested|decimals|numbers|visible|entry|sums|weighing|totals|grid"
 _STEP = re.compile(rf"@(?:{_WITH_NUMBERS}|named|shape|scale|labelledmask)\(([^,()\[\]^]+)")
 _SHOWN = re.compile(rf"@(?:{_WITH_NUMBERS})\(([^,()\[\]^]+)")
 _NUMERIC = re.compile(r"@(?:decimals|entry|weight|weighing|sums|totals|grid)\(")

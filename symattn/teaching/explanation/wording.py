@@ -435,8 +435,6 @@ class Wording:
             "decimals": lambda spec, places, style="": self.decimals(self.numeric(spec), int(places), style),
             "entry": lambda spec, i, j: self.number(self.numeric(spec)[_from_1(i), _from_1(j)]),
             "numbers": lambda name: self.factors(d[name]),
-            "working": lambda name: self.working_grid(d[name]),
-            "work": lambda name, i, j: self.working(d[name], _from_1(i), _from_1(j)),
             "visible": lambda name, i, j: without_zeros(self.working(d[name], _from_1(i), _from_1(j))),
             "weight": lambda t, j, places: self.decimal(self.weights(t)[0, _from_1(j)], int(places)),
             "sums": lambda name, places: Wording(d, self.notation, int(places)).totals(name),
@@ -619,10 +617,6 @@ class Wording:
             return called if has_symbols(value) and width(called) < width(own) else own
 
         return self.grid((shown(i, j, x) for j, x in enumerate(row)) for i, row in enumerate(matrix.rows))
-
-    def working_grid(self, step: Step) -> Formula:
-        rows, columns = step.result.shape
-        return self.grid([[self.working(step, i, j) for j in range(int(columns))] for i in range(int(rows))])
 
     def mask(self, step: Step) -> MatrixOf:
         """The mask of a masking step, as a matrix."""
