@@ -262,8 +262,10 @@ def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[Choi
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
     """
     d = _as_rows(separated.derivation)
-    suiting = {name: [w for w in WAYS.values() if w.step == name and w.suits(d)] for name in WAYS_OF if name in d}
-    steps = [name for name, ways in suiting.items() if any(w.right and _gives(w, d) for w in ways)]
+    holding = {
+        name: [way for way in WAYS.values() if way.step == name and way.holds(d)] for name in WAYS_OF if name in d
+    }
+    steps = [name for name, ways in holding.items() if any(way.right for way in ways)]
     if not steps:
         raise InputError(
             f"Multiple choice with several asks for ways to work out {', '.join(WAYS_OF)} as attention has them, and "
@@ -271,22 +273,13 @@ def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[Choi
         )
     items: list[ChoiceItem] = []
     for k, name in enumerate(steps[: draw.option("items")]):
-        right = [w.id for w in suiting[name] if w.right and _gives(w, d)]
-        wrong = [w.id for w in suiting[name] if not w.right and _fails(w, d)]
+        right, wrong = ([way.id for way in holding[name] if way.right == wanted] for wanted in (True, False))
         many = min(2 + (draw.number + k) % 2, len(right))
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
         chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
         items.append(ChoiceItem("ways", name, options=tuple(shuffled(rng, chosen))))
     return items
-
-
-def _fails(way: Way, d: Derivation) -> bool:
-    """Whether a wrong way shows to be wrong in this variant, tokens as rows, by enough to be seen."""
-    result, right = carried_out(way, d), values_of(d.value(way.step))
-    if result is None or result.shape != right.shape:
-        return True
-    return any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------ making
@@ -397,14 +390,7 @@ ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptA
 def _right(item: ChoiceItem, separated: Separation) -> set[int]:
     """The ways that give the result, or the option that is no mistake."""
     d = _as_rows(separated.derivation)
-    return {i for i, id in enumerate(item.options) if (_gives(WAYS[id], d) if item.kind == "ways" else not id)}
-
-
-def _gives(way: Way, d: Derivation) -> bool:
-    result, right = carried_out(way, d), values_of(d.value(way.step))
-    if result is None or result.shape != right.shape:
-        return False
-    return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
+    return {i for i, id in enumerate(item.options) if (gives(WAYS[id], d) is True if item.kind == "ways" else not id)}
 
 
 # ------------------------------------------------------------------------------------------------ ways
@@ -488,15 +474,22 @@ class Way:
     def step(self) -> str:
         return self.id.partition(" ")[0]
 
-    def suits(self, d: Derivation) -> bool:
-        """Whether the way has a place in a derivation with tokens as rows."""
-        if self.unmasked and "M" in d:
-            return False
+    def holds(self, d: Derivation) -> bool:
+        """Whether it has a place in a derivation with tokens as rows, and is seen to be there what it is said to be."""
         try:
-            carried_out(self, d)
+            return not (self.unmasked and "M" in d) and gives(self, d) is self.right
         except MissingError:
             return False
-        return True
+
+
+def gives(way: Way, d: Derivation) -> bool | None:
+    """Whether a way gives its step, tokens as rows; None where neither that nor a difference is seen."""
+    result, right = carried_out(way, d), values_of(d.value(way.step))
+    if result is None or result.shape != right.shape:
+        return False
+    if any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True)):
+        return False
+    return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True)) or None
 
 
 def carried_out(way: Way, d: Derivation) -> Matrix | None:
@@ -549,33 +542,19 @@ def _hidden_as(n: Numbers, matrix: Matrix, value: Value) -> Matrix:
     )
 
 
-def _own_weights(n: Numbers) -> Matrix:
-    return Matrix.of([n.A[i, i] * x for x in row] for i, row in enumerate(n.V.rows[: n.A.shape[0]]))
-
-
-def _fourth_roots(n: Numbers) -> Matrix:
-    """(Q/c)(K/c)ᵀ with c² the divisor: worked out as (Q Kᵀ)/c·c, since c itself need not be exact."""
-    return over(dot(n.Q, n.K.T), n.divisor)
-
-
 WORK: Mapping[str, Work] = {
     "S product": lambda n: dot(n.Q, n.K.T),
     "S turned twice": lambda n: dot(n.K, n.Q.T).T,
     "S at once": lambda n: dot(dot(n.X, dot(n.W_Q, n.W_K.T)), n.X.T),
     "S by columns": lambda n: Matrix.of([dot(n.Q, n.K.row(j).T).T.rows[0] for j in range(n.K.shape[0])]).T,
-    "S T2": lambda n: dot(n.K, n.Q.T),
-    "S T1": lambda n: dot(n.Q, n.K),
-    "S T3": lambda n: dot(n.Q.T, n.K),
-    "S T4": lambda n: dot(n.Q, n.V.T),
     "S own key": lambda n: Matrix.of(
         [x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(dot(n.Q, n.K.T).rows)
     ),
     "S' entries": lambda n: over(n.S, n.divisor),
     "S' queries": lambda n: dot(over(n.Q, n.divisor), n.K.T),
     "S' keys": lambda n: dot(n.Q, over(n.K, n.divisor).T),
-    "S' both": _fourth_roots,
+    "S' both": lambda n: over(dot(n.Q, n.K.T), n.divisor),  # (Q/c)(K/c)ᵀ with c² the divisor; c need not be exact
     "S' weights": lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
-    "S' twice": lambda n: dot(over(n.Q, n.divisor), over(n.K, n.divisor).T),
     "S' tokens": lambda n: over(n.S, square_root(n.S.shape[1])),
     "A row maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
     "A global maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
@@ -587,11 +566,8 @@ WORK: Mapping[str, Work] = {
     "Z product": lambda n: dot(n.A, n.V),
     "Z turned": lambda n: dot(n.V.T, n.A.T).T,
     "Z late weights": lambda n: dot(dot(n.A, n.X), n.W_V),
-    "Z outer": lambda n: reduce(
-        lambda a, b: Add().apply(a, b),
-        [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])],
-    ),
-    "Z O7": _own_weights,
+    "Z outer": lambda n: reduce(Add().apply, [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])]),
+    "Z O7": lambda n: Matrix.of([n.A[i, i] * x for x in row] for i, row in enumerate(n.V.rows[: n.A.shape[0]])),
 }
 """How ways are carried out; those that are not here are what the misconception does that is their diagnosis."""
 
