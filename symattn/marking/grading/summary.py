@@ -199,7 +199,7 @@ _KINDS = {
 def _name(id: str, orientation: Orientation) -> Inlines:
     """What a misconception or a slip is called; its id where it is neither."""
     if known := misconceptions().get(id):
-        return in_signs(known.called(orientation), orientation=orientation)
+        return in_signs(known.called(orientation), orientation)
     return in_signs(SLIPS[id].name if id in SLIPS else id)
 
 

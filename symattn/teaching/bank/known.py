@@ -102,7 +102,7 @@ class Known:
         problem, known = self.question.problem, misconceptions()[id]
         called, orientation = known.called(self.question.orientation), self.question.orientation
         if problem is None:
-            return in_signs(called, orientation=orientation)
+            return in_signs(called, orientation)
         return Wording(problem.derivation, problem.notation).in_signs(called)
 
     def _counted(self, part: Part, row: int) -> Iterator[KnownWrong]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from fractions import Fraction as Ratio
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import product
 from typing import Literal
 
@@ -228,16 +228,7 @@ class Wording:
 
     def in_signs(self, words: str) -> Inlines:
         """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, in the notation's signs."""
-        return in_signs(words, self._sign)
-
-    def _sign(self, typed: str) -> Formula:
-        if typed.startswith("e^"):
-            return self.read(typed.replace("(", "{").replace(")", "}"))
-        if " " in typed:
-            return _product(typed, self.name, self.orientation == "columns")
-        name = typed.removeprefix("√")
-        formula = self.letters.get(name) or self.name(name)
-        return formula if name == typed else Root(formula)
+        return in_signs(words, self.orientation, lambda name: self.letters.get(name) or self.name(name))
 
     # -- numbers
 
@@ -657,15 +648,33 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
 
 
-def in_signs(words: str, sign: Callable[[str], Formula] | None = None, orientation: Orientation = "rows") -> Inlines:
-    """Words with the names and powers that stand in them as typed as formulas, in standard signs where none are given.
+def _standard(name: str) -> Formula:
+    return read_formula(re.sub("^W_([A-Z])$", r"W^\1", name))
 
-    In the catalogues these are places: "divided by $d_k$".  In standard signs, products change places where the
-    orientation is columns; signs that are given turn them themselves.
+
+def in_signs(words: str, orientation: Orientation = "rows", named: Callable[[str], Formula] = _standard) -> Inlines:
+    """Words with the names, products and powers that stand in them as typed as formulas: "divided by $d_k$".
+
+    Names are in standard signs where none are given; the factors of products change places where the orientation is
+    columns.
     """
-    made = sign or partial(_as_typed, turned=orientation == "columns")
-    signs = {f"${part}$": as_text(made(part)) for part in NAMES.findall(words)}
+    signs = {f"${part}$": as_text(_as_typed(part, named, orientation == "columns")) for part in NAMES.findall(words)}
     return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+
+
+def _as_typed(typed: str, named: Callable[[str], Formula], turned: bool) -> Formula:
+    """√d_k, e^(a+b), Q Kᵀ, A ∘ V (entry by entry, the same either way round)."""
+    if typed.startswith("e^"):
+        return read_formula(typed.replace("(", "{").replace(")", "}"))
+    if typed.startswith("√"):
+        return Root(named(typed[1:]))
+    factors = [factor for factor in typed.split() if factor != "∘"]
+    written = tuple(Transposed(named(f[:-1])) if f.endswith("ᵀ") else named(f) for f in factors)
+    if len(written) == 1:
+        return written[0]
+    if "∘" in typed:
+        return Product(written, "⊙")
+    return Product(written[::-1] if turned else written)
 
 
 def typed_in(name: str, orientation: Orientation) -> str:
@@ -681,23 +690,6 @@ _STEP = re.compile(r"[A-Z]'*(?:_[A-Za-z0-9]+)?")
 def step_in_signs(step: str) -> Inlines:
     """The name of a step as a formula, S'; what is no such name, (b) or A.1, as it is."""
     return as_text(read_formula(step)) if _STEP.fullmatch(step) else as_text(Quoted(step))
-
-
-def _product(typed: str, name: Callable[[str], Formula], turned: bool) -> Formula:
-    """Q Kᵀ; its factors change places where tokens are columns: Kᵀ Q."""
-    factors = [factor for factor in typed.split() if factor != "∘"]
-    written = tuple(Transposed(name(f[:-1])) if f.endswith("ᵀ") else name(f) for f in factors)
-    if "∘" in typed:  # entry by entry, either way round
-        return Product(written, "⊙")
-    return Product(written[::-1] if turned else written)
-
-
-def _as_typed(typed: str, turned: bool = False) -> Formula:
-    if " " in typed:
-        return _product(typed, _as_typed, turned)
-    weights = re.sub("^W_([A-Z])$", r"W^\1", typed)
-    formula = read_formula(weights.removeprefix("√").replace("(", "{").replace(")", "}"))
-    return Root(formula) if typed.startswith("√") else formula
 
 
 NAMES = re.compile(
