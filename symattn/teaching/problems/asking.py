@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, TypeVar, cast
 
 from symattn.derivation.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix, Value
+from symattn.exact.reading import read as exact_number
 from symattn.formula import (
     Annotated,
     Blank,
@@ -111,7 +112,8 @@ class Prose:
         text = self.either(text, in_columns or text)
         parts = text.split("$")[1::2]
         words = {name: cast(TextLike, x) for name, x in shown.items() if f"{{{name}}}" in text}
-        written = {f"${part}$": as_text(self.formula(filled(part, words), **shown)) for part in parts}
+        formulas = {name: x for name, x in shown.items() if name not in words}
+        written = {f"${part}$": as_text(self.formula(filled(part, words), **formulas)) for part in parts}
         return (Sentence(text, (*written.items(), *places_of(words))),)
 
     def shown(self, x: Shown) -> Formula:
@@ -253,6 +255,17 @@ def in_digits(count: int | Fraction) -> str:
     """With gaps between thousands, which read alike where the comma is the decimal mark: 1 048 576; but 4096."""
     gaps = isinstance(count, int) and count >= 10_000
     return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}") if gaps else str(count)
+
+
+def comes_to(product: str) -> int:
+    """What a product of sizes, or a sum of such, comes to as it is printed: 3·12·12, 10 000·64.
+
+    >>> comes_to("2·(3·3 + 3)")
+    24
+    """
+    value = exact_number(product.replace("\N{NO-BREAK SPACE}", "")).value
+    assert isinstance(value, int)
+    return value
 
 
 def series(items: Iterable[str]) -> str:

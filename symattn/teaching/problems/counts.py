@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, cast
 
-from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm, product
+from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm
 from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import InputError
 from symattn.exact.reading import read
@@ -34,6 +34,7 @@ from symattn.teaching.problems.asking import (
     TableRow,
     bank,
     choice_part,
+    comes_to,
     fill_in,
     in_digits,
     make_part,
@@ -375,23 +376,10 @@ def _typed(text: str) -> str:
     return message(text, **{f"${formula}$": formula for formula in text.split("$")[1::2]})
 
 
-def _lines(counts: Sequence[tuple[TextLike, str, int]]) -> list[TableRow]:
-    """Lines of a table: what is counted, how as a product of sizes, and the count."""
-    return [
-        TableRow(what, count, f"{how} = {in_digits(count)}" if how else in_digits(count)) for what, how, count in counts
-    ]
-
-
-def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
-    """What is multiplied, its multiply-adds as a product of sizes, and their number."""
-    n, d, h, width = layer.n, layer.d, layer.h, layer.width
-    return [
-        ("$Q$, $K$ and $V$ of all heads", f"3·{n}·{d}·{d}", 3 * product(n, d, d)),
-        ("Scores of all heads", f"{h}·{n}·{width}·{n}", layer.scoring),
-        ("Weights times values, all heads", f"{h}·{n}·{n}·{width}", layer.mixing),
-        ("The product with $O$", f"{n}·{d}·{d}", product(n, d, d)),
-        ("Total", "", layer.operations),
-    ]
+def _lines(worked: Sequence[tuple[TextLike, str]], total: int) -> list[TableRow]:
+    """Lines of a table: what is counted, as a product of sizes, and what it comes to; then the total."""
+    counts = [TableRow(what, comes_to(how), f"{how} = {in_digits(comes_to(how))}") for what, how in worked]
+    return [*counts, TableRow("Total", total, in_digits(total))]
 
 
 def _operations(layer: Attention, say: Prose) -> Item:
@@ -401,7 +389,16 @@ def _operations(layer: Attention, say: Prose) -> Item:
         counts = [3 * _looped(n, d, d), h * _looped(n, width, n), h * _looped(n, n, width), _looped(n, d, d)]
         return [*counts, sum(counts)]
 
-    projected, lines = product(layer.n, layer.d, layer.d), operation_lines(layer)
+    projected = n * d * d
+    lines = _lines(
+        [
+            (say("$Q$, $K$ and $V$ of all heads"), f"3·{n}·{d}·{d}"),
+            ("Scores of all heads", f"{h}·{n}·{width}·{n}"),
+            ("Weights times values, all heads", f"{h}·{n}·{n}·{width}"),
+            (say("The product with $O$"), f"{n}·{d}·{d}"),
+        ],
+        layer.operations,
+    )
     slips = (
         say("N2 – scores {count}: every head was given the full width.", count=in_digits(layer.h * layer.scoring)),
         say("N4 – all numbers doubled, {count} in total: those are FLOPs.", count=in_digits(2 * layer.operations)),
@@ -414,7 +411,7 @@ def _operations(layer: Attention, say: Prose) -> Item:
     )
     errors = (
         KnownError(layer.h * layer.scoring, "N2", row=1),
-        *(KnownError(2 * count, "N4", row=k) for k, (_, _, count) in enumerate(lines)),
+        *(KnownError(2 * line.value, "N4", row=k) for k, line in enumerate(lines)),
         KnownError(4 * projected, "N5", row=4),
         KnownError(layer.operations - projected, "N3", row=4),
     )
@@ -428,7 +425,7 @@ def _operations(layer: Attention, say: Prose) -> Item:
             heads=h,
         ),
         ("Product", message("Multiply-adds")),
-        _lines([(say(what), how, count) for what, how, count in lines]),
+        lines,
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
@@ -553,17 +550,15 @@ def _cache(drawn: Record, say: Prose) -> Part:
 def _whole_model(sizes: Record, say: Prose) -> Item:
     words, positions, d, layers = (int(sizes[name]) for name in WHOLE)
     model = language_model(words, positions, d, layers)
-    attention, forward = (part.parameters for part in model.block.parts)
-    norm, block = model.block.norm.parameters, model.block.parameters
-    counts: list[tuple[TextLike, str, int]] = [
-        ("Word embedding", f"{in_digits(words)}·{d}", words * d),
-        ("Position embedding", f"{positions}·{d}", positions * d),
-        ("Attention of one block, with biases", f"4·({d}·{d} + {d})", attention),
-        ("Feed-forward network of one block, with biases", f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
-        ("Two layer norms of one block", f"2·2·{d}", 2 * norm),
-        (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(block)}", layers * block),
-        ("Last layer norm", f"2·{d}", norm),
-        ("Total", "", model.parameters),
+    norm = model.block.norm.parameters
+    counts: list[tuple[TextLike, str]] = [
+        ("Word embedding", f"{in_digits(words)}·{d}"),
+        ("Position embedding", f"{positions}·{d}"),
+        ("Attention of one block, with biases", f"4·({d}·{d} + {d})"),
+        ("Feed-forward network of one block, with biases", f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}"),
+        ("Two layer norms of one block", f"2·2·{d}"),
+        (say("All {layers} blocks", layers=layers), f"{layers}·{in_digits(model.block.parameters)}"),
+        ("Last layer norm", f"2·{d}"),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
@@ -594,7 +589,7 @@ def _whole_model(sizes: Record, say: Prose) -> Item:
             inner=4 * d,
         ),
         ("Parameters of", "Number"),
-        _lines(counts),
+        _lines(counts, model.parameters),
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",

@@ -388,15 +388,17 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
 
     of = LIMITS[draw["limit"]]
     row, order = draw.several("row order", row_and_order)
-    seen = [s for s in row if s is not None]
-    ranked = sorted({*seen})
+    ranked = sorted({s for s in row if s is not None})
 
-    def even(chosen: Callable[[int], bool]) -> list[Fraction]:
-        """Equal weights for the visible scores that are chosen."""
-        which = [s is not None and chosen(s) for s in row]
-        return [Fraction(w, sum(which)) for w in which]
+    def keys(*scores: int) -> list[int]:
+        return [j for j, s in enumerate(row) if s in scores]
 
-    extremes = {"cold": even(lambda s: s == ranked[-1]), "hot": even(lambda s: True)}
+    def even(keys: Sequence[int]) -> list[Fraction]:
+        """The weights of which these keys have equal shares."""
+        return [Fraction(j in keys, len(keys)) for j in range(len(row))]
+
+    largest = keys(ranked[-1])
+    extremes = {"cold": largest, "hot": keys(*ranked)}
     right = extremes.pop(draw["limit"])
     (other,) = extremes.values()
 
@@ -404,25 +406,25 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         """The weights must be within a millionth of the limit at an extreme temperature."""
         weights = weights_of([None if s is None else s / of.temperature for s in row])
         near = Fraction(1, 10**6)
-        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, right, strict=True))
-        return "" if tends else f"the weights do not tend to {right}"
+        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, even(right), strict=True))
+        return "" if tends else f"the weights do not tend to {even(right)}"
 
-    offers = [
+    misread: tuple[Sequence[int], str, str]
+    if None in row and draw["limit"] == "hot":
+        misread = range(len(row)), "the hidden key has the weight 0 at every temperature.", "M1"
+    elif len(largest) > 1:
+        misread = largest[:1], "equal scores have equal weights at every temperature.", ""
+    else:
+        misread = keys(*ranked[-2:]), "the two scores differ, so their weights differ.", ""
+    shares: list[tuple[Sequence[int], str, str]] = [
         (right, of.why, ""),
         (other, of.why_not, of.diagnosis),
-        (even(lambda s: s == ranked[0]), "that is the smallest score; weight never moves to it alone.", "X9"),
+        (keys(ranked[0]), "that is the smallest score; weight never moves to it alone.", "X9"),
+        misread,
     ]
-    if None in row and draw["limit"] == "hot":
-        everywhere = [Fraction(1, len(row))] * len(row)
-        offers.append((everywhere, "the hidden key has the weight 0 at every temperature.", "M1"))
-    elif seen.count(ranked[-1]) > 1:
-        one = [Fraction(j == row.index(ranked[-1])) for j in range(len(row))]
-        offers.append((one, "equal scores have equal weights at every temperature.", ""))
-    else:
-        shared = even(lambda s: s in ranked[-2:])
-        offers.append((shared, "the two scores differ, so their weights differ.", ""))
-    placed = [Offer(say.row(offers[k][0]), say(offers[k][1]), k == 0, offers[k][2]) for k in order]
-    return Item(choice_part(message("A limit"), [say(of.ask, row=_row(say, row))], placed), check, 2, "limit")
+    offers = [Offer(say.row(even(keys)), say(why), k == 0, id) for k, (keys, why, id) in enumerate(shares)]
+    asked = say(of.ask, row=_row(say, row))
+    return Item(choice_part(message("A limit"), [asked], [offers[k] for k in order]), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question

@@ -39,6 +39,7 @@ from symattn.teaching.problems.asking import (
     TableRow,
     bank,
     choice_part,
+    comes_to,
     in_digits,
     make_part,
     number_part,
@@ -92,26 +93,6 @@ BANK = bank(ClaimBank, "recurrence")
 STATEMENTS, WORK = BANK.claims, BANK.work
 
 # ------------------------------------------------------------------------------------------------ counting
-
-
-def attention_products(n: int, d: int) -> int:
-    """Multiply-adds of Q, K and V: three n × d times d × d."""
-    return 3 * n * d * d
-
-
-def attention_pairs(n: int, d: int) -> int:
-    """Multiply-adds of the scores, n × d times d × n, and of the weighted values, n × n times n × d."""
-    return 2 * n * n * d
-
-
-def recurrent_operations(n: int, d: int) -> int:
-    """Multiply-adds of h_t = f(W x_t + U h_{t−1}) at n positions: two d × d products at each."""
-    return 2 * n * d * d
-
-
-def convolution_operations(n: int, d: int, k: int) -> int:
-    """Multiply-adds of a convolution of width k: at each position k products with a d × d matrix."""
-    return k * n * d * d
 
 
 def stacked_layers(distance: int, k: int) -> int:
@@ -260,8 +241,8 @@ def _line(what: TextLike, value: int | Fraction, how: str, **shown: Inlines | st
     return TableRow(what, value, say(how, value=(Strong(in_digits(value)),), **shown))
 
 
-def _product(what: TextLike, factors: str, value: int) -> TableRow:
-    return _line(what, value, "{factors} = {value}", factors=factors)
+def _product(what: TextLike, factors: str) -> TableRow:
+    return _line(what, comes_to(factors), "{factors} = {value}", factors=factors)
 
 
 def _cost(sizes: Sizes) -> Item:
@@ -285,10 +266,10 @@ def _cost(sizes: Sizes) -> Item:
         "How many multiply-adds does each layer take for the whole sequence?",
         ("Layer", message("Multiply-adds")),
         [
-            _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
-            _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),
-            _product("Recurrent layer", f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
-            _product("Convolution", f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
+            _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}"),
+            _product(pairs, f"2·{n}·{n}·{d}"),
+            _product("Recurrent layer", f"{n}·2·{d}·{d}"),
+            _product("Convolution", f"{n}·{k}·{d}·{d}"),
         ],
         Mark("M", 1),
         Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
