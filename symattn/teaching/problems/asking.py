@@ -55,7 +55,7 @@ from symattn.page.document import (
     sentence,
     table,
 )
-from symattn.page.notation import Notation
+from symattn.page.notation import Notation, read_name
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.question import (
     LETTERS,
@@ -197,9 +197,8 @@ class Prose:
 
     def _read(self, text: str, i: str = "", j: str = "") -> Formula:
         given = {"i": i, "j": j, "t": i}
-        numbers = {letter: int(x) for letter, x in given.items() if x.isdigit()}
-        letters: dict[str, Formula] = {letter: Name(x) for letter, x in given.items() if x and not x.isdigit()}
-        return read_formula(text, Scope(numbers, {"n": "n"}, letters, first=self.notation.first_index))
+        indices = tuple((letter, int(x) if x.isdigit() else x) for letter, x in given.items() if x)
+        return read_name(self.notation, text, indices, (("n", "n"),))
 
 
 def for_columns(node: Formula) -> Formula:
