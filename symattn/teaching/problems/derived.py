@@ -415,9 +415,13 @@ def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
     """
     blocks: list[Block] = []
     together = Wording(separated.derivation, problem.notation)  # token by token, misconceptions are told by matrix
-    shown = [w for w in separated.wrongs if w.value(w.first or "") is not None and w.misconception.is_usual]
     shown = [
-        w for w in shown if _looks_wrong(w, together, problem.places) and w.misconception.id not in separated.silent
+        w
+        for w in separated.wrongs
+        if w.misconception.is_usual
+        and w.misconception.id not in separated.silent
+        and w.value(w.first or "") is not None
+        and _looks_wrong(w, together, problem.places)
     ]
     for step in separated.derivation:
         if here := [w for w in shown if w.first == step.name]:
@@ -499,43 +503,42 @@ def _hidden(separated: Separation, wording: Wording, explained: set[str]) -> lis
 
     Codes that are not `explained` have their names beside them where they stand first.
     """
-    by_id = {w.misconception.id: w for w in separated.wrongs}
-    explained = set(explained)
+    by_id, told = {w.misconception.id: w for w in separated.wrongs}, set(explained)
 
-    def called(step: str | None) -> Math:
+    def at(step: str | None) -> Math:
         assert step is not None
         return Math(wording.name(step))
 
-    def name(id: str) -> Inlines:
-        explained.add(id)
+    def explained_as(template: str, id: str) -> Inlines:
+        told.add(id)
         called = by_id[id].misconception.called(wording.orientation)
-        return sentence("{code} – {name}", code=id, name=wording.in_signs(called))
+        return sentence(template, code=id, name=wording.in_signs(called))
+
+    def name(id: str) -> Inlines:
+        return explained_as("{code} – {name}", id)
 
     def code(id: str) -> Inlines:
-        if id in explained:
-            return as_text(id)
-        explained.add(id)
-        called = by_id[id].misconception.called(wording.orientation)
-        return sentence("{code} ({name})", code=id, name=wording.in_signs(called))
+        return as_text(id) if id in told else explained_as("{code} ({name})", id)
 
     def usual(*ids: str) -> bool:
         beliefs = [by_id[id].misconception for id in ids]
         return all(m.is_usual for m in beliefs) or any(m.core for m in beliefs)
 
-    last = called(separated.derivation.last.name)
+    last = at(separated.derivation.last.name)
     lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in separated.invisible if usual(id)]
     for id in filter(usual, separated.silent):
         text = "{mistake} shows at {step}, but the last line, {last}, comes out right."
-        lines.append(sentence(text, mistake=name(id), step=called(by_id[id].first), last=last))
+        lines.append(sentence(text, mistake=name(id), step=at(by_id[id].first), last=last))
     for c in separated.collisions:
         if usual(c.one, c.other):
             same = "{one} and {other} give the same result at {step} and never differ."
             until = "{one} and {other} give the same result at {step}; they first differ at {later}."
-            later, at = {"later": called(c.parts)} if c.parts else {}, called(c.at)
-            lines.append(sentence(until if c.parts else same, one=code(c.one), other=code(c.other), step=at, **later))
+            later = {"later": at(c.parts)} if c.parts else {}
+            lines.append(
+                sentence(until if c.parts else same, one=code(c.one), other=code(c.other), step=at(c.at), **later)
+            )
     for one, other in separated.merged:
         if usual(one, other):
-            lines.append(
-                sentence("{one} and {other} give the same {last}.", one=code(one), other=code(other), last=last)
-            )
+            same = "{one} and {other} give the same {last}."
+            lines.append(sentence(same, one=code(one), other=code(other), last=last))
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -83,11 +84,18 @@ class Planted:
         return next(s for s in listed if (s.slip.id, str(s.value)) == (self.kind, self.value))
 
 
+class Plant(NamedTuple):
+    """What may be planted in a line: a misconception, by its id, or a slip that is still to be drawn."""
+
+    id: str
+    step: str
+
+
 @dataclass(frozen=True)
 class PlantFamily(derived.Family):
     """What derivations share, and what is planted in turn."""
 
-    plants: tuple[str, ...] = ()
+    plants: tuple[Plant, ...] = ()
 
 
 # ------------------------------------------------------------------------------------------------ what can be planted
@@ -152,22 +160,19 @@ def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
 
 def family(spec: Spec, rng: random.Random) -> PlantFamily:
     shared = derived.family(spec, rng)
-    by_step: dict[str, list[str]] = {}
+    by_step: dict[str, dict[Plant, None]] = {}
     for _ in range(PARENTS):
         d = whole(derived.problem_of(derived.numbers(spec, shared)).derivation)
         for step in d:
-            listed = by_step.setdefault(step.name, [])
-            listed += [
-                id for id, w in plantable(at_step(d, step.name)).items() if w.first == step.name and id not in listed
-            ]
-    for step_name in slip_steps(d):
-        by_step[step_name].append(f"{SLIP} {step_name}")
-    queues = [shuffled(rng, ids) for ids in by_step.values() if ids]
+            fitting = (id for id, w in plantable(at_step(d, step.name)).items() if w.first == step.name)
+            by_step.setdefault(step.name, {}).update((Plant(id, step.name), None) for id in fitting)
+    for name in slip_steps(d):
+        by_step[name][Plant(SLIP, name)] = None
+    queues = [shuffled(rng, list(plants)) for plants in by_step.values() if plants]
     if not queues:
         raise InputError(f"No mistake can be planted in {spec.mechanism} with these settings.")
-    plants = [
-        queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
-    ]
+    rounds = (shuffled(rng, queues) for _ in range(max(map(len, queues))))
+    plants = [queue[turn] for turn, in_turn in enumerate(rounds) for queue in in_turn if turn < len(queue)]
     places = balanced_places(rng, OPTIONS, MOST_ERRORS)
     return PlantFamily(**vars(replace(shared, places=places)), plants=tuple(plants))
 
@@ -180,7 +185,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
         first = (draw.number - 1 + attempt // REDRAWN) % len(plants)
         wanted = [plants[first]]
         if draw.option("errors") > 1:
-            wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
+            wanted.append(pick(rng, [plant for plant in plants if plant.step != wanted[0].step]))
         if errors := _plant(derived.problem_of(drawn).derivation, wanted, rng):
             where = [draw.family.place(k, draw.number) for k in range(MOST_ERRORS)]
             offered = _offered(drawn, errors, where, rng)
@@ -189,27 +194,22 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     raise InputError(f"No mistake can be planted in {draw.spec.mechanism} with these numbers so that it is unique.")
 
 
-def _step_of(plant: str) -> str:
-    return plant.removeprefix(f"{SLIP} ") if plant.startswith(SLIP) else misconception(plant).at
-
-
-def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
+def _plant(d: Derivation, wanted: Sequence[Plant], rng: random.Random) -> list[Planted] | None:
     """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
     script, errors = whole(d), list[Planted]()
     order = [step.name for step in script]
-    for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):
-        step = _step_of(plant)
+    for id, step in sorted(wanted, key=lambda plant: order.index(plant.step)):
         separated = at_step(script, step)
-        if plant.startswith(SLIP):
-            if step not in slip_steps(script) or not (listed := plantable_slips(separated, step)):
+        if id != SLIP:
+            wrong = plantable(separated).get(id)
+            if wrong is None or wrong.first != step:
                 return None
+            errors.append(Planted(id, step))
+        elif step in slip_steps(script) and (listed := plantable_slips(separated, step)):
             slip = pick(rng, listed)
             errors.append(Planted(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
         else:
-            wrong = plantable(separated).get(plant)
-            if wrong is None or wrong.first != step:
-                return None
-            errors.append(Planted(plant, step))
+            return None
         script = with_error(script, errors[-1])
     return errors
 
@@ -235,24 +235,21 @@ def _offered(
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = whole(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
-    usual = replayed(script, [m.id for m in drawn_misconceptions() if m.is_usual])
-    others = [w for w in usual if w.first is not None]
-    elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
+    seen = [w for w in replayed(script, [m.id for m in drawn_misconceptions() if m.is_usual]) if w.first is not None]
+    known = {w.misconception.id for w in seen}
+    elsewhere = [w.misconception.id for w in seen if w.first not in planted and w.misconception.at not in planted]
     lists: list[tuple[str, ...]] = []
     for error, place in zip(errors, places, strict=False):
-        step, own = error.step, error.id
-        beside = at_step(script, step).wrongs
+        beside = [w for w in at_step(script, error.step).wrongs if w.first == error.step]
         script = with_error(script, error)
-        value = script.value(step)
-        known = {w.misconception.id for w in others}
-        here = [w.misconception.id for w in beside if w.first == step and w.value(step) != value]
-        here = [id for id in here if id in known and id != own]
-        wrong = shuffled(rng, here)[:2] + ([SLIP] if own != SLIP else [])
+        value = script.value(error.step)
+        here = [w.misconception.id for w in beside if w.value(error.step) != value]
+        wrong = shuffled(rng, [id for id in here if id in known and id != error.id])[:2]
+        wrong += [SLIP] if error.id != SLIP else []
         wrong += shuffled(rng, elsewhere)[: OPTIONS - 1 - len(wrong)]
         if len(wrong) < OPTIONS - 1:
             return None
-        wrong = shuffled(rng, wrong)
-        lists.append(put_in(wrong, place, own))
+        lists.append(put_in(shuffled(rng, wrong), place, error.id))
     return lists
 
 
@@ -269,12 +266,10 @@ def made(draw: Draw) -> ProvedQuestion:
         scripts.append(with_error(scripts[-1], error))
     wording = wording_of(problem)
     parts: list[Part] = []
-    for k, (error, offered) in enumerate(zip(errors, draw["offered"], strict=True)):
-        words = LINES[k] if several else ONLY_LINE
+    for words, error, offered, before in zip(WORDS[several], errors, draw["offered"], scripts, strict=False):
         parts.append(_which(words, problem.derivation[error.step], wording))
-        parts.append(_what(words, error, offered, scripts[k], problem.derivation, wording))
-    parts.append(_right(errors[0].step, several, wording, problem))
-    parts.append(_output(errors[0].step, several, wording, problem))
+        parts.append(_what(words, error, offered, before, problem.derivation, wording))
+    parts += _corrected(errors[0].step, several, wording, problem)
     named = lettered(parts)
     introduction = (
         "A student's working is given below. One line of it is wrong; every line after it follows correctly from the "
@@ -325,55 +320,62 @@ def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
             yield equal(wording.entry(step.name, i, j), wording.number(x))
 
 
-ONLY_LINE = (
-    "The wrong line",
-    "Which line is wrong?",
-    "The wrong line is that of {matrix}.",
-    "The mistake",
-    "What mistake was made in that line?",
-)
-LINES = (
-    (
-        "The first wrong line",
-        "Which line is the first wrong one?",
-        "The first wrong line is that of {matrix}.",
-        "The first mistake",
-        "What mistake was made in the first wrong line?",
-    ),
-    (
-        "The second wrong line",
-        "Which line is the second wrong one?",
-        "The second wrong line is that of {matrix}.",
-        "The second mistake",
-        "What mistake was made in the second wrong line?",
-    ),
-)
-"""How a wrong line, which may be one of two, is asked for and told, and then what was done in it."""
+class LineWords(NamedTuple):
+    """How a wrong line is asked for and told, and then what was done in it."""
+
+    title: str
+    asks: str
+    told: str
+    mistake: str
+    asks_mistake: str
 
 
-def _which(words: Sequence[str], step: Step, wording: Wording) -> Part:
-    title, asked, told, *_ = words
+WORDS = {
+    False: (
+        LineWords(
+            "The wrong line",
+            "Which line is wrong?",
+            "The wrong line is that of {matrix}.",
+            "The mistake",
+            "What mistake was made in that line?",
+        ),
+    ),
+    True: (
+        LineWords(
+            "The first wrong line",
+            "Which line is the first wrong one?",
+            "The first wrong line is that of {matrix}.",
+            "The first mistake",
+            "What mistake was made in the first wrong line?",
+        ),
+        LineWords(
+            "The second wrong line",
+            "Which line is the second wrong one?",
+            "The second wrong line is that of {matrix}.",
+            "The second mistake",
+            "What mistake was made in the second wrong line?",
+        ),
+    ),
+}
+"""By whether several lines are wrong."""
+
+
+def _which(words: LineWords, step: Step, wording: Wording) -> Part:
     name, word = wording.name(step.name), wording.word(step)
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
-    return make_part(
-        title,
-        [fill_in(asked, 30)],
-        [sentence(told, matrix=name)],
-        WordAnswer(first, tuple(others)),
-        Mark("B", 1),
-    )
+    told, answer = sentence(words.told, matrix=name), WordAnswer(first, tuple(others))
+    return make_part(words.title, [fill_in(words.asks, 30)], [told], answer, Mark("B", 1))
 
 
 def _what(
-    words: Sequence[str],
+    words: LineWords,
     error: Planted,
     offered: Sequence[str],
     before: Derivation,
     right: Derivation,
     wording: Wording,
 ) -> Part:
-    *_, title, asked = words
     wrongs = {w.misconception.id: w for w in replayed(right, [id for id in offered if id != SLIP])}
     offers = []
     for id in offered:
@@ -385,7 +387,7 @@ def _what(
         if id == error.id:
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         offers.append(Offer(_done(w, right, wording), why, id == error.id))
-    return choice_part(title, [asked], offers, key=[asked])
+    return choice_part(words.mistake, [words.asks_mistake], offers, key=[words.asks_mistake])
 
 
 def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
@@ -406,7 +408,9 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
     return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=what)
 
 
-def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+def _corrected(wrong: str, several: bool, wording: Wording, problem: Problem) -> Iterator[Part]:
+    """The wrong line, or the first of two, as it should be, and all that follows from it."""
+    d, marks = problem.derivation, (Mark("M", 1), Mark("A", 1))
     paper, typed = (
         "Write down the correct value of that line. Show how it is worked out.",
         "Give the correct value of that line.",
@@ -416,38 +420,20 @@ def _right(wrong: str, several: bool, wording: Wording, problem: Problem) -> Par
             "Write down the correct value of the first wrong line. Show how it is worked out.",
             "Give the correct value of the first wrong line.",
         )
-    return make_part(
-        "The correct line",
-        [Paragraph(as_text(paper), typed=as_text(typed)), WorkingSpace(70)],
-        worked(problem.derivation[wrong], wording, Detail(places=problem.places)),
-        MatrixAnswer.of(problem.derivation, wrong),
-        Mark("M", 1),
-        Mark("A", 1),
-    )
-
-
-def _output(wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
-    last = problem.derivation.last
-    answer = MatrixAnswer.of(problem.derivation, last.name)
+    asked: BlockLike = Paragraph(as_text(paper), typed=as_text(typed))
+    products, others = Detail(places=problem.places), Detail("none", problem.places)
+    key: list[BlockLike] = [*worked(d[wrong], wording, products)]
+    yield make_part("The correct line", [asked, WorkingSpace(70)], key, MatrixAnswer.of(d, wrong), *marks)
+    last, answer = d.last, MatrixAnswer.of(d, d.last.name)
     once = "If the output itself is the wrong line, it is enough to write it once."
+    asked = in_turn((as_text("Carry on from there to the output."), () if several else as_text(once)))
     grid = AnswerGrid(
         wording.name(last.name), *answer.value.shape, cell_kind(last.result, problem.exact), step=last.name
     )
-    asked = in_turn((as_text("Carry on from there to the output."), () if several else as_text(once)))
-    names = [step.name for step in problem.derivation]
-    following = problem.derivation.steps[names.index(wrong) + 1 :]
-    products, others = Detail(places=problem.places), Detail("none", problem.places)
-    key: list[BlockLike] = []
-    for step in following:
-        key += worked(step, wording, products if isinstance(step.op, MatMul) else others)
-    return make_part(
-        "The correct output",
-        [asked, WorkingSpace(70), grid],
-        key or ["The output is the line that was wrong; its correct value is the answer above."],
-        answer,
-        Mark("M", 1),
-        Mark("A", 1),
-    )
+    following = d.steps[d.steps.index(d[wrong]) + 1 :]
+    key = [x for step in following for x in worked(step, wording, products if isinstance(step.op, MatMul) else others)]
+    at_once = "The output is the line that was wrong; its correct value is the answer above."
+    yield make_part("The correct output", [asked, WorkingSpace(70), grid], key or [at_once], answer, *marks)
 
 
 # ------------------------------------------------------------------------------------------------ proving
