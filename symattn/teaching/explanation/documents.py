@@ -131,25 +131,23 @@ def derivation_document(
     return Document(problem.title, tuple(blocks))
 
 
+def _shown(problem: Problem, name: str, detail: Detail | None) -> list[Block]:
+    """A given, or a step worked out."""
+    wording, d = wording_of(problem), problem.derivation
+    if name in d.givens:
+        return [Display((given_as_equation(name, d.givens[name], wording),))]
+    return explain_step(d[name], wording, detail or Detail(places=problem.notation.decimals))
+
+
 def steps_document(problem: Problem, names: Sequence[str], detail: Detail | None = None) -> Document:
     """Some steps alone, each worked out, and some givens; no words before or between them."""
-    wording, d = wording_of(problem), problem.derivation
-    blocks: list[Block] = []
-    for name in names:
-        if name in d.givens:
-            blocks.append(Display((given_as_equation(name, d.givens[name], wording),)))
-        else:
-            blocks += explain_step(d[name], wording, detail or Detail(places=problem.notation.decimals))
-    return Document(problem.title, tuple(blocks))
+    return Document(problem.title, tuple(block for name in names for block in _shown(problem, name, detail)))
 
 
 def lines_of(problem: Problem, name: str, detail: Detail | None = None) -> list[Formula]:
     """The formulas of one step, its rule, numbers and entries, or the matrix of a given."""
-    wording, d = wording_of(problem), problem.derivation
-    if name in d.givens:
-        return [given_as_equation(name, d.givens[name], wording)]
     lines: list[Formula] = []
-    for block in explain_step(d[name], wording, detail or Detail(places=problem.notation.decimals)):
+    for block in _shown(problem, name, detail):
         match block:
             case Display(lines=shown):
                 lines += (part for line in shown for part in (line.items if isinstance(line, Row) else (line,)))
@@ -375,13 +373,12 @@ def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tu
     named = {part.name: listed for part in question.parts if (listed := _named(question, part))}
     apart = len({step for _, step, _ in named.values()}) < len(named)  # one name for several matrices
     blocks: list[Block] = []
-    together: list[Formula] = []
-    for k, part in enumerate(question.parts):
-        if listed := named.get(part.name):
-            formulas = [
-                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, *listed)
-            ]
-            together += formulas
+    together = [
+        Row((Name(numbered(k)), formula)) if apart else formula
+        for k, part in enumerate(question.parts)
+        if part.name in named
+        for formula in _formulas(question, *named[part.name])
+    ]
     if together:
         blocks.append(Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in wrapped(together, LINE))))
     short = [

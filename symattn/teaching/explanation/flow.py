@@ -228,6 +228,7 @@ class _Sheets:
         self.problem, self.headings, self.conventions = problem, headings, conventions
         self.d, self.wording = problem.derivation, wording_of(problem)
         self.rows = self.d.orientation == "rows"
+        self.tokens_along, self.features_along = (0, 1) if self.rows else (1, 0)
         self.parts = {part.name: part for part in question.parts} if question else {}
         self.begun = PartialSolution(question) if question else None
         names = [StepName.of(step.name) for step in self.d]
@@ -250,24 +251,24 @@ class _Sheets:
 
     def source(self, role: str) -> str:
         """The inputs that queries, or keys and values, are made from; "" where these are given."""
-        return "" if role in self.d.givens else self.d[role].operands[0 if self.rows else 1].name
+        return "" if role in self.d.givens else self.d[role].operands[self.tokens_along].name
 
     def weights(self, role: str) -> str:
-        return self.d[role].operands[1 if self.rows else 0].name
+        return self.d[role].operands[self.features_along].name
 
     def tokens(self, role: str) -> tuple[int, ...]:
         """The tokens that queries, or keys and values, are of: keys have the queries' own unless they are of others."""
-        own, queries = (int(self.d.value(of).shape[0 if self.rows else 1]) for of in (role, "Q"))
+        own, queries = (int(self.d.value(of).shape[self.tokens_along]) for of in (role, "Q"))
         start = queries if role != "Q" and (self.source("Q") != self.source(role) or not self.source("Q")) else 0
         return tuple(range(start, start + own))
 
     def _tokens(self) -> tuple[Formula, ...]:
         """What the tokens are called: by their inputs, or by their queries and keys."""
-        apart = self.tokens("K")[0] > 0
-        roles = [self.source(role) or role for role in (("Q", "K") if apart else ("Q",))]
-        counts = [len(self.tokens(role)) for role in (("Q", "K") if apart else ("Q",))]
+        roles = ("Q", "K") if self.tokens("K")[0] > 0 else ("Q",)
         return tuple(
-            self.wording.row(name, i) for name, count in zip(roles, counts, strict=True) for i in range(1, count + 1)
+            self.wording.row(self.source(role) or role, i)
+            for role in roles
+            for i in range(1, len(self.tokens(role)) + 1)
         )
 
     # -- words
@@ -309,7 +310,7 @@ class _Sheets:
     @property
     def _width_of_heads(self) -> int:
         head = f"_{self.heads[0]}" if self.heads[0] else ""
-        return int(self.d.value(f"Q{head}").shape[1 if self.rows else 0])
+        return int(self.d.value(f"Q{head}").shape[self.features_along])
 
 
 _EXACT = message("Fill in every empty box, from the foot of the page upwards. Give exact values.")
@@ -529,19 +530,20 @@ class _Head:
     # -- what stands in a box
 
     def shown(self, value: Value, wide: float, over: Formula | None = None) -> Formula:
-        """A value: exact if it has room, over the name of a sum that stands in a box of its own, or in decimals."""
+        """A value: exact if it has room, over the name of a sum that stands in a box of its own, or in decimals.
+
+        Of these, as many places as are asked for, or as there is room for.
+        """
         problem = self.of.problem
         places = None if problem.exact or isinstance(value, int) else problem.places
-        formula = Wording(self.d, problem.notation, places).number(value)
-        for exact in (formula, over):
-            if exact is not None and width(exact) * _EM <= (1.25 if self.count == 1 else 1.1) * wide - 1:
-                return exact
-        return next((x for x in self._rounded(value) if width(x) * _EM <= wide), self._rounded(value)[-1])
-
-    def _rounded(self, value: Value) -> list[Formula]:
-        """The value in decimals, with as many places as are asked for, and with fewer."""
-        places = range(self.of.problem.places, 1, -1) or (self.of.problem.places,)
-        return [Relation((NOTHING, self.wording.decimal(value, x)), ("≈",)) for x in places]
+        exact = Wording(self.d, problem.notation, places).number(value)
+        rounded = [
+            Relation((NOTHING, self.wording.decimal(value, x)), ("≈",))
+            for x in range(problem.places, 1, -1) or (problem.places,)
+        ]
+        room = (1.25 if self.count == 1 else 1.1) * wide - 1
+        forms = [(exact, room), *([(over, room)] if over else []), *((form, wide) for form in rounded)]
+        return next((form for form, most in forms if width(form) * _EM <= most), rounded[-1])
 
     def over(self, role: str, i: int, j: int) -> Formula | None:
         """An entry of the weights or the output over the sum of its row, or column."""

@@ -153,7 +153,7 @@ def _query(x: Row, K: Rows, scores: Row) -> tuple[list[Fraction], Matrix]:
 
 def _scores_line(x: Row, K: Rows, weights: Matrix, say: Prose) -> Inlines:
     scores = times(times(Matrix([x]), weights), Matrix(K).T).rows[0]
-    return say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=say.row(scores))
+    return say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=scores)
 
 
 def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
@@ -174,8 +174,8 @@ def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         say(
             "The powers of 2 are in this ratio if the scores are $scores$ up to a constant. The query $q$ gives "
             "these scores, and $x W_Q = q$ with $x = row$ holds for",
-            scores=say.row(scores),
-            row=say.values(Matrix([x])),
+            scores=scores,
+            row=Matrix([x]),
         ),
         Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
         _scores_line(x, K, model, say),
@@ -220,7 +220,7 @@ def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         say(
             "A query is $q = row$. With softmax to base 2, choose keys $K$ so that its weights are exactly in the "
             "ratio {ratio}.",
-            row=say.values(Matrix([q])),
+            row=Matrix([q]),
             ratio=_ratio(weights),
         ),
         WorkingSpace(24),
@@ -230,7 +230,7 @@ def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         say(
             "Powers of 2 are in this proportion if the scores are $scores$ up to a constant. Keys with one entry "
             "each will do:",
-            scores=say.row(scores),
+            scores=scores,
         ),
         say.equations(K=model),
         "Any other keys with these differences of scores are right as well.",
@@ -290,8 +290,8 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         ),
         say(
             "From the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
-            differences=say.row([s - scores[0] for s in scores[1:]]),
-            value=say.number(right),
+            differences=[s - scores[0] for s in scores[1:]],
+            value=right,
         ),
     )
     part = make_part("A missing entry", asked, key, FormulaAnswer(right), Mark("M", 1), Mark("A", 1))
@@ -373,7 +373,7 @@ def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         if query is None or weights_for(X[token], query) is None:
             return Offer(wish, say("no $W_Q$ does this; the next part says why."), right=True)
         why = "the query $q = found$ has these weights, and $x_{token} W_Q = q$ has a solution."
-        return Offer(wish, say(why, found=say.values(Matrix([query])), token=token + 1))
+        return Offer(wish, say(why, found=Matrix([query]), token=token + 1))
 
     def check(part: Part) -> str:
         """x W_Q Kᵀ + c = scores has a solution in all entries of W_Q at once, and c, for two of three wishes."""

@@ -7,7 +7,7 @@ exactly 0, so that every question has one answer that the picture alone decides.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations
@@ -117,14 +117,24 @@ def clear_scores(rng: random.Random, keep: Keep) -> Rows:
 def misprinted(A: Matrix, say: Prose, part: Part) -> str:
     """What is wrong with the levels printed, compared with the ends of their ranges."""
     *_, shown = (block for block in part.ask if isinstance(block, HeatMap))  # after the scale, if that stands there
-    ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
+    ends = (0, *BOUNDS, 1 + MARGIN)
     for row, cells in zip(say.turned(A).rows, shown.levels, strict=True):
         for weight, cell in zip(row, cells, strict=True):
-            low, high = ends[cell]
+            low, high = ends[max(cell - 1, 0)], ends[cell]
             inside = compare(weight - MARGIN, low) > 0 and compare(weight + MARGIN, high) < 0 if cell else weight == 0
             if not (inside or (cell == 4 and weight == 1)):
                 return f"the weight {weight} is not well inside the range {RANGES[cell]}"
     return ""
+
+
+def picture_item(
+    kind: str, title: str, asked: str, A: Matrix, offers: Sequence[Offer], right: Callable[[int], bool], load: float,
+    say: Prose, *marks: Mark,
+) -> Item:  # fmt: skip
+    """What is asked of a picture of weights; which options are `right` is told by another route."""
+    ask = asked, picture(A, say)
+    part = choice_part(title, ask, offers, *marks, key=ask)
+    return Item(part, partial(misprinted, A, say), load, kind, again=lambda: set(filter(right, range(len(offers)))))
 
 
 # ------------------------------------------------------------------------------------------------ which matrix
@@ -172,14 +182,13 @@ def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
         diagnosis, why = wrong.get(name) or ("", "every entry lies in the range of its cell.")
         offers.append(Offer(text, why, name == "right", diagnosis))
 
-    def again() -> set[int]:
-        """Of what looks like the picture, and whose rows sum to 1."""
-        alike = (levels(shown[name]) == levels(shown["right"]) for name in names)
-        return {k for k, looks in enumerate(alike) if looks and all(total(row) == 1 for row in shown["right"].rows)}
+    def right(k: int) -> bool:
+        """It looks like the picture, whose rows sum to 1."""
+        alike = levels(shown[names[k]]) == levels(shown["right"])
+        return alike and all(total(row) == 1 for row in shown["right"].rows)
 
-    asked = "Which of these matrices (rounded to two places) is shown?", picture(shown["right"], say)
-    part = choice_part("Which matrix", asked, offers, Mark("B", 2), key=asked)
-    return Item(part, partial(misprinted, shown["right"], say), 6, "matrix", again=again)
+    asked = "Which of these matrices (rounded to two places) is shown?"
+    return picture_item("matrix", "Which matrix", asked, shown["right"], offers, right, 6, say, Mark("B", 2))
 
 
 def _matrices(scores: Rows) -> dict[str, Matrix]:
@@ -214,13 +223,10 @@ def which_mask(draw: Draw, say: Prose, place: int) -> Item:
         for name, (title, other) in MASKS.items()
     ]
 
-    def again() -> set[int]:
-        seen = tuple(tuple(weight != 0 for weight in row) for row in A.rows)
-        return {k for k, name in enumerate(MASKS) if keep_of(name) == seen}
+    def is_right(k: int) -> bool:
+        return keep_of(list(MASKS)[k]) == tuple(tuple(weight != 0 for weight in row) for row in A.rows)
 
-    asked = "Which mask was used?", picture(A, say)
-    part = choice_part("Which mask", asked, offers, key=asked)
-    return Item(part, partial(misprinted, A, say), 4, "mask", again=again)
+    return picture_item("mask", "Which mask", "Which mask was used?", A, offers, is_right, 4, say)
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
@@ -263,13 +269,8 @@ def which_head(draw: Draw, say: Prose, place: int) -> Item:
         for name, words in PATTERNS.items()
     ]
 
-    def again() -> set[int]:
-        """The pattern recognised from the weights by what it says."""
-        return {k for k, name in enumerate(PATTERNS) if _is_head(A, name)}
-
-    asked = "This picture shows one head. Which pattern does it have?", picture(A, say)
-    part = choice_part("Which head", asked, offers, key=asked)
-    return Item(part, partial(misprinted, A, say), 4, "head", again=again)
+    asked = "This picture shows one head. Which pattern does it have?"
+    return picture_item("head", "Which head", asked, A, offers, lambda k: _is_head(A, list(PATTERNS)[k]), 4, say)
 
 
 def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
