@@ -355,13 +355,7 @@ class _Judge:
             says = message(
                 "The answer could be proved neither right nor wrong ({proof}); a person has to look at it.", proof=proof
             )
-            if an_entry:
-                says = message(
-                    "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to look "
-                    "at it.",
-                    row=i + 1, column=j + 1, proof=proof,
-                )  # fmt: skip
-            self._note("human", says)
+            self._note("human", undecided(i, j, proof) if an_entry else says)
         return judged("correct" if accepted else "wrong", proof=proof, flags=flags)
 
     def _compare(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
@@ -706,6 +700,14 @@ def unread(cells: Iterable[tuple[int, int, Entry]]) -> Iterator[Message]:
             yield message("Entry {place} cannot be read: {complaint}", place=found[0], complaint=complaint)
         else:
             yield message("Entries {places} cannot be read: {complaint}", places=listed(found), complaint=complaint)
+
+
+def undecided(i: int, j: int, proof: str) -> Message:
+    """What is said of an entry of a matrix that nothing was proved of."""
+    return message(
+        "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to look at it.",
+        row=i + 1, column=j + 1, proof=proof,
+    )  # fmt: skip
 
 
 def short_of(shape: tuple[int, int], expected: tuple[int, int]) -> Message:

@@ -24,7 +24,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Entry, Grid
-from symattn.marking.marker.answers import PROVED, accuracy, short_of
+from symattn.marking.marker.answers import PROVED, accuracy, short_of, undecided
 from symattn.marking.marker.diagnosis import LAST_RESORT, LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy, SchemeLine
 from symattn.marking.marker.report import OF_PLACES, Event, Given, Notice, Verdict, Why
@@ -382,17 +382,14 @@ class Awarding:
                 says = message("More than two steps were left out before this one; only the answer itself was marked.")
                 yield Notice(self.part_of(step.name), "human", says)
         for verdict in self.trace.every_verdict:
-            proof, row, column = verdict.proof, verdict.i + 1, verdict.j + 1
+            proof, part = verdict.proof, self.part_of(verdict.part)
             if verdict.accepted and proof not in (*PROVED, *IMPLIED):
-                says = message("Entry ({row}, {column}) is {proof}.", row=row, column=column, proof=proof)
-                yield Notice(self.part_of(verdict.part), "human", says)
-            elif verdict.state == "wrong" and proof == "undecided":
                 says = message(
-                    "Entry ({row}, {column}) could be proved neither right nor wrong ({proof}); a person has to "
-                    "look at it.",
-                    row=row, column=column, proof=message("undecided"),
-                )  # fmt: skip
-                yield Notice(self.part_of(verdict.part), "human", says)
+                    "Entry ({row}, {column}) is {proof}.", row=verdict.i + 1, column=verdict.j + 1, proof=proof
+                )
+                yield Notice(part, "human", says)
+            elif verdict.state == "wrong" and proof == "undecided":
+                yield Notice(part, "human", undecided(verdict.i, verdict.j, message("undecided")))
 
 
 def has_no_working(script: Script) -> bool:

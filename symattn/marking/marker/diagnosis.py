@@ -132,24 +132,21 @@ class MisconceptionChanges:
         self._matrixwise = MatrixwiseDerivation(own)
         self.laid = self._matrixwise.rows
         self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
-        self.part, self.parts, self.read = cache(self._part), cache(self._every_part), cache(self._lines_read)
+        self.parts, self.read = cache(self._parts), cache(self._lines_read)
         self._rewritten = cache(self._written_differently)
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
         return next((name for name in (step.name, step.role) if name in self.places), None)
 
-    def _part(self, id: str, steps: tuple[str, ...]) -> Part | None:
-        """What a misconception has to do with these steps, the last of which was written; None if it is nothing."""
-        rewritten = self._rewritten(id)
-        names = {step: self.named(self.own[step]) for step in steps}
-        changes = {name: rewritten[name] for name in names.values() if name is not None and name in rewritten}
-        charged = next((step for step, name in names.items() if name in changes), "")
-        return Part(charged, changes) if changes else None
-
-    def _every_part(self, steps: tuple[str, ...]) -> Mapping[str, Part]:
-        """The same of all misconceptions that have to do with them."""
-        return {id: part for id in misconceptions() if (part := self.part(id, steps)) is not None}
+    def _parts(self, steps: tuple[str, ...]) -> Mapping[str, Part]:
+        """What each misconception has to do with these steps, the last of which was written; none that has nothing."""
+        names, found = {step: self.named(self.own[step]) for step in steps}, dict[str, Part]()
+        for id in misconceptions():
+            rewritten = self._rewritten(id)
+            if changed := {step: name for step, name in names.items() if name in rewritten}:
+                found[id] = Part(next(iter(changed)), {name: rewritten[name] for name in changed.values() if name})
+        return found
 
     def _lines_read(self, steps: tuple[str, ...]) -> frozenset[str]:
         """The lines that somebody may look at who works these steps out, rightly or with a misconception."""
@@ -286,7 +283,7 @@ class Diagnosis(Trace):
         id, charged = event.candidates[0].id, event.step
         known = {charged}
         for step in self.script.d:
-            part = self.beliefs.part(id, (step.name,))
+            part = self.beliefs.parts((step.name,)).get(id)
             copied = part is not None and all(changed.op == COPY for changed in part.changes.values())
             if step.name == charged and not copied:
                 break
@@ -476,7 +473,7 @@ class Diagnosis(Trace):
     def _in_each_world(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell]) -> Iterator[Fit]:
         """The same in each of the worlds in which the misconception changes a line, but not its shape."""
         worlds = self._worlds(step) if id in self._with_a_part(step) else ()
-        parts = ((lines, lines.beliefs.part(id, self._up_to(step))) for lines in worlds)
+        parts = ((lines, lines.beliefs.parts(self._up_to(step)).get(id)) for lines in worlds)
         fits = (self._fit(misconception(id), lines, part, step, grid, wrong) for lines, part in parts if part)
         return (fit for fit in fits if fit is not None)
 
@@ -663,19 +660,12 @@ class Diagnosis(Trace):
         """The slips that explain wrong entries, each entry by one: first what spoils most of them."""
         if step.name in self.misshapen:
             return []
-        possible = self._once("slipped", step, grid, wrong, lambda: self._possibly_slipped(step, grid, wrong))
-        left, found = set(wrong), list[SlipFit]()
-        for slip in sorted(possible, key=lambda slip: len(slip.values), reverse=True):
-            if left.issuperset(slip.values):
-                found.append(slip)
-                left.difference_update(slip.values)
-                self.meant |= {(step.name, *c): x for c, x in slip.values.items()}
+        found = self._once("slipped", step, grid, wrong, lambda: self._possibly_slipped(step, grid, wrong))
+        self.meant |= {(step.name, *c): x for slip in found for c, x in slip.values.items()}
         return found
 
     def _possibly_slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[SlipFit]:
-        """Every slip that explains wrong entries: what stands in another place, one cause for a row, a column or all,
-        and what spoils one entry.
-        """
+        """The same: what stands in another place; one cause for a row, a column or all; and what spoils one entry."""
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
         owns = (lines.own for lines in self._worlds(step))
         possibles = [
@@ -684,29 +674,27 @@ class Diagnosis(Trace):
             if not own[step.name].pinned and own[step.name].result.shape == grid.shape
         ]
         left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
-        found = [slip for possible in possibles for slip in self._misplaced(possible, entries, left)]
-        left = [c for c in left if not any(c in slip.values for slip in found)]
-        unexplained = len(wrong) - len(left) - len({c for slip in found for c in slip.values})
-        ways: dict[tuple[Cell, ...], list[list[Slipped]]] = {}
-        by_cause: list[dict[Cause, list[Slipped]]] = [{} for _ in possibles]
+        found = _apart(slip for possible in possibles for slip in self._misplaced(possible, entries, left))
+        moved = {c for slip in found for c in slip.values}
+        unexplained = len(wrong) - len(left)
+        left = [c for c in left if c not in moved]
+        throughout, single = 2 * len(wrong) > len(entries), dict[Cell, list[list[Slipped]]]()
         for c in left:
-            single = [self._slips(possible, *c, entries[c]) for possible in possibles]
-            for slips, of_cause in zip(single, by_cause, strict=True):
-                for slip in slips:
-                    ways.setdefault((c,), []).append([slip])
-                    if slip.cause is not None:
-                        of_cause.setdefault(slip.cause, []).append(slip)
-            unexplained += not any(single)
-            if 2 * unexplained > len(wrong) and 2 * len(wrong) > len(entries):
+            single[c] = [self._slips(possible, *c, entries[c]) for possible in possibles]
+            unexplained += not any(single[c])
+            if throughout and 2 * unexplained > len(wrong):
                 return []  # `_is_one_belief`, whatever slips there are in the others
-        for possible, of_cause in zip(possibles, by_cause, strict=True):
-            for slips in of_cause.values():
-                for line in self._spoilt(possible, entries, slips):
-                    ways.setdefault(tuple((slip.i, slip.j) for slip in line), []).append(line)
-        for way in ways.values():
-            values = {(slip.i, slip.j): slip.value for slip in way[0]}
-            found.append(SlipFit(values, _candidates([slips[0] for slips in way])))
-        return found
+        lines = [[slip] for worlds in single.values() for slips in worlds for slip in slips]
+        for possible, world in zip(possibles, zip(*single.values(), strict=True), strict=False):
+            lines += self._spoilt(possible, entries, chain(*world))
+        ways: dict[tuple[Cell, ...], list[list[Slipped]]] = {}
+        for line in lines:
+            ways.setdefault(tuple((slip.i, slip.j) for slip in line), []).append(line)
+        others = (
+            SlipFit({(slip.i, slip.j): slip.value for slip in way[0]}, _candidates([slips[0] for slips in way]))
+            for way in ways.values()
+        )
+        return [*found, *_apart(others)]
 
     def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
         rests_on = [own.value(operand.name) for operand in step.operands]
@@ -744,21 +732,25 @@ class Diagnosis(Trace):
                 yield SlipFit(spoilt, [Candidate("slip", id, says)])
 
     def _spoilt(
-        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], slips: Sequence[Slipped]
+        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], slips: Iterable[Slipped]
     ) -> Iterator[list[Slipped]]:
-        """Everything, or the rows and the columns, that one slip has spoilt throughout, with two wrong entries or more.
+        """Everything, or the rows and the columns, that one cause has spoilt throughout, with two entries or more.
 
         A number that was copied wrongly spoils everything that it goes into.
         """
-        cause = slips[0].cause
-        lines = [(slips, list(entries))]
-        if not (isinstance(cause, tuple) and cause[0] == "copied"):
-            for k, n in product((0, 1), range(max(possible.result.shape))):
-                lines.append(([s for s in slips if (s.i, s.j)[k] == n], [c for c in entries if c[k] == n]))
-        for line, cells in lines:
-            beside = set(cells).difference((slip.i, slip.j) for slip in line)
-            if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
-                yield list(line)
+        by_cause: dict[Cause, list[Slipped]] = {}
+        for slip in slips:
+            by_cause.setdefault(slip.cause, []).append(slip)
+        by_cause.pop(None, None)
+        for cause, own in by_cause.items():
+            lines = [(own, list(entries))]
+            if not (isinstance(cause, tuple) and cause[0] == "copied"):
+                for k, n in product((0, 1), range(max(possible.result.shape))):
+                    lines.append(([s for s in own if (s.i, s.j)[k] == n], [c for c in entries if c[k] == n]))
+            for line, cells in lines:
+                beside = set(cells).difference((slip.i, slip.j) for slip in line)
+                if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
+                    yield line
 
     def _pattern(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> str:
         """The one rule that gives every entry of a line, in words; "" if there is none."""
@@ -782,8 +774,7 @@ class Diagnosis(Trace):
         name, left_out = lines.beliefs.named(step), {other.name for other in self.script.left_out(step)}
         if name is None or left_out <= self.script.as_blank:  # what was done in a line that was written stands there
             return []
-        parts = {id: lines.beliefs.part(id, self._up_to(step)) for id in self._with_a_part(step)}
-        listed = [(misconception(id), part) for id, part in parts.items() if part is not None]
+        listed = [(misconception(id), part) for id, part in lines.beliefs.parts(self._up_to(step)).items()]
         listed.sort(key=lambda x: PRIOR[x[0].prior])
         before = [(m, part) for m, part in listed if name not in part.changes]
         here = [(m, part) for m, part in listed if part.charged == step.name]
@@ -845,6 +836,15 @@ def _nearness(entry: Entry, loose: bool) -> Callable[[float], bool]:
 
 def _named(fits: Iterable[Fit]) -> list[Candidate]:
     return [Candidate("misconception", fit.misconception.id) for fit in fits]
+
+
+def _apart(slips: Iterable[SlipFit]) -> list[SlipFit]:
+    """Slips that explain each entry once, those that explain most of them first."""
+    found: list[SlipFit] = []
+    for slip in sorted(slips, key=lambda slip: len(slip.values), reverse=True):
+        if all(slip.values.keys().isdisjoint(other.values) for other in found):
+            found.append(slip)
+    return found
 
 
 def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:

@@ -72,6 +72,10 @@ Refs = Sequence[tuple[Way, Matrix]]
 """The matrices that a line may be, each with the way that leads to it."""
 
 
+Judgement = tuple[bool, str, tuple[Flag, ...]]
+"""Whether an entry is accepted, how that was decided, and flags."""
+
+
 @dataclass(frozen=True)
 class Accepts:
     """Whether an entry may stand for a value."""
@@ -81,15 +85,16 @@ class Accepts:
     places: int
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
-    def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
+    def __call__(self, entry: Entry, value: Value) -> Judgement:
         """Whether it may in any of its readings, how that was decided, and flags."""
-        return self.memory.memoize("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
 
-    def _read_and_judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
-        judged = [self._judged(one, value) for one in entry.readings]
-        return next((one for one in judged if one[0]), judged[0])
+        def judged() -> Judgement:
+            ways = [self._judged(one, value) for one in entry.readings]
+            return next((way for way in ways if way[0]), ways[0])
 
-    def _judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
+        return self.memory.memoize("accepts", (self.policy, entry, value), judged)
+
+    def _judged(self, entry: Entry, value: Value) -> Judgement:
         equal, proof = self._equal(entry, value)
         hides = isinstance(entry.value, RATIONAL) and entry.value <= HIDING
         if equal or (value is NEGATIVE_INFINITY and hides):

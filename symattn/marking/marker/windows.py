@@ -404,16 +404,12 @@ class LinesByHand(LinesBefore):
 
         What is wider than `widest` is no evidence: then roundings to more places are tried.
         """
-        return any(self._reaches(step, i, j, own, widest, shown, world) for world in WORLDS)
-
-    def _reaches(self, step: Step, i: int, j: int, own: Window, widest: Fraction, shown: int, world: World) -> bool:
-        for places in range(LEAST_PLACES, MOST_PLACES + 1):
-            lines = self.result(step, places, world, shown)
-            if lines is None or i >= len(lines) or j >= len(lines[0]):
-                continue
-            span = lines[i][j].span
-            if span.bounded and width(span) <= widest:
-                return meet(own, span)
+        for world in WORLDS:
+            ways = (self.result(step, places, world, shown) for places in range(LEAST_PLACES, MOST_PLACES + 1))
+            spans = (lines[i][j].span for lines in ways if lines and i < len(lines) and j < len(lines[0]))
+            narrow = next((span for span in spans if span.bounded and width(span) <= widest), None)
+            if narrow is not None and meet(own, narrow):
+                return True
         return False
 
     def result(self, step: Step, places: int, world: World, shown: int = 0) -> Lines | None:
@@ -441,31 +437,28 @@ class LinesByHand(LinesBefore):
         return memory.memoize(
             ("carried", places, world),
             (value, grid, result),
-            lambda: memory.intern(_carried(value, grid, result, places, world)),
+            lambda: memory.intern(_carried(ByHand(places), world, value, grid, result)),
         )
 
 
-def _carried(value: Matrix, grid: Grid | None, result: Lines | None, places: int, world: World) -> Lines | None:
-    hand = ByHand(places)
-    rows: list[tuple[Rounded, ...]] = []
-    for i, row in enumerate(value.rows):
-        if any(map(has_symbols, row)):
-            return None
-        entries = [None if grid is None or not grid[i, j].readable else grid[i, j] for j in range(len(row))]
-        before = [None if result is None else number for number in (result[i] if result else row)]
-        rows.append(tuple(map(partial(_number, hand, world), row, entries, before)))
-    return tuple(rows)
+def _carried(hand: ByHand, world: World, value: Matrix, grid: Grid | None, result: Lines | None) -> Lines | None:
+    """A matrix as it is gone on with, where it came as a `result` of the lines before it."""
+    if any(map(has_symbols, value)):
+        return None
+    entries = (grid or Grid.blank(*value.shape)).rows
+    before = result or ((None,) * value.shape[1],) * value.shape[0]
+    rows = zip(value.rows, entries, before, strict=True)
+    return tuple(tuple(map(partial(_number, hand, world), *row)) for row in rows)
 
 
-def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, before: Rounded | None) -> Rounded:
+def _number(hand: ByHand, world: World, value: Value, entry: Entry, before: Rounded | None) -> Rounded:
     """An entry as it is gone on with: as it was written or as it came `before`."""
-    if entry is None:
+    if not entry.readable:
         return before or hand.number(value)
     if entry.unit is None or value is NEGATIVE_INFINITY:
         return hand.number(value)
-    short = entry.unit >= Fraction(1, 10**hand.places)
     if world == "written":
-        return Rounded(RING.enclose(value), short, written=True)
+        return Rounded(RING.enclose(value), entry.unit >= Fraction(1, 10**hand.places), written=True)
     cell = loose_cell(value, entry.unit)
     if before is not None and meet(cell, before.span):
         cell = Window(max(cell.low, before.span.low), min(cell.high, before.span.high))
