@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName
+from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.misconceptions.base import COPY, ReplacementOp, Rewritten, scopes
 from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.derivation.ops.attention import Keep
@@ -397,46 +397,38 @@ def _chain(script: Script, softmax: Step) -> Iterator[Step]:
 
 
 def _misread(trace: Trace) -> Iterator[ScriptReading]:
-    """One given number read as another one, solved from the first products that use it.
+    """One given number read as another one, solved from the first products that use it."""
+    for misread in dict.fromkeys(found for step in trace.script.d for found in _solved(trace, step)):
+        yield from _with_other_given(trace.script, *misread)
+
+
+def _solved(trace: Trace, step: Step) -> Iterator[tuple[str, int, int, Value]]:
+    """The given numbers that may have been misread, each with what was read, by the first wrong entry of a product.
 
     A wrong x_ik makes row i of every product X W differ by the same multiple of row k of W; a wrong w_kj makes column j
     differ by a multiple of column k of X.  One single wrong entry is no evidence: that is a slip.
     """
-    script = trace.script
-    seen: set[tuple[str, int, int, Value]] = set()
-    for step in script.d:
-        wrong = [at for at, verdict in trace.verdicts[step.name].items() if verdict.state == "wrong"]
-        if len(wrong) < 2 or not isinstance(step.op, MatMul) or step.name in trace.misshapen:
-            continue
-        for position, operand in enumerate(step.operands):
-            if operand.name not in script.d.givens or operand.row is not None or operand.column is not None:
-                continue
-            given = values_of(script.d.value(operand.name))
-            for i, j, delta in _solved(trace, step, position, *wrong[0]):
-                key = operand.name, i, j, given[i, j] + delta
-                if plausible(given, i, j, key[-1]) and key not in seen:
-                    seen.add(key)
-                    yield from _with_other_given(script, *key)
-
-
-def _solved(trace: Trace, step: Step, position: int, r: int, c: int) -> Iterator[tuple[int, int, Value]]:
-    """(i, j, δ) in the given matrix that operand `position` is, from the wrong entry (r, c); whole rows are checked
-    later.
-    """
-    right, grid = trace.follows(step, trace.carried), trace.script.written[step.name]
-    if right is None or right.shape != grid.shape:
+    d, right = trace.script.d, trace.follows(step, trace.carried)
+    wrong = [verdict for verdict in trace.verdicts[step.name].values() if verdict.state == "wrong"]
+    if len(wrong) < 2 or not isinstance(step.op, MatMul) or step.name in trace.misshapen or right is None:
         return
-    value, meant = grid[r, c].value, right[r, c]
-    if value is None or value is NEGATIVE_INFINITY or meant is NEGATIVE_INFINITY:
+    r, c, value = wrong[0].i, wrong[0].j, wrong[0].written.value
+    if (
+        right.shape != trace.script.written[step.name].shape
+        or value is None
+        or NEGATIVE_INFINITY in (value, right[r, c])
+    ):
         return
     first, second = (values_of(o.of(trace.carried[o.name])) for o in step.operands)
-    operand: Operand = step.operands[position]
-    for k in range(first.shape[1]):
-        other = second[k, c] if position == 0 else first[r, k]
-        if not isinstance(other, RATIONAL) or other == 0:
-            continue
-        place = (r, k) if position == 0 else (k, c)
-        yield (*(place[::-1] if operand.transposed else place), divide(value - meant, other))
+    for operand, factors, row in zip(step.operands, (second.T.rows[c], first.rows[r]), (True, False), strict=True):
+        if operand.name in d.givens and operand.row is None and operand.column is None:
+            given = values_of(d.value(operand.name))
+            for k, factor in enumerate(factors):
+                if isinstance(factor, RATIONAL) and factor != 0:
+                    i, j = ((r, k) if row else (k, c))[:: -1 if operand.transposed else 1]
+                    read = given[i, j] + divide(value - right[r, c], factor)
+                    if plausible(given, i, j, read):
+                        yield operand.name, i, j, read
 
 
 def plausible(given: Matrix, i: int, j: int, value: Value) -> bool:

@@ -210,23 +210,15 @@ class Script:
 
     def left_out(self, step: Step) -> tuple[Step, ...]:
         """The steps between this one and the nearest lines that were written before it, in order."""
-        if step.name not in self._left_out:
-            self._left_out[step.name] = self._found_left_out(step)
         return self._left_out[step.name]
 
     @cached_property
-    def _left_out(self) -> dict[str, tuple[Step, ...]]:
-        return {}
-
-    def _found_left_out(self, step: Step) -> tuple[Step, ...]:
-        found: set[str] = set()
-        open_steps = list(self.sources(step))
-        while open_steps:
-            source = open_steps.pop()
-            if not self.is_known(source.name) and source.name not in found:
-                found.add(source.name)
-                open_steps += self.sources(source)
-        return tuple(other for other in self.d if other.name in found)
+    def _left_out(self) -> Mapping[str, tuple[Step, ...]]:
+        found: dict[str, frozenset[str]] = {}
+        for step in self.d:
+            missing = [source.name for source in self.sources(step) if not self.is_known(source.name)]
+            found[step.name] = frozenset(missing).union(*(found[name] for name in missing))
+        return {name: tuple(step for step in self.d if step.name in names) for name, names in found.items()}
 
     def gap(self, step: Step) -> int:
         """How many steps in a row that carry marks were left out before this one."""
