@@ -12,7 +12,7 @@ from symattn.errors import InputError, offered
 from symattn.foundation.languages import counted, listed, message
 from symattn.foundation.tables import Rows, check_kind, read_table, table
 from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, Doubt, Entered
-from symattn.marking.grading.handed_in import File, Handed, Roster, folded
+from symattn.marking.grading.handed_in import File, Handed, Roster, another_paper, folded
 from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.submissions.data import ABOUT, ENTERED
 
@@ -25,6 +25,10 @@ HEADS = {
     "": ("number", "seat", "place", "text size", "would be", "comment", "comments", "note", "notes", "remarks"),
 }
 """Columns by what they are called; those of "" are not read.  The others hold statements or are named like a box."""
+
+ABOUT_WHOM, NOT_READ = ("name", "id", "paper"), "not read"
+FREE = ("differs", "then")
+"""Columns of statements about any box."""
 
 STATEMENTS = ("differs", "differences", "exceptions", "entries", "errors", "mistakes", "wrong", "")
 MOST_TOLD = 8
@@ -48,15 +52,17 @@ class Question:
 
 @dataclass
 class _Row:
-    """One line of the table; `number` counts from 1, with the line of headings."""
+    """One line of the table: whose it is, and what it says, by columns; `number` counts from 1, with the headings.
+
+    `open` are doubts that were not decided, and `then` is what was decided of the others.
+    """
 
     number: int
-    cells: list[str]
+    name: str
+    id: str
+    sheet: str
+    told: list[tuple[str, str]]
     entrant: Entrant | None = None
-    name: str = ""
-    id: str = ""
-    sheet: str = ""
-    said: list[str] = field(default_factory=list)
     entered: Entered | None = None
     open: list[Doubt] = field(default_factory=list)
     then: list[str] = field(default_factory=list)
@@ -65,6 +71,15 @@ class _Row:
     @property
     def who(self) -> str:
         return f"{self.name} ({self.id})" if self.name and self.id else self.name or self.id or f"row {self.number}"
+
+    @property
+    def said(self) -> str:
+        return "; ".join(cell if column in FREE else f"{column}={cell}" for column, cell in self.told)
+
+    @property
+    def follows(self) -> str:
+        """The boxes that were taken to follow."""
+        return "; ".join(line for doubt in self.open for line in doubt.follows)
 
 
 @dataclass(frozen=True)
@@ -87,16 +102,16 @@ def read_entries(path: Path, against: Papers, decimal_mark: str = "auto", ask: A
     """
     lines = read_table(path)
     head, rows = _headed(path, lines, against)
-    _with_owners(path, rows, head, against)
+    _with_owners(path, rows, against)
     for row in rows:
         try:
-            _read(row, head, against, decimal_mark)
+            _read(row, "rest" in head, against, decimal_mark)
         except InputError as error:
             row.complaint = error.said
-    said = [row for row in rows if row.said or row.complaint]
+    said = [row for row in rows if row.told or row.complaint]
     if not said:
         raise InputError(f"{path} says nothing about anybody; all right, or what differs from the key, was expected.")
-    asked = [row for row in said if row.entered and not row.complaint and row.entered.doubts]
+    asked = [row for row in said if row.entered and row.entered.doubts]
     try:
         if ask:
             _ask(asked, ask)
@@ -105,7 +120,7 @@ def read_entries(path: Path, against: Papers, decimal_mark: str = "auto", ask: A
             row.open = row.entered.doubts if row.entered else []
             row.then += [f"{FOLLOWS}: {' '.join(doubt.name for doubt in row.open)}"] if row.open and not ask else []
         sheet = _keep(path, lines, head, asked, answered=ask is not None) if asked else None
-    taken = tuple(f"{row.who}: {'; '.join(line for d in row.open for line in d.follows)}" for row in asked if row.open)
+    taken = tuple(f"{row.who}: {row.follows}" for row in asked if row.open)
     return Entries(tuple(_handed(path, row) for row in said), taken, sheet, ask is not None)
 
 
@@ -117,21 +132,24 @@ def _headed(path: Path, lines: Rows, against: Papers) -> tuple[list[str], list[_
     start = next((k for k, line in enumerate(lines) if any(line)), None)
     if start is None:
         raise InputError(f"{path} is empty; a line of headings with name or id was expected.")
-    by_name = {called: head for head, names in HEADS.items() for called in names}
-    head: list[str] = []
-    known = [name for name in (*by_name, *STATEMENTS) if name]
-    for cell in lines[start]:
-        called = " ".join(cell.casefold().split())
-        head.append(by_name.get(called, "differs" if called in STATEMENTS else cell) if called else "differs")
-        head[-1] = head[-1] or "not read"
+    known = {called: head or NOT_READ for head, names in HEADS.items() for called in names}
+    known |= dict.fromkeys(STATEMENTS, "differs")
+    head = [known.get(" ".join(cell.casefold().split()), cell) for cell in lines[start]]
     if not {"name", "id"} & set(head):
         shown = ", ".join(repr(cell) for cell in lines[start][:6])
         raise InputError(f"{path}, row {start + 1}: the headings are {shown}; one of them must be name or id.")
-    boxes = [column for column in head if column not in (*HEADS, "differs", "not read")]
-    _refuse(path, [f"column {column!r}: {why}" for column in boxes if (why := _no_column(column, known, against))])
-    wide = max(map(len, lines))
-    head += ["differs"] * (wide - len(head))
-    rows = [_Row(k, line) for k, line in enumerate(lines[start + 1 :], start + 2) if any(line)]
+    boxes = [column for column in head if column not in (*HEADS, "differs", NOT_READ)]
+    wrong = ((column, _no_column(column, [*filter(None, known)], against)) for column in boxes)
+    _refuse(path, [f"column {column!r}: {why}" for column, why in wrong if why])
+    head += ["differs"] * (max(map(len, lines)) - len(head))
+    rows = []
+    for number, line in enumerate(lines[start + 1 :], start + 2):
+        cells = [(column, cell) for column, cell in zip(head, line, strict=False) if cell]
+        first = dict(zip(reversed(head[: len(line)]), reversed(line), strict=True))  # where a heading comes twice
+        name, id, sheet = (first.get(column, "") for column in ABOUT_WHOM)
+        if cells:
+            told = [(column, cell) for column, cell in cells if column not in (*ABOUT_WHOM, NOT_READ)]
+            rows.append(_Row(number, name, id, sheet, told))
     return head, rows
 
 
@@ -148,20 +166,20 @@ def _no_column(column: str, known: Sequence[str], against: Papers) -> str:
     return f"{complaint.rstrip('.?')}; {offered(column, known, 'besides boxes there are {}')}"
 
 
-def _with_owners(path: Path, rows: Sequence[_Row], head: Sequence[str], against: Papers) -> None:
+def _with_owners(path: Path, rows: Sequence[_Row], against: Papers) -> None:
     """Whose each row is; `InputError` names every row of somebody who is not in the class list, or comes twice."""
     roster = Roster(against.entrants)
     seen: dict[object, int] = {}
     wrong: list[str] = []
     for row in rows:
-        cells = dict(zip(reversed(head), reversed([*row.cells, *[""] * (len(head) - len(row.cells))]), strict=True))
-        row.name, row.id, row.sheet = (cells.get(column, "") for column in ("name", "id", "paper"))
         try:
-            if against.entrants and (row.id or row.name):
+            if not (row.id or row.name):
+                continue
+            if against.entrants:
                 row.entrant = _entrant(row, roster, against.entrants)
                 row.name, row.id = row.entrant.name, row.entrant.id
             whose: object = row.entrant or (folded(row.name), folded(row.id), folded(row.sheet))
-            if any((row.name, row.id)) and seen.setdefault(whose, row.number) != row.number:
+            if seen.setdefault(whose, row.number) != row.number:
                 raise InputError(f"{row.who} comes a second time; the first is row {seen[whose]}.")
         except InputError as error:
             wrong.append(f"row {row.number}: {error}")
@@ -193,22 +211,18 @@ def _refuse(path: Path, wrong: Sequence[str]) -> None:
         raise InputError(f"{path}, {' '.join(wrong[:MOST_TOLD])}{more}")
 
 
-def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) -> None:
+def _read(row: _Row, has_rest: bool, against: Papers, decimal_mark: str) -> None:
     """Everything that a row says; `InputError` says in which columns what is wrong."""
-    columns = [(column, cell) for column, cell in zip(head, row.cells, strict=False) if cell]
-    told = [(column, cell) for column, cell in columns if column not in ("name", "id", "paper", "not read")]
-    row.said = [cell if column in ("differs", "then") else f"{column}={cell}" for column, cell in told]
-    if not told:
+    if not row.told:
         return
     if not (row.name or row.id):
         raise InputError("it has no name and no id.")
-    stated = row.sheet or (row.entrant.sheet if row.entrant else "")
-    row.sheet = against.sheet(stated)
+    row.sheet = against.sheet(row.sheet or (row.entrant.sheet if row.entrant else ""))
     entered = Entered(against.questions(row.sheet), decimal_mark)
     wrong = list[str]()
-    for column, cell in told:
+    for column, cell in row.told:
         try:
-            if column in ("differs", "then"):
+            if column in FREE:
                 entered.say(cell)
             elif column == "rest":
                 entered.rest(cell)
@@ -218,7 +232,7 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
             wrong.append(f"column {column}: {error}")
     if wrong:
         raise InputError(" ".join(wrong))
-    if "rest" in head and entered.unsaid:
+    if has_rest and entered.unsaid:
         raise InputError(
             f"{entered.boxes - entered.unsaid} of {entered.boxes} boxes are filled in; whether the rest is as in the "
             f"key or blank must stand in the column rest ({KEY} or {BLANK})."
@@ -228,17 +242,12 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
 
 def _handed(path: Path, row: _Row) -> Handed:
     """A row as a file that was handed in."""
-    entered = row.entered if not row.complaint else None
+    entered, doubt, notices = row.entered, "", []
     answers = entered.answers() if entered and not entered.blank else {}
     data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers, ABOUT: ENTERED}
     file = File.of(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
-    doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:
-        doubt = message(
-            "It answers paper {named}, but {given} was handed out; it is marked as {named}.",
-            named=row.sheet,
-            given=row.entrant.sheet,
-        )
+        doubt = another_paper(row.sheet, row.entrant.sheet)
     if entered and entered.misshapen:
         says = message(
             "{matrices} has a different shape: lines after it that were not entered were taken from the key.",
@@ -246,8 +255,8 @@ def _handed(path: Path, row: _Row) -> Handed:
         )
         notices.append(says)
     if row.open:
-        boxes = "; ".join(line for doubted in row.open for line in doubted.follows)
-        notices.append(message("What follows from the entries was assumed to be on the paper: {boxes}.", boxes=boxes))
+        says = message("What follows from the entries was assumed to be on the paper: {boxes}.", boxes=row.follows)
+        notices.append(says)
     return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices), hash=file.hash)
 
 
@@ -261,7 +270,7 @@ def _ask(rows: Sequence[_Row], ask: Ask) -> None:
         complaint = ""
         while row.entered and (doubts := row.entered.doubts):
             doubt = doubts[0]
-            answer = everything or ask(Question(row.who, "; ".join(row.said), doubt, complaint)).strip()
+            answer = everything or ask(Question(row.who, row.said, doubt, complaint)).strip()
             everything = answer if answer == ALL_THAT_REMAIN else ""
             word = ANSWERS.get(answer, answer)
             statement = f"{word}: {doubt.name}" if word in (FOLLOWS, KEY, BLANK) else answer
@@ -288,7 +297,7 @@ def _keep(path: Path, lines: Rows, head: Sequence[str], asked: Sequence[_Row], *
             cells[there], cells[would] = "then", "would be"
         elif row := own.get(number):
             cells[there] = "; ".join(filter(None, [cells[there], *row.then]))
-            cells[would] = "; ".join(line for doubt in row.open for line in doubt.follows)
+            cells[would] = row.follows
         made.append(cells)
     stem = path.stem.removesuffix("-to-fill").removesuffix("-answered")
     return write_new(path.with_stem(f"{stem}-{'answered' if answered else 'to-fill'}"), made)
@@ -323,8 +332,8 @@ def empty_table(against: Papers) -> Rows:
     boxes = sorted(columns, key=lambda name: columns[name])
     entrants = against.entrants or [Entrant(0, "", "", sheet, "") for sheet in against.papers]
     seats = any(entrant.seat for entrant in entrants)
-    head = ["name", "id", *(["seat"] if seats else []), "paper", "rest", *boxes]
-    rows = [[e.name, e.id, *([e.seat] if seats else []), e.sheet, *[""] * (1 + len(boxes))] for e in entrants]
+    head = ["name", "id", *["seat"] * seats, "paper", "rest", *boxes]
+    rows = [[e.name, e.id, *[e.seat] * seats, e.sheet, *[""] * (1 + len(boxes))] for e in entrants]
     return [head, *rows]
 
 

@@ -213,21 +213,18 @@ def _told(found: Sequence[File]) -> tuple[list[File], dict[str, Submitters]]:
     return others, told
 
 
-_SUBMITTER = re.compile(r"\s+(-)?\s*:(name|sid):\s*(.*?)\s*")
-
-
 def _submitters(text: str) -> dict[str, Submitters]:
     """The names and ids of submitters by the folder or file, from a list in YAML as Gradescope writes it."""
-    told: dict[str, list[dict[str, str]]] = {}
-    current: list[dict[str, str]] = []
-    for line in text.splitlines():
-        if line and not line[0].isspace() and line.rstrip().endswith(":"):
-            current = told.setdefault(line.rstrip()[:-1].strip("'\""), [])
-        elif found := _SUBMITTER.fullmatch(line):
-            if found[1] or not current:
-                current.append({})
-            current[-1][found[2]] = found[3].strip("'\"")
-    return {key: tuple((one.get("name", ""), one.get("sid", "")) for one in people) for key, people in told.items()}
+    told: dict[str, Submitters] = {}
+    _, *parts = re.split(r"(?m)^(\S.*):\s*$", text)
+    for name, below in zip(parts[::2], parts[1::2], strict=True):
+        each = (dict(_FIELD.findall(person)) for person in re.split(r"(?m)^[ \t]+-", below))
+        people = [[one.get(field, "").strip("'\"") for field in ("name", "sid")] for one in each if one]
+        told[name.strip("'\"")] = tuple((name, id) for name, id in people)
+    return told
+
+
+_FIELD = re.compile(r"(?m)^[ \t]*:(name|sid):[ \t]*(.*?)[ \t\r]*$")
 
 
 def _of_folder(folder: Path) -> Iterator[File]:
@@ -464,13 +461,15 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
         said = message("{error} It is marked as {sheet}, which was handed out.", error=error.said, sheet=given_out)
         return _doubted(one, given_out, said)
     if given_out and one.sheet and named != given_out:
-        said = message(
-            "It answers paper {named}, but {given} was handed out; it is marked as {named}.",
-            named=named,
-            given=given_out,
-        )
-        return _doubted(one, named, said)
+        return _doubted(one, named, another_paper(named, given_out))
     return replace(one, sheet=named)
+
+
+def another_paper(named: str, given: str) -> str:
+    """Why somebody has to see work on another paper than the one that was handed out."""
+    return message(
+        "It answers paper {named}, but {given} was handed out; it is marked as {named}.", named=named, given=given
+    )
 
 
 def _doubted(one: Handed, sheet: str, doubt: str) -> Handed:
@@ -480,12 +479,8 @@ def _doubted(one: Handed, sheet: str, doubt: str) -> Handed:
 def _once_each(handed: Sequence[Handed]) -> list[Handed]:
     """Of several files of one person, the last by name (of those that can be read and may be text); the others are
     named with it."""
-    whose: dict[int, list[Handed]] = {}
-    for one in handed:
-        if one.entrant:
-            whose.setdefault(one.entrant.number, []).append(one)
     kept = [one for one in handed if not one.entrant]
-    for files in whose.values():
+    for files in _by_entrant(handed).values():
         *others, last = sorted(files, key=_rank)
         if others:
             left = ", ".join(other.file.path for other in others)
@@ -503,19 +498,23 @@ def _rank(one: Handed) -> tuple[bool, bool, object]:
 
 def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed], every: Sequence[Handed]) -> list[Handed]:
     """The rows of a table, each with all of its student's files, and the files of those who have no row."""
-    files: dict[int, list[str]] = {}
-    for one in every:
-        if one.entrant:
-            files.setdefault(one.entrant.number, []).append(one.file.path)
-    rows = {one.entrant.number for one in entered if one.entrant}
+    files, rows = _by_entrant(every), _by_entrant(entered)
     said = []
     for one in entered:
-        if one.entrant and (paths := files.get(one.entrant.number)):
-            one = one.noticed(
-                message("It was entered in the table; files not marked: {files}.", files=", ".join(paths))
-            )
+        if one.entrant and one.entrant.number in files:
+            paths = ", ".join(other.file.path for other in files[one.entrant.number])
+            one = one.noticed(message("It was entered in the table; files not marked: {files}.", files=paths))
         said.append(one)
     return [*(one for one in handed if not (one.entrant and one.entrant.number in rows)), *said]
+
+
+def _by_entrant(handed: Iterable[Handed]) -> dict[int, list[Handed]]:
+    """What is somebody's, by the number in the class list."""
+    found: dict[int, list[Handed]] = {}
+    for one in handed:
+        if one.entrant:
+            found.setdefault(one.entrant.number, []).append(one)
+    return found
 
 
 def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
@@ -524,9 +523,9 @@ def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
         same.setdefault(folded(one.id), []).append(one.file.path)
     said = []
     for one in handed:
-        others = [path for path in same[folded(one.id)] if one.id and path != one.file.path]
+        others = ", ".join(path for path in same[folded(one.id)] if one.id and path != one.file.path)
         if others:
-            one = one.noticed(message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others)))
+            one = one.noticed(message("The id {id} is also in {files}.", id=repr(one.id), files=others))
         said.append(one)
     return said
 

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -305,28 +306,31 @@ def read_recipe(text: str) -> tuple[Recipe, int]:
     2
     """
     numbered = _NUMBER.search(text)
-    try:
+    with _read_as(text, "a recipe that this version of symattn writes"):
         mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
         return _recipe(mechanism, stated), int(numbered[1] if numbered else stated.get("n", ["1"])[-1])
-    except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
-        said = str(error)
-        end = "" if said.endswith((".", "?")) else "."
-        raise InputError(f"{text!r} is not a recipe that this version of symattn writes: {said}{end}") from error
 
 
 def read_unnumbered(text: str, seed: int) -> Recipe:
     """A recipe as people write it, without the command and a seed: `attention --level starter`; `InputError` if it is
     none."""
-    try:
+    with _read_as(text, "a recipe"):
         mechanism, stated = _stated([*_COMMAND, *shlex.split(text)])
         if not {"seed", "n"}.isdisjoint(stated):
             raise ValueError("leave out --seed and -n: every sheet is drawn afresh")
         if not (mechanism or "problem" in stated):
             raise ValueError("a mechanism or --problem was expected")
         return _recipe(mechanism, {**stated, "seed": [str(seed)]})
+
+
+@contextmanager
+def _read_as(text: str, what: str) -> Iterator[None]:
+    """`InputError` for words that cannot be told apart, and for an option or a number that is none."""
+    try:
+        yield
     except (ValueError, KeyError) as error:
         said = str(error)
-        raise InputError(f"{text!r} is not a recipe: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
+        raise InputError(f"{text!r} is not {what}: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
 
 
 def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import lcm
+from operator import add
 from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
@@ -65,13 +67,14 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
     conventions: dict[Inlines, None] = {}
     instructed: dict[Paragraph, None] = {}
     for letter, (report, d, step) in zip(LETTERS, drawn, strict=False):
-        problem = _problem(report, d, step)
+        exact, places = precision_of(report.question)
+        mechanism = report.question.problem.mechanism if report.question.problem else ""
+        problem = Problem("", mechanism, d, report.question.notation, (step.name,), exact=exact, places=places)
         wording = Wording(d, problem.notation)
-        ask = (givens(problem, wording), *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
-        key = worked(step, wording, Detail(places=problem.places))
+        ask = (givens(problem, wording), *mask_shown(step, wording), *ask_step(step, wording, exact))
+        key = worked(step, wording, Detail(places=places))
         parts.append(Part(letter, step_title(step, wording), ask, key, MatrixAnswer.of(d, step.name)))
-        rows = d.orientation == "rows"
-        conventions[as_text("Tokens are rows." if rows else "Tokens are columns.")] = None
+        conventions[as_text("Tokens are rows." if d.orientation == "rows" else "Tokens are columns.")] = None
         conventions |= dict.fromkeys(agreed(problem, wording))
         instructed[instructions(problem)] = None
     introduction = (paragraph(AGAIN), *instructed)
@@ -82,12 +85,6 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
 
 
 AGAIN = message("Here is a step that went wrong, with new numbers.")
-
-
-def _problem(report: Report, d: Derivation, step: Step) -> Problem:
-    own, notation = report.question.problem, report.question.notation
-    exact, places = precision_of(report.question)
-    return Problem("", own.mechanism if own else "", d, notation, (step.name,), exact=exact, places=places)
 
 
 def _texts(matrix: object) -> Json:
@@ -146,53 +143,47 @@ def _handy(given: object) -> bool:
     return isinstance(given, Matrix) and all(not isinstance(x, Real) and width(number(x)) <= WIDEST for x in given)
 
 
+SPREAD = (Variance, MeanSquare)
+"""What is worked out from numbers by how far they are from one another, and goes with them."""
+
+
 def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Derivation:
     """One draw: what rests on nothing else of the step anew, the rest worked out from it."""
-    lines = {line.name: line for line in d}
+    ops = {line.name: line.op for line in d}
     rests = {name: _ancestors(d, name) for name in names}
     roots = [name for name in names if not (step.op.entwined and rests[name].intersection(names))]
-    spread = {step.name: step, **{name: lines[name] for name in names if name in lines}}
-    varied = [name for name, line in spread.items() if isinstance(line.op, Variance | MeanSquare)]
-    rests[step.name] = set(names)
+    others = [name for name in names if name not in roots]
+    normed = bool(others) and any(isinstance(ops.get(name), SPREAD) for name in names)
     values: dict[str, Matrix] = {}
     for name in roots:
         matrix = d.value(name)
         assert isinstance(matrix, Matrix)
-        op = lines[name].op if name in lines else None
-        if isinstance(op, Variance | MeanSquare):
-            values[name] = matrix  # what was normed goes with it
-        elif (varied and len(names) > len(roots)) or isinstance(step.op, Variance | MeanSquare):
+        if isinstance(ops.get(name), SPREAD):
+            values[name] = matrix
+        elif normed or isinstance(step.op, SPREAD):
             values[name] = _mixed(matrix, d.orientation == "rows", rng)
         else:
-            values[name] = _new(matrix, _weights_along(matrix, op), rng)
-    needed = set[str]().union(*(rests[name] for name in names if name not in roots)) | set(names)
+            values[name] = _new(matrix, _weights_along(matrix, ops.get(name)), rng)
+    needed = {*others}.union(*(rests[name] for name in others)) - {*roots}
     for line in d.until(step.name):
-        above = [operand.name for operand in line.operands]
-        if line.name in needed and line.name not in roots and any(name in values for name in above):
-            found = [o.of(values.get(o.name, d.value(o.name))) for o in line.operands]
-            values[line.name] = _applied(line, found)
+        if line.name in needed and any(operand.name in values for operand in line.operands):
+            found = (operand.of(values.get(operand.name, d.value(operand.name))) for operand in line.operands)
+            values[line.name] = line.op.apply(*(m for m in found if isinstance(m, Matrix)))
     given = {name: values.get(name, d.value(name)) for name in names}
-    own = Derivation(given, orientation=d.orientation, arithmetic=d.arithmetic)
     if isinstance(step.op, Softmax):
         scores = given[names[0]]
         if not isinstance(scores, Matrix) or not may_be_raised(step.op, scores):
             raise SelfCheckError("such scores are not gone on with.")
+    own = Derivation(given, orientation=d.orientation, arithmetic=d.arithmetic)
     return own.then(step.name, step.op, *step.operands, section=step.section)
-
-
-def _applied(line: Step, operands: Sequence[object]) -> Matrix:
-    return line.op.apply(*(m for m in operands if isinstance(m, Matrix)))
 
 
 def _ancestors(d: Derivation, name: str) -> set[str]:
     """Everything that a line is worked out from."""
-    operands = {line.name: [o.name for o in line.operands] for line in d}
     found: set[str] = set()
-    open_ = list(operands.get(name, ()))
-    while open_:
-        if (other := open_.pop()) not in found:
-            found.add(other)
-            open_ += operands.get(other, ())
+    for line in reversed(d.steps):
+        if line.name in {name, *found}:
+            found.update(operand.name for operand in line.operands)
     return found
 
 
@@ -219,16 +210,9 @@ def _weights_along(matrix: Matrix, op: object) -> str:
     if all(isinstance(x, int) for x in matrix) or any(x is NEGATIVE_INFINITY or compare(x, 0) < 0 for x in matrix):
         return ""
     for along, rows in (("rows", matrix.rows), ("columns", matrix.T.rows)):
-        if len(rows[0]) > 1 and all(decide(_sum(row), 1).equal is True for row in rows):
+        if len(rows[0]) > 1 and all(decide(reduce(add, row), 1).equal is True for row in rows):
             return along
     return ""
-
-
-def _sum(row: Sequence[Value]) -> Value:
-    total: Value = 0
-    for x in row:
-        total = total + x
-    return total
 
 
 def _new(matrix: Matrix, weights: str, rng: Random) -> Matrix:
@@ -239,8 +223,7 @@ def _new(matrix: Matrix, weights: str, rng: Random) -> Matrix:
         return Matrix.of([_weights(row, rng) for row in matrix.rows])
     if any(len(row) > 1 for row in matrix.rows) and all(sorted(map(str, r)) == _one_hot(len(r)) for r in matrix.rows):
         return Matrix.of([shuffled(rng, row) for row in matrix.rows])
-    finite = [x for x in matrix if x is not NEGATIVE_INFINITY]
-    low, high, by = _range(finite)
+    low, high, by = _range([x for x in matrix if x is not NEGATIVE_INFINITY])
     for _ in range(TRIES):
         rows = [
             [x if x is NEGATIVE_INFINITY else _fraction(whole(rng, low, high), by) for x in row] for row in matrix.rows
