@@ -167,13 +167,125 @@ class _Filled:
     doubtful: dict[Box, tuple[Value, Value]] = field(default_factory=dict)
 
 
-class Entered:
+class Names:
+    """The places of a paper, and what their boxes and rows are called."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = questions
+        self.places = [place for number, question in enumerate(questions) for place in _places(number, question)]
+
+    def target(self, name: str) -> Target:
+        """What a name means; `InputError` if it means nothing here, or several things."""
+        if (whole := self._numbered(name)) is not None:
+            return whole
+        bare, places = self._among(name)
+        shown = " ".join(name.split())
+        outside: list[str] = []
+        found = _meanings(bare, places, False, outside) or _meanings(bare, places, True, outside)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            together = [target for target in found if target.place and "." not in target.place.name]
+            if len(together) == 1:  # row 3 of Z is Z.3, where both are asked
+                return together[0]
+            several = " or ".join(self._in_question(target) for target in found[:3])
+            raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
+        boxes = ", ".join(self._in_question(Target(Level.ANSWER, place)) for place in places)
+        nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
+        raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
+
+    def _numbered(self, name: str) -> Target | None:
+        """The question that a name such as Q4 means, where there are several; None for any other name.
+
+        `InputError` if there is no such question, and the name is not that of a single box (Q12) either.
+        """
+        found = _QUESTION_ALONE.fullmatch(name.strip()) if len(self.questions) > 1 else None
+        if found is None:
+            return None
+        whole = Target(Level.QUESTION, question=int(found[1]) - 1)
+        if 0 <= whole.question < len(self.questions):
+            return whole
+        if any(target.level is Level.BOX for target in _meanings(name, self.places)):
+            return None
+        raise InputError(
+            f"there is no question {found[1]}; the paper has {len(self.questions)}{self._row_instead(whole)}."
+        )
+
+    def _row_instead(self, whole: Target) -> str:
+        """How to name the rows and boxes that a question's name could be taken for."""
+        what = {Level.ROW: "row", Level.BOX: "box"}
+        other = _meanings(str(whole), self.places)[:2]
+        return "".join(f"; the {what[one.level]} of that name is {self._in_question(one)}" for one in other)
+
+    def name(self, target: Target) -> str:
+        """The shortest name of a target that means nothing else."""
+        short = self._in_question(target, target.short)
+        try:
+            return short if self.target(short) == target else self._in_question(target)
+        except InputError:
+            return self._in_question(target)
+
+    def _in_question(self, target: Target, name: str = "") -> str:
+        """With the question in front, where there are several."""
+        front = f"Q{target.place.question + 1} " if len(self.questions) > 1 and target.place else ""
+        return front + (name or str(target))
+
+    def box(self, place: Place, i: int, j: int) -> str:
+        """The name of a box."""
+        return self.name(Target(Level.BOX, place, i, j) if place.key is not None else Target(Level.ANSWER, place))
+
+    def _question(self, name: str) -> tuple[int | None, str]:
+        """The question that stands before a name, from 0, and the name: Q2 S12."""
+        name = name.strip()
+        found = _QUESTION.match(name) if len(self.questions) > 1 else None
+        if found is None:
+            return None, name
+        if not 0 < int(found[1]) <= len(self.questions):
+            raise InputError(f"there is no question {int(found[1])}; the paper has {len(self.questions)}.")
+        return int(found[1]) - 1, name[found.end() :]
+
+    def _among(self, name: str) -> tuple[str, list[Place]]:
+        """A name without the question before it, and the places that it may be of."""
+        number, bare = self._question(name)
+        return bare, [place for place in self.places if number in (None, place.question)]
+
+    def _tokens(self, name: str) -> list[Place]:
+        """The places of all tokens for a step that is asked token by token, by the name of the whole: A."""
+        bare, places = self._among(name)
+        sign = normal(bare)
+        if any(place.called(sign) for place in places):
+            return []
+        return [place for place in places if "." in place.name and normal(place.name.partition(".")[0]) == sign]
+
+    def _listed(self, text: str) -> Iterator[Target]:
+        """The targets of a list: A Z, or A, Q2 Z."""
+        words = text.replace(",", ", ").split() if "[" not in text else text.split()
+        while words:
+            word = words.pop(0)
+            first = word.strip(",;")
+            if words and word == first and len(self.questions) > 1 and _QUESTION_ALONE.fullmatch(first):
+                both = f"{first} {words[0].strip(',;')}"
+                if not _QUESTION_ALONE.fullmatch(words[0].strip(",;")):
+                    words.pop(0)
+                    yield self.target(both)
+                    continue
+                for target in _meanings(*self._among(both)):
+                    raise InputError(
+                        f"{both} can be taken in two ways; {self._in_question(target)}, or "
+                        f"{both.replace(' ', ', ')} for the two questions, was expected."
+                    )
+            if tokens := self._tokens(first):
+                yield from (Target(Level.ANSWER, place) for place in tokens)
+            elif first and first != "and":
+                yield self.target(first)
+
+
+class Entered(Names):
     """One paper with everything that was said about what stands on it."""
 
     def __init__(self, questions: Sequence[Question], decimal_mark: str = AUTO) -> None:
-        self.questions = questions
+        super().__init__(questions)
         self.decimal_mark = decimal_mark
-        self.places = [place for number, question in enumerate(questions) for place in _places(number, question)]
         self._said: dict[tuple[Place, Box], tuple[Level, Said]] = {}
         self._whole: dict[Place, list[list[str]]] = {}  # matrices of another shape
         for place in self.places:
@@ -389,113 +501,6 @@ class Entered:
         self._forget()
         self._wrong |= found
         return True
-
-    # -- names
-
-    def target(self, name: str) -> Target:
-        """What a name means; `InputError` if it means nothing here, or several things."""
-        if (whole := self._numbered(name)) is not None:
-            return whole
-        bare, places = self._among(name)
-        shown = " ".join(name.split())
-        outside: list[str] = []
-        found = _meanings(bare, places, False, outside) or _meanings(bare, places, True, outside)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            together = [target for target in found if target.place and "." not in target.place.name]
-            if len(together) == 1:  # row 3 of Z is Z.3, where both are asked
-                return together[0]
-            several = " or ".join(self._in_question(target) for target in found[:3])
-            raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
-        boxes = ", ".join(self._in_question(Target(Level.ANSWER, place)) for place in places)
-        nearest = offered(bare, dict.fromkeys(place.name for place in places), f"there are {boxes}")
-        raise InputError(outside[0] if outside else f"there is no box {shown!r}; {nearest}")
-
-    def _numbered(self, name: str) -> Target | None:
-        """The question that a name such as Q4 means, where there are several; None for any other name.
-
-        `InputError` if there is no such question, and the name is not that of a single box (Q12) either.
-        """
-        found = _QUESTION_ALONE.fullmatch(name.strip()) if len(self.questions) > 1 else None
-        if found is None:
-            return None
-        whole = Target(Level.QUESTION, question=int(found[1]) - 1)
-        if 0 <= whole.question < len(self.questions):
-            return whole
-        if any(target.level is Level.BOX for target in _meanings(name, self.places)):
-            return None
-        raise InputError(
-            f"there is no question {found[1]}; the paper has {len(self.questions)}{self._row_instead(whole)}."
-        )
-
-    def _row_instead(self, whole: Target) -> str:
-        """How to name the rows and boxes that a question's name could be taken for."""
-        what = {Level.ROW: "row", Level.BOX: "box"}
-        other = _meanings(str(whole), self.places)[:2]
-        return "".join(f"; the {what[one.level]} of that name is {self._in_question(one)}" for one in other)
-
-    def name(self, target: Target) -> str:
-        """The shortest name of a target that means nothing else."""
-        short = self._in_question(target, target.short)
-        try:
-            return short if self.target(short) == target else self._in_question(target)
-        except InputError:
-            return self._in_question(target)
-
-    def _in_question(self, target: Target, name: str = "") -> str:
-        """With the question in front, where there are several."""
-        front = f"Q{target.place.question + 1} " if len(self.questions) > 1 and target.place else ""
-        return front + (name or str(target))
-
-    def box(self, place: Place, i: int, j: int) -> str:
-        """The name of a box."""
-        return self.name(Target(Level.BOX, place, i, j) if place.key is not None else Target(Level.ANSWER, place))
-
-    def _question(self, name: str) -> tuple[int | None, str]:
-        """The question that stands before a name, from 0, and the name: Q2 S12."""
-        name = name.strip()
-        found = _QUESTION.match(name) if len(self.questions) > 1 else None
-        if found is None:
-            return None, name
-        if not 0 < int(found[1]) <= len(self.questions):
-            raise InputError(f"there is no question {int(found[1])}; the paper has {len(self.questions)}.")
-        return int(found[1]) - 1, name[found.end() :]
-
-    def _among(self, name: str) -> tuple[str, list[Place]]:
-        """A name without the question before it, and the places that it may be of."""
-        number, bare = self._question(name)
-        return bare, [place for place in self.places if number in (None, place.question)]
-
-    def _tokens(self, name: str) -> list[Place]:
-        """The places of all tokens for a step that is asked token by token, by the name of the whole: A."""
-        bare, places = self._among(name)
-        sign = normal(bare)
-        if any(place.called(sign) for place in places):
-            return []
-        return [place for place in places if "." in place.name and normal(place.name.partition(".")[0]) == sign]
-
-    def _listed(self, text: str) -> Iterator[Target]:
-        """The targets of a list: A Z, or A, Q2 Z."""
-        words = text.replace(",", ", ").split() if "[" not in text else text.split()
-        while words:
-            word = words.pop(0)
-            first = word.strip(",;")
-            if words and word == first and len(self.questions) > 1 and _QUESTION_ALONE.fullmatch(first):
-                both = f"{first} {words[0].strip(',;')}"
-                if not _QUESTION_ALONE.fullmatch(words[0].strip(",;")):
-                    words.pop(0)
-                    yield self.target(both)
-                    continue
-                for target in _meanings(*self._among(both)):
-                    raise InputError(
-                        f"{both} can be taken in two ways; {self._in_question(target)}, or "
-                        f"{both.replace(' ', ', ')} for the two questions, was expected."
-                    )
-            if tokens := self._tokens(first):
-                yield from (Target(Level.ANSWER, place) for place in tokens)
-            elif first and first != "and":
-                yield self.target(first)
 
     # -- what stands on the paper
 

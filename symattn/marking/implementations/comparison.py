@@ -191,13 +191,13 @@ def _is_near(rows: Rows, exact: Rows) -> bool:
     """Whether one matrix is anywhere near another."""
     if len(rows) != len(exact) or len(rows[0]) != len(exact[0]):
         return False
-    finite = [abs(x) for row in exact for x in row if math.isfinite(x)]
-    reach = ROUGHLY * max(finite, default=0.0) + 1e-6
-    return all(
-        x <= HIDES if y == -math.inf else abs(x - y) <= reach  # nan is near nothing
-        for row, line in zip(rows, exact, strict=True)
-        for x, y in zip(row, line, strict=True)
-    )
+    reach = ROUGHLY * _largest_of(exact) + 1e-6
+    pairs = (pair for lines in zip(rows, exact, strict=True) for pair in zip(*lines, strict=True))
+    return all(_distance(*pair) <= reach for pair in pairs)
+
+
+def _largest_of(rows: Rows) -> float:
+    return max((abs(x) for row in rows for x in row if math.isfinite(x)), default=0.0)
 
 
 def _floats(m: Matrix) -> Rows:
@@ -226,18 +226,15 @@ class _Truth:
     def is_close(self, name: str, rows: Rows) -> bool:
         """Whether a step may come out so and is as close as programs come as a rule, and not only at worst."""
         largest = self.difference(name, rows)
-        size = max((abs(x) for row in self.floats[name] for x in row if math.isfinite(x)), default=0.0)
-        reach = CLOSE * size / 2 ** PRECISIONS[self.format].digits
+        reach = CLOSE * _largest_of(self.floats[name]) / 2 ** PRECISIONS[self.format].digits
         return largest is not None and _distance(largest.came, largest.expected) <= reach and self.has(name, rows)
 
     def difference(self, name: str, rows: Rows) -> Difference | None:
         exact = self.floats[name]
         if (len(rows), len(rows[0])) != (len(exact), len(exact[0])):
             return None
-        places = ((i, j) for i in range(len(rows)) for j in range(len(rows[0])))
-        far = {(i, j): _distance(rows[i][j], exact[i][j]) for i, j in places}
-        i, j = max(far, key=lambda place: far[place])
-        return Difference(i, j, rows[i][j], exact[i][j])
+        each = (Difference(i, j, rows[i][j], y) for i, row in enumerate(exact) for j, y in enumerate(row))
+        return max(each, key=lambda one: _distance(one.came, one.expected))
 
 
 @dataclass(frozen=True)
@@ -269,8 +266,8 @@ class _Search:
         d: Derivation,
         found: Mapping[str, Array],
         format: str,
-        recorded: Sequence[Rows] = (),
-        beside: Sequence[Rows] = (),
+        recorded: Sequence[Rows],
+        beside: Sequence[Rows],
     ) -> None:
         self.d, self.format = d, format
         self.recorded, self.beside = recorded, beside
@@ -357,13 +354,9 @@ class _Search:
 
     def _unexplained(self, truth: _Truth, name: str) -> Departure:
         """Where something departs that nothing explains: after the last step that came up as it should."""
-        seen = [s.name for s in self.d if s.name in self.d.before(name) and self._is_right(truth, s.name)]
-        known = set().union(seen, *(self.d.before(one) for one in seen))
-        unknown = self.d.before(name) - known
-        return Departure(name, seen=not unknown)
-
-    def _is_right(self, truth: _Truth, name: str) -> bool:
-        return name in self.found or self._seen(truth, name) is not None
+        before = self.d.before(name)
+        seen = [one for one in before if one in self.found or self._seen(truth, one)]
+        return Departure(name, seen=before <= set(seen).union(*map(self.d.before, seen)))
 
 
 def _departure(found: Sequence[_Wrong]) -> Departure:
@@ -384,6 +377,15 @@ SLACK = 2
 """Units in the last place for half a one: programs work in another order, and their e^x is not the nearest."""
 
 
+def _size(x: Window) -> Decimal:
+    return max(abs(x.low), abs(x.high))
+
+
+def _largest(box: Box) -> Decimal:
+    """The size of the largest number in a matrix that is bounded."""
+    return max((_size(x) for row in box for x in row if x.bounded), default=ZERO)
+
+
 class Machine(Windows):
     """Intervals around everything that floating-point operations of a format may come to."""
 
@@ -396,12 +398,12 @@ class Machine(Windows):
         """A result and what it may be rounded to; `size`, where that is more, is what was rounded on the way."""
         if x == HIDDEN or not x.bounded:
             return x
-        reach = RING.ceiling.multiply(self.unit, max(abs(x.low), abs(x.high), size or ZERO))
+        reach = RING.ceiling.multiply(self.unit, max(_size(x), size or ZERO))
         return Window(RING.floor.subtract(x.low, reach), RING.ceiling.add(x.high, reach))
 
     def matrix(self, box: Box) -> Box:
         """A result, of which small entries may have come from numbers as large as the largest."""
-        largest = max((abs(end) for row in box for x in row if x.bounded for end in x), default=ZERO)
+        largest = _largest(box)
         return tuple(tuple(self.rounded(x, largest) for x in row) for row in box)
 
     def number(self, value: Value) -> Window:
@@ -412,7 +414,7 @@ class Machine(Windows):
     def sum(self, *terms: Window) -> Window:
         if any(x == HIDDEN for x in terms):
             return HIDDEN
-        sizes = reduce(RING.ceiling.add, (max(abs(x.low), abs(x.high)) for x in terms), ZERO)
+        sizes = reduce(RING.ceiling.add, map(_size, terms), ZERO)
         return self.rounded(super().sum(*terms), RING.ceiling.multiply(sizes, Decimal(max(1, len(terms) - 1))))
 
     def product(self, *factors: Window) -> Window:
@@ -462,15 +464,15 @@ def _vagueness(step: Step, found: Mapping[str, Box]) -> Decimal:
     """How far the operands may be off, for their size, all entries of all of them together."""
     off = ZERO
     for operand in step.operands:
-        bounded = [x for row in found[operand.name] for x in row if x.bounded]
-        largest = max((abs(end) for x in bounded for end in x), default=ZERO)
-        off += reduce(RING.ceiling.add, (x.high - x.low for x in bounded), ZERO) / (largest or 1)
+        box = found[operand.name]
+        widths = (x.high - x.low for row in box for x in row if x.bounded)
+        off += reduce(RING.ceiling.add, widths, ZERO) / (_largest(box) or 1)
     return off
 
 
 def _widened(exact: Box, by: Decimal, machine: Machine) -> Box:
-    largest = max((abs(end) for row in exact for x in row if x.bounded for end in x), default=ZERO)
-    return tuple(tuple(machine.rounded(x, largest * by / machine.unit) for x in row) for row in exact)
+    most = _largest(exact) * by / machine.unit
+    return tuple(tuple(machine.rounded(x, most) for x in row) for row in exact)
 
 
 def _each(m: Matrix, change: Callable[[Value], Window]) -> Box:
@@ -494,5 +496,5 @@ def _worked(step: Step, lines: Callable[[str], Box | None], machine: Machine) ->
 
 def _shifted(row: tuple[Window, ...], machine: Machine) -> tuple[Window, ...]:
     """Scores from which the largest may have been subtracted, and another one added, as in blocks."""
-    largest = max((max(abs(x.low), abs(x.high)) for x in row if x != HIDDEN), default=ZERO)
+    largest = max((_size(x) for x in row if x != HIDDEN), default=ZERO)
     return tuple(machine.rounded(x, largest) for x in row)
