@@ -154,9 +154,9 @@ def _markdown(page: str) -> str:
 
 def _told(told: ReportText, part: str) -> Iterator[Block]:
     """What is to be said about one part: its mistakes, or that there is none."""
-    here = [event for event in told.report.events if event.part == part]
+    here = [mistake for mistake in told.mistakes if mistake.line.name == part]
     places = not isinstance(told.of(part).answer, TICKED)
-    said = [told.mistake(event) if places else told.says(event) for event in here]
+    said = [mistake.in_full if places else mistake.says for mistake in here]
     yield from map(Paragraph, filter(None, said))
     verdicts = told.report.of(part).values()
     if any(said):  # else the remarks on the line say it

@@ -26,7 +26,8 @@ from symattn.marking.marker import mark
 from symattn.marking.reports import exercise_sheet, feedback_document
 from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
-from symattn.marking.reports.text import MOST_FITS, ReportText
+from symattn.marking.reports.mistakes import MOST_FITS
+from symattn.marking.reports.text import ReportText
 from symattn.marking.reports.words import NOT_RIGHT
 from symattn.marking.reports.worked import MOST_TERMS, shortened
 from symattn.marking.submissions.entries import entry, grid
@@ -141,8 +142,8 @@ def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_m
         said = looked_at(report)
         assert "You have " in said, (part, said)
         told = ReportText(report, "student")
-        for event in report.events:
-            assert len(re.findall(r"as if ", plain(told.says(event)))) <= MOST_FITS == 2
+        for mistake in told.mistakes:
+            assert len(re.findall(r"as if ", plain(mistake.says))) <= MOST_FITS == 2
 
 
 def test_decimals_stand_as_they_were_typed_and_results_in_as_many_places_as_are_asked():
@@ -367,8 +368,8 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
     question = drawn_question(problem=kind)
     for part, answer, k in ticked_wrongly(question):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
-        told = ReportText(report, "student")
-        said = [plain(told.says(e)) for e in report.events if (part, 0 if not answer.several else k, 0) in e.entries]
+        place = (part, k if answer.several else 0, 0)
+        said = [plain(one.says) for one in ReportText(report, "student").mistakes if place in one.event.entries]
         assert said
         for one in answer.right:
             right = plain(answer.options[one].text).rstrip(".")
@@ -396,7 +397,7 @@ def test_of_right_options_that_were_not_ticked_only_their_number_is_told():
             assert len(report.events) == left
             says = "One more option should be ticked." if left == 1 else f"{left} more options should be ticked."
             assert not left or [plain(one.remarks) for one in told.lines if one.remarks] == [says]
-            assert not any(told.says(event) for event in report.events)
+            assert not any(mistake.says for mistake in told.mistakes)
 
 
 def test_weights_that_were_made_to_sum_to_1_are_told_to_be_so():

@@ -26,7 +26,8 @@ from symattn.marking.marker import trace
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Given
 from symattn.marking.reports import feedback_document, marking_document, report_json, words
-from symattn.marking.reports.text import MOST_TOLD, ReportText, places
+from symattn.marking.reports.parts import places
+from symattn.marking.reports.text import MOST_TOLD, ReportText
 from symattn.marking.reports.worked import LONGEST, formula_of, short
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.document import Document, ItemList, Paragraph, Words, all_blocks
@@ -163,9 +164,9 @@ def test_of_a_made_up_script_the_first_mistakes_are_told_once_and_that_there_are
     says = "is one more mistake, which is" if more == 1 else f"are {more} more mistakes, which are"
     assert squeezed(f"There {says} marked above.") in student
     assert {int(number) for number in re.findall(r"Mistake(\d+)", teacher)} == {e.number + 1 for e in report.events}
-    for event in report.events:
-        if says := ReportText(report, "student").says(event):
-            assert student.count(f":{plain(Document('', (Paragraph(says),)))}") <= 1
+    for mistake in ReportText(report, "student").mistakes:
+        if mistake.says:
+            assert student.count(f":{plain(Document('', (Paragraph(mistake.says),)))}") <= 1
     assert squeezed(words.AGAIN) not in teacher
 
 

@@ -33,7 +33,9 @@ from symattn.marking.attempt import (
 )
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
-from symattn.marking.reports.text import Reader, ReportLine, ReportText, explained, remarked
+from symattn.marking.reports.mistakes import Mistake, explained
+from symattn.marking.reports.parts import Reader
+from symattn.marking.reports.text import ReportLine, ReportText, remarked
 from symattn.page.document import (
     Block,
     Box,
@@ -262,20 +264,20 @@ def where_to_look(told: ReportText) -> Iterator[Inlines]:
             yield as_text(sentences(said, left))
         return
     yield in_turn([told.right_so_far, _begin(told, first)])
-    if told.is_line(first.part):
-        yield told.says(first, begun=True)
+    if told.is_line(first.line.name):
+        yield first.at_its_place
     if _rest_follows(told, first):
         yield as_text(words.REST_FOLLOWS)
 
 
-def _begin(told: ReportText, first: Event) -> Inlines:
+def _begin(told: ReportText, first: Mistake) -> Inlines:
     """Where the first mistake is."""
-    number = first.number + 1
-    if first.kind == "misread" or not first.part:
+    number, part = first.number, first.line.name
+    if first.event.kind == "misread" or not part:
         return sentence("Compare the given numbers with those that you used (mistake {number}).", number=number)
-    if step := told.left_out(first):
+    if step := first.left_out:
         return sentence("Begin with {step}, which is not written down (mistake {number}).", step=step, number=number)
-    line, where = told.label(first.part), told.seen_at(first)
+    line, where = told.label(part), first.place
     if where:
         return sentence("Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number)
     return sentence("Begin with {line} (mistake {number}).", line=line, number=number)
@@ -296,10 +298,10 @@ def _was_left_empty(told: ReportText) -> bool:
     return not said and not report.total and all(_is_empty(told, part.name) for part in report.question.parts)
 
 
-def _rest_follows(told: ReportText, first: Event) -> bool:
+def _rest_follows(told: ReportText, first: Mistake) -> bool:
     """Whether entries follow from the student's own lines after the only mistake there is."""
     report = told.report
-    return len(report.events) == 1 and any(v.state == "follows" and v.part != first.part for v in report.verdicts)
+    return len(report.events) == 1 and any(v.state == "follows" and v.part != first.line.name for v in report.verdicts)
 
 
 # ------------------------------------------------------------------------------------------------ for the teacher
@@ -308,7 +310,7 @@ def _rest_follows(told: ReportText, first: Event) -> bool:
 def _for_the_teacher(told: ReportText) -> Iterator[Block]:
     if told.report.events:
         yield Heading(as_text(words.MISTAKES), 2)
-        yield ItemList(tuple(_event(told, event) for event in told.report.events))
+        yield ItemList(tuple(_in_full(told, mistake) for mistake in told.mistakes))
         if codes := _catalogued(told.report.events):
             command = Code(f"symattn list misconceptions {' '.join(codes)}")
             yield Paragraph(
@@ -335,8 +337,9 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
     return [code for code in found if code in misconceptions() or code in COUNTING or code in SLIPS]
 
 
-def _event(told: ReportText, event: Event) -> Inlines:
+def _in_full(told: ReportText, mistake: Mistake) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
+    event = mistake.event
     kind, step = words.KINDS[event.kind], told.named(event.step)
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places = words.parted(
@@ -346,8 +349,8 @@ def _event(told: ReportText, event: Event) -> Inlines:
         says = sentence("{kind} in {step}, seen in {places}", kind=kind, step=step, places=places)
     else:
         says = sentence("{kind} in {place}", kind=kind, place=places or step)
-    says = explained(says, told.explained(event))
-    return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
+    says = explained(says, mistake.explained())
+    return (Strong(words.mistake(mistake.number)), Words(words.BETWEEN), *says)
 
 
 def _compared_with_key(told: ReportText, line: ReportLine) -> Iterator[list[TextLike]]:
