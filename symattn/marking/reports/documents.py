@@ -136,20 +136,21 @@ def _document(
 def _head(
     reports: Sequence[Report], reader: Reader, submission: Submission, of_exam: bool, alone: bool
 ) -> Iterator[Block]:
-    whose: list[Inlines] = [(Strong(Quoted(submission.name)),)] * bool(submission.name)
-    whose += [sentence("student ID {id}", id=Quoted(submission.student))] * bool(submission.student)
-    called = sentence("sheet {sheet}", sheet=Quoted(submission.sheet))
-    if of_exam:
-        called = sentence("paper {paper}", paper=Quoted(submission.sheet))
-    whose += [called] * bool(submission.sheet)
-    yield Paragraph(_apart(whose), _total(reports, alone))
+    sheet = Quoted(submission.sheet)
+    called = sentence("paper {paper}", paper=sheet) if of_exam else sentence("sheet {sheet}", sheet=sheet)
+    whose: list[tuple[str, Inlines]] = [
+        (submission.name, (Strong(Quoted(submission.name)),)),
+        (submission.student, sentence("student ID {id}", id=Quoted(submission.student))),
+        (submission.sheet, called),
+    ]
+    yield Paragraph(_apart([shown for stated, shown in whose if stated]), _total(reports, alone))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report], alone) for report in reports), _total(reports, alone)]
         yield table([words.QUESTION, *heads], [marks])
     titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
     says = [message("Marked by {policy}.", policy=title) for title in titles]
-    pending, unmarked = sum(map(_pending, reports)), sum(map(_unmarked, reports)) if alone else 0
+    pending, unmarked = sum(map(_pending, reports)), sum(map(_unmarked, reports)) * alone
     if unmarked:
         says.append(
             counted(

@@ -72,8 +72,8 @@ class ReportText(Script):
 
     def _line(self, name: str) -> ReportLine:
         line = self.of(name)
-        remarks = [*self._mistakes(line), *self._following(line), *_made_to_sum(line), *self._noticed(name)]
-        remarks += self._reasons(line)
+        remarks = [*self._mistakes(line), *self._following(line), *self._left_out(line), *_made_to_sum(line)]
+        remarks += [*self._noticed(name), *self._reasons(line)]
         formulas = self._equations(line)
         answer = () if formulas else self._answer(line)
         marks = self._marks_text(self._given(name))
@@ -276,33 +276,32 @@ class ReportText(Script):
     # -- what follows, and what else there is to say
 
     def _following(self, line: PartReport) -> Iterator[Inlines]:
-        said = CONSISTENT[self.reader]
-        ways: dict[tuple[str, str], list[Cell]] = {}
-        flags: dict[Flag, list[Cell]] = {}
-        for cell, verdict in line.verdicts.items():
-            if verdict.state == "follows" and verdict.way in said:  # of the others a student is told by the sign
-                ways.setdefault(said[verdict.way], []).append(cell)
-            for flag in verdict.flags:
-                if flag in words.FLAGS and not (flag == "recovered" and self.for_student):
-                    flags.setdefault(flag, []).append(cell)
-        if any(event.part == line.name for event in self.report.events):
-            ways.pop(said["event"], None)  # it has been told
-        for (of_all, at_places), cells in ways.items():
-            where, lines = _at(cells, line.verdicts), self._sources(line)
-            yield sentence(at_places, place=where, lines=lines) if where else sentence(of_all, lines=lines)
-        for flag, cells in flags.items():
-            if where := _at(cells, line.verdicts):
-                yield sentence("{place}: {remark}.", place=where, remark=words.FLAGS[flag])
+        """What is said of entries: of all of them, or of their places."""
+        told = any(event.part == line.name for event in self.report.events)
+        found: dict[tuple[str, str], list[Cell]] = {}
+        for of_flags in (False, True):
+            for cell, verdict in line.verdicts.items():
+                way = [verdict.way] * (verdict.state == "follows" and not (told and verdict.way == "event"))
+                for what in verdict.flags if of_flags else way:
+                    if what in OF_ENTRIES[self.reader]:
+                        found.setdefault(OF_ENTRIES[self.reader][what], []).append(cell)
+        for (of_all, at_places), cells in found.items():
+            lines = self._sources(line)
+            if len(cells) == len(line.verdicts):
+                yield sentence(of_all, lines=lines)
             else:
-                yield sentence("{remark}.", remark=capitalised(words.FLAGS[flag]))
-        if self.for_student and line.states != {"missing"}:  # which ones are left out would be the key
-            count = sum(v.state == "wrong" and v.written.blank for v in line.verdicts.values())
-            if count and isinstance(line.answer, ChoiceAnswer):
-                yield as_text(
-                    counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
-                )
-            elif count and isinstance(line.answer, CellsAnswer):
-                yield as_text(counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count))
+                yield sentence(at_places, place=capitalised(places(cells, line.verdicts)), lines=lines)
+
+    def _left_out(self, line: PartReport) -> Iterator[Inlines]:
+        """How many right options or cells a student did not mark; which ones would be the key."""
+        if not self.for_student or line.states == {"missing"}:
+            return
+        count = sum(v.state == "wrong" and v.written.blank for v in line.verdicts.values())
+        if count and isinstance(line.answer, ChoiceAnswer):
+            says = counted("One more option should be ticked.", "{n} more options should be ticked.", n=count)
+            yield as_text(says)
+        elif count and isinstance(line.answer, CellsAnswer):
+            yield as_text(counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count))
 
     def _noticed(self, part: str) -> Iterator[Inlines]:
         """Notices about a part; a student is spared what only a person can decide, and places that cost nothing."""
@@ -411,9 +410,14 @@ def _mark(given: Given) -> str:
 
 # ------------------------------------------------------------------------------------------------ pieces
 
-CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
-    "student": {
+_ROUNDED = (
+    "Rounded on the way to fewer places than are shown.",
+    "{place}: rounded on the way to fewer places than are shown.",
+)
+OF_ENTRIES: Mapping[Reader, Mapping[Way | Flag, tuple[str, str]]] = {
+    "student": {  # of the other ways the sign tells
         "event": ("Right, given the earlier mistake.", "{place}: right, given the earlier mistake."),
+        "rounded": _ROUNDED,
     },
     "teacher": {
         "written": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
@@ -429,9 +433,17 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
             "Consistent with the earlier mistake.",
             "{place}: consistent with the earlier mistake.",
         ),
+        "rounded": _ROUNDED,
+        "recovered": (
+            "Right, although it does not follow from the lines above.",
+            "{place}: right, although it does not follow from the lines above.",
+        ),
     },
 }  # fmt: skip
-"""What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
+"""What is said of entries that follow, or have a flag, by reader: of a whole line, and of some places in it.
+
+Of too few places a notice tells once a question, of contradictions their mistake.
+"""
 
 
 def _made_to_sum(line: PartReport) -> Iterator[Inlines]:
@@ -459,11 +471,6 @@ def _named(name: str, grid: Grid, known: bool) -> Inlines:
     cells = tuple(tuple(map(as_read, row)) for row in grid.rows)
     shown = read_formula(name) if known else FormulaText(short(name))
     return (Math(Relation((shown, MatrixOf(cells)), ("=",))),)
-
-
-def _at(cells: Collection[Cell], verdicts: Collection[Cell]) -> str:
-    """The places that a remark is about, "" where it is about all of them."""
-    return "" if len(cells) == len(verdicts) else capitalised(places(cells, verdicts))
 
 
 def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from symattn.foundation.languages import Message, listed, message
-from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
+from symattn.marking.marker.report import Kind, Reason, State, Way, Why
 from symattn.page.document import Inlines, TextLike, as_text, sentence
 
 # --- the document ---------------------------------------------------------------------------------------
@@ -113,12 +113,6 @@ KINDS: Mapping[Kind, Message] = {
 # --- what follows ---------------------------------------------------------------------------------------
 
 LINES_BEFORE = message("earlier lines")
-FLAGS: Mapping[Flag, str] = {
-    "rounded": message("rounded on the way to fewer places than are shown"),
-    "recovered": message("right, although it does not follow from the lines above"),
-}
-"""What is said of an entry; of too few places a notice tells once a question, of contradictions their mistake."""
-
 FOR_A_PERSON = message("A person will look at this.")
 LOOK_AGAIN = message("This could not be read for certain; write it out and check again.")
 """The same, where somebody checks work on a problem of their own, and nobody else will look."""
