@@ -546,31 +546,38 @@ class Entered(Names):
     def _fill(
         self, place: Place, key: Matrix, right: Matrix, follows: Matrix, found: Mapping[Place, _Filled]
     ) -> _Filled:
-        """A matrix with everything in it, of which the boxes that nothing is said of are what follows."""
-        filled = _Filled([])
-        values: list[list[Value]] = [[*row] for row in follows.rows]
-        for i, row in enumerate(values):
-            filled.rows.append([""] * len(row))
-            for j, own in enumerate(row):
-                said, text = self._about(place, (i, j)), ""
-                if (i, j) not in place.boxes:  # printed
-                    row[j] = key[i, j]
-                elif said is None or said.word:
-                    if said is None and own is not right[i, j] and decide(own, right[i, j]).equal is False:
-                        filled.doubtful[i, j] = own, right[i, j]
-                    if said == Said(KEY, word=True):
-                        row[j] = key[i, j]
-                    text = "" if said == Said(BLANK, word=True) else _typed(row[j])
-                elif said.copied:
-                    row[j], text = self._copied(place, said, (i, j), found)
-                else:
-                    read, text = entry(said.text, self.decimal_mark).value, said.text
-                    row[j] = own if read is None else read
-                filled.rows[i][j] = text
-        filled.values = Matrix.of(values)
-        if (whole := self._whole_of(place)) is not None:
-            filled.rows = [list(row) for row in whole]
-        return filled
+        """A matrix with everything in it; in doubt are boxes that nothing is said of and that do not follow as in the
+        key."""
+        cells = [
+            [self._stands(place, (i, j), key, follows, found) for j in range(key.shape[1])] for i in range(key.shape[0])
+        ]
+        texts = self._whole_of(place) or [[text for _, text in row] for row in cells]
+        doubtful = {
+            box: (follows[box], right[box])
+            for box in sorted(place.boxes)
+            if self._about(place, box) is None and follows[box] is not right[box]
+            if decide(follows[box], right[box]).equal is False
+        }
+        return _Filled([[*row] for row in texts], Matrix.of([[value for value, _ in row] for row in cells]), doubtful)
+
+    def _stands(
+        self, place: Place, box: Box, key: Matrix, follows: Matrix, found: Mapping[Place, _Filled]
+    ) -> tuple[Value, str]:
+        """The value in a box, as it is gone on with, and what is written there."""
+        if box not in place.boxes:
+            return key[box], ""  # it is printed
+        match self._about(place, box):
+            case Said("key", word=True):
+                return key[box], _typed(key[box])
+            case Said("blank", word=True):
+                return follows[box], ""
+            case None | Said(word=True):
+                return follows[box], _typed(follows[box])
+            case Said(copied=True) as said:
+                return self._copied(place, said, box, found)
+            case Said(text):
+                read = entry(text, self.decimal_mark).value
+                return follows[box] if read is None else read, text
 
     def _whole_of(self, place: Place) -> list[list[str]] | None:
         """What stands there, if it is a matrix of another shape, or a copy of one."""
