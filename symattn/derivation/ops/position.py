@@ -75,32 +75,38 @@ class Angle(ABC):
     """How far one pair of features turns from one position to the next: θ."""
 
     @abstractmethod
-    def at(self, position: int) -> tuple[Value, Value]:
-        """cos pθ and sin pθ."""
+    def theta(self) -> Value:
+        """θ in radians."""
 
+    @property
     @abstractmethod
-    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
-        """cos pθ or sin pθ as it is to be worked out."""
+    def near(self) -> float:
+        """θ in radians, worked out in floating point."""
 
+    @property
     @abstractmethod
-    def stated(self, name: Formula) -> tuple[Formula, ...]:
-        """What θ is, with the name that it has here."""
+    def written(self) -> Formula:
+        """θ as it is written."""
 
     @abstractmethod
     def numpy(self) -> str:
         """θ in radians, in NumPy."""
 
-    @abstractmethod
-    def theta(self) -> Value:
-        """θ in radians."""
+    def at(self, position: int) -> tuple[Value, Value]:
+        """cos pθ and sin pθ."""
+        return _cosine_and_sine(position * self.theta())
 
-    @abstractmethod
-    def radians_of(self, position: int) -> float:
-        """pθ in floating point."""
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        """cos pθ or sin pθ as it is to be worked out."""
+        return Call(Name(function), (Product((Number(str(position)), self.written), "·"),))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        """What θ is, with the name that it has here."""
+        return (equal(name, self.written),)
 
     def turned(self, position: int) -> complex:
         """e^(ipθ) in floating point."""
-        return cmath.rect(1, self.radians_of(position))
+        return cmath.rect(1, position * self.near)
 
 
 @lru_cache(maxsize=1024)
@@ -117,23 +123,29 @@ class Frequency(Angle):
     above: int
     below: int
 
-    def at(self, position: int) -> tuple[Value, Value]:
-        return _cosine_and_sine(divide(position, power(self.base, tidy(Ratio(self.above, self.below)))))
-
     def theta(self) -> Value:
-        return divide(1, power(self.base, tidy(Ratio(self.above, self.below))))
+        return divide(1, self._power)
 
-    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
-        return Call(Name(function), (Fraction(Number(str(position)), self._divisor),))
+    @property
+    def near(self) -> float:
+        return math.pow(as_float(self.base), -self.above / self.below)
 
-    def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (equal(name, Fraction(ONE, self._divisor)),)
+    @property
+    def written(self) -> Formula:
+        return Fraction(ONE, self._divisor)
 
     def numpy(self) -> str:
         return f"1 / {factor(self.base)}**({self.above}/{self.below})"
 
-    def radians_of(self, position: int) -> float:
-        return position * math.pow(as_float(self.base), -self.above / self.below)
+    def at(self, position: int) -> tuple[Value, Value]:
+        return _cosine_and_sine(divide(position, self._power))
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        return Call(Name(function), (Fraction(Number(str(position)), self._divisor),))
+
+    @property
+    def _power(self) -> Value:
+        return power(self.base, tidy(Ratio(self.above, self.below)))
 
     @property
     def _divisor(self) -> Formula:
@@ -146,29 +158,21 @@ class Degrees(Angle):
 
     degrees: Value
 
-    def at(self, position: int) -> tuple[Value, Value]:
-        return _cosine_and_sine(position * self.theta())
-
     def theta(self) -> Value:
         import sympy
 
         return from_sympy(sympy.pi * to_sympy(divide(self.degrees, 180)))
 
-    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
-        return Call(Name(function), (Product((Number(str(position)), self._written), "·"),))
+    @property
+    def near(self) -> float:
+        return math.radians(as_float(self.degrees))
 
-    def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (equal(name, self._written),)
+    @property
+    def written(self) -> Formula:
+        return Text(f"{self.degrees}°")
 
     def numpy(self) -> str:
         return f"np.radians({value(self.degrees)})"
-
-    def radians_of(self, position: int) -> float:
-        return position * math.radians(as_float(self.degrees))
-
-    @property
-    def _written(self) -> Formula:
-        return Text(f"{self.degrees}°")
 
 
 @dataclass(frozen=True)
@@ -177,23 +181,19 @@ class Radians(Angle):
 
     radians: Rational
 
-    def at(self, position: int) -> tuple[Value, Value]:
-        return _cosine_and_sine(divide(position * self.radians, 1))
-
     def theta(self) -> Value:
         return self.radians
 
-    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
-        return Call(Name(function), (Product((Number(str(position)), number(self.radians)), "·"),))
+    @property
+    def near(self) -> float:
+        return float(self.radians)
 
-    def stated(self, name: Formula) -> tuple[Formula, ...]:
-        return (equal(name, number(self.radians)),)
+    @property
+    def written(self) -> Formula:
+        return number(self.radians)
 
     def numpy(self) -> str:
         return value(self.radians)
-
-    def radians_of(self, position: int) -> float:
-        return position * float(self.radians)
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,22 @@ class Direction(Angle):
                 "1 was expected, as for 3/5 and 4/5."
             )
 
+    def theta(self) -> Value:
+        import sympy
+
+        return from_sympy(sympy.atan2(to_sympy(self.sine), to_sympy(self.cosine)))
+
+    @property
+    def near(self) -> float:
+        return math.atan2(as_float(self.sine), as_float(self.cosine))
+
+    @property
+    def written(self) -> Formula:
+        return Name("θ")
+
+    def numpy(self) -> str:
+        return f"np.arctan2({value(self.sine)}, {value(self.cosine)})"
+
     def at(self, position: int) -> tuple[Value, Value]:
         """(cos θ + i sin θ)^p (de Moivre)."""
         cosine: Value = 1
@@ -218,11 +234,6 @@ class Direction(Angle):
         for _ in range(abs(position)):
             cosine, sine = cosine * self.cosine - sine * self.sine, sine * self.cosine + cosine * self.sine
         return cosine, sine if position >= 0 else -sine
-
-    def theta(self) -> Value:
-        import sympy
-
-        return from_sympy(sympy.atan2(to_sympy(self.sine), to_sympy(self.cosine)))
 
     def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
         """Of pθ from (p − 1)θ and θ: cos·cos − sin·sin, and sin·cos + cos·sin."""
@@ -241,12 +252,6 @@ class Direction(Angle):
             equal(Call(Name(function), (name,)), number(x))
             for function, x in (("cos", self.cosine), ("sin", self.sine))
         )
-
-    def numpy(self) -> str:
-        return f"np.arctan2({value(self.sine)}, {value(self.cosine)})"
-
-    def radians_of(self, position: int) -> float:
-        return position * math.atan2(as_float(self.sine), as_float(self.cosine))
 
 
 @dataclass(frozen=True)
