@@ -14,7 +14,7 @@ from dataclasses import replace
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, numbers
-from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, started
+from symattn.derivation.mechanisms.drawing_blocks import Sublayers
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.derivation.mechanisms.encoder_block import residual, second_half
 from symattn.derivation.mechanisms.feed_forward import feed_forward
@@ -63,20 +63,19 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     """Weights for one sublayer after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
     if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
-    n, m, width, source = numbers(sizes, "n", "m", "d_model", "d_source")
+    m, width, source = numbers(sizes, "m", "d_model", "d_source")
     normable(width, settings)
-    effort = Effort()
+    sublayers = Sublayers(settings, sizes, rng)
 
     def drawn() -> dict[str, Matrix] | None:
-        start = started(n, width, settings, rng)
-        own = start and attended(start[1], settings, sizes, rng, effort, place="self", before_attention=True)
+        start = sublayers.started()
+        own = start and sublayers.attended(start[1], place="self", before_attention=True)
         if not start or not own:
             return None
-        unmasked = replace(settings, mask=None)
         for _ in range(AGAIN):
             e = entries(m, source, rng)
-            across = attended(own[1], unmasked, sizes, rng, effort, memory=e, place="cross")
-            layers = across and fed_forward(across[1], settings, sizes, rng, effort)
+            across = sublayers.attended(own[1], memory=e, place="cross")
+            layers = across and sublayers.fed_forward(across[1])
             if across and layers:
                 return {"X": start[0], "E": Matrix(e), **own[0], **across[0], **layers[0]}
         return None

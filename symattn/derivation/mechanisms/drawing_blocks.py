@@ -23,6 +23,7 @@ from symattn.derivation.mechanisms.drawing import (
     first,
     is_small,
     number,
+    numbers,
     plus,
     product,
     tried,
@@ -98,14 +99,6 @@ def _to_places(x: float) -> Rational:
     return Fraction(round(x * 10**PLACES), 10**PLACES)
 
 
-def started(n: int, width: int, settings: Settings, rng: random.Random) -> tuple[Matrix, Stream] | None:
-    """The inputs of a block and the stream that begins with them; None if the normalised inputs are not integers."""
-    pre = settings.norm_place == "pre" and settings.arithmetic == "exact"
-    x = first(lambda: _whole_norms(n, width, settings, rng), STARTS) if pre else entries(n, width, rng)
-    stream = x and Stream.start(x, settings)
-    return (Matrix(x), stream) if x and stream else None
-
-
 def _whole_norms(n: int, width: int, settings: Settings, rng: random.Random) -> Rows | None:
     """Rows of small whole numbers whose norms are whole, and differ."""
     rows = [first(lambda: _whole_norm(width, settings, rng), TRIES) for _ in range(n)]
@@ -129,14 +122,85 @@ def whole_rows(rows: Grid) -> Rows | None:
 
 
 @dataclass
-class Effort:
-    """How many sublayers may still be drawn, so that what is hopeless is given up within seconds, the same anywhere."""
+class Sublayers:
+    """Sublayers that are drawn one after the other along a stream; each method gives None if its draw fails.
 
+    `left` is how many may still be drawn, so that what is hopeless is given up within seconds, the same anywhere.
+    """
+
+    settings: Settings
+    sizes: Mapping[str, Size]
+    rng: random.Random
     left: int = 300
 
-    def spend(self, settings: Settings) -> None:
+    def __post_init__(self) -> None:
+        self.exactly = self.settings.arithmetic == "exact"
+
+    def started(self) -> tuple[Matrix, Stream] | None:
+        """The inputs of a block and the stream that begins with them, whose normalised inputs have to be integers."""
+        n, width = numbers(self.sizes, "n", "d_model")
+        pre = self.settings.norm_place == "pre" and self.exactly
+        whole = first(lambda: _whole_norms(n, width, self.settings, self.rng), STARTS) if pre else None
+        x = whole if pre else entries(n, width, self.rng)
+        stream = x and Stream.start(x, self.settings)
+        return (Matrix(x), stream) if x and stream else None
+
+    def attended(
+        self, stream: Stream, *, memory: Rows | None = None, place: str = "", before_attention: bool = False
+    ) -> tuple[Given, Stream] | None:
+        """Weights of attention of a stream to itself or to all of `memory`, and the stream after it.
+
+        `InputError` where no norm can come out, for the weights are irrational.
+        """
+        self._spend()
+        source = whole_rows(stream.seen) if self.exactly else stream.seen
+        if source is None:
+            return None
+        settings = self.settings if memory is None else replace(self.settings, mask=None)
+        seen = memory or source
+        sizes = {**self.sizes, "m": len(seen), "d_out": number(self.sizes, "d_model")}
+        given = attention_weights(_floats(source), _floats(seen), settings, sizes, self.rng, place)
+        if given is None:
+            return None
+        at = Scope(place=place)
+        del given[at("W_O")]
+        alone = Derivation({"X": Matrix(source), "E": Matrix(seen), **given}, arithmetic=settings.arithmetic)
+        try:
+            last = tried(heads(alone, settings, sizes, "X", "E" if memory else "", place), self.rng).last
+        except UndefinedError:  # scores over a sum of 0
+            return None
+        outputs = rational(last.result) if self.exactly else _nearly(last.result)
+        if outputs is None:
+            raise InputError(
+                "These settings make the weights of attention irrational, so that no norm after it comes out: "
+                "arithmetic = decimal takes any; exactly, a softmax with base 2 or 3 and d_k = 1 or 4, or weights by "
+                "hardmax leave room."
+            )
+        if self.exactly and lcm(*(x.denominator for row in outputs for x in row)) > LARGEST_COMMON:
+            return None
+        ended = self._ended(stream, outputs, (0,), settings, before_attention)
+        return ended and ({**given, at("W_O"): ended[0]}, ended[2])
+
+    def fed_forward(self, stream: Stream, *, before_attention: bool = False) -> tuple[Given, Stream] | None:
+        """Weights of a feed-forward network, and the stream after it.
+
+        In pre-norm what a block ends with is normed only `before_attention`, by the next block.
+        """
+        self._spend()
+        settings, d_ff = self.settings, number(self.sizes, "d_ff")
+        tries = TRIES if self.exactly else FEWER_TRIES
+        layers = first(lambda: drawn_hidden(stream.seen, d_ff, settings, self.rng), tries)
+        if layers is None:
+            return None
+        given, hidden = layers
+        if settings.norm_place == "pre" and not before_attention:
+            settings = replace(settings, norm="none")
+        ended = self._ended(stream, hidden, BIASES, settings, before_attention)
+        return ended and ({**given, "W_2": ended[0], "b_2": ended[1]}, ended[2])
+
+    def _spend(self) -> None:
         self.left -= 1
-        if self.left < 0 and settings.arithmetic != "exact":
+        if self.left < 0 and not self.exactly:
             raise InputError(
                 "No block that is worth setting was found with these sizes and settings; other sizes leave more room."
             )
@@ -146,117 +210,35 @@ class Effort:
                 "room, and arithmetic = decimal takes any."
             )
 
+    def _ended(
+        self, stream: Stream, inputs: Grid, biases: tuple[int, ...], settings: Settings, before_attention: bool
+    ) -> tuple[Matrix, Matrix, Stream] | None:
+        """The weights and the bias that end a sublayer, and the stream after its residual and its norm."""
 
-def attended(
-    stream: Stream,
-    settings: Settings,
-    sizes: Mapping[str, Size],
-    rng: random.Random,
-    effort: Effort,
-    *,
-    memory: Rows | None = None,
-    place: str = "",
-    before_attention: bool = False,
-) -> tuple[Given, Stream] | None:
-    """Weights of attention of a stream to itself or to `memory`, and the stream after it; None if no draw succeeds.
+        def after(weights: Grid, bias: list[Rational]) -> Stream | None:
+            sums = plus(plus(stream.rows, product(inputs, weights)), [bias] * len(inputs))
+            if self.exactly and not all(is_small(x) for row in sums for x in row):
+                return None
+            return Stream.of(sums, settings)
 
-    `InputError` where no norm can come out, for the weights are irrational.
-    """
-    effort.spend(settings)
-    exactly, width = settings.arithmetic == "exact", number(sizes, "d_model")
-    source = whole_rows(stream.seen) if exactly else stream.seen
-    if source is None:
-        return None
-    seen = memory or source
-    given = attention_weights(
-        _floats(source), _floats(seen), settings, {**sizes, "m": len(seen), "d_out": width}, rng, place
-    )
-    if given is None:
-        return None
-    at = Scope(place=place)
-    del given[at("W_O")]
-    alone = Derivation({"X": Matrix(source), "E": Matrix(seen), **given}, arithmetic=settings.arithmetic)
-    try:
-        last = tried(heads(alone, settings, {**sizes, "m": len(seen)}, "X", "E" if memory else "", place), rng).last
-    except UndefinedError:  # scores over a sum of 0
-        return None
-    outputs = rational(last.result) if exactly else _nearly(last.result)
-    if outputs is None:
-        raise InputError(
-            "These settings make the weights of attention irrational, so that no norm after it comes out: arithmetic = "
-            "decimal takes any; exactly, a softmax with base 2 or 3 and d_k = 1 or 4, or weights by hardmax leave room."
-        )
-    if exactly and lcm(*(x.denominator for row in outputs for x in row)) > LARGEST_COMMON:
-        return None
-    ended = _ended(stream, outputs, (0,), settings, rng, before_attention)
-    return ended and ({**given, at("W_O"): ended[0]}, ended[2])
+        def any_end() -> tuple[Matrix, Matrix, Stream] | None:
+            """Any weights and any bias after which the stream goes on in decimals."""
+            width = len(stream.rows[0])
+            weights: Grid = [[pick(self.rng, WEIGHTS) for _ in range(width)] for _ in inputs[0]]
+            bias: list[Rational] = [pick(self.rng, biases) for _ in range(width)]
+            on = after(weights, bias) if differ(weights) else None
+            if not on or (before_attention and any(abs(x) > LARGEST_SEEN for row in _floats(on.seen) for x in row)):
+                return None
+            return Matrix(weights), Matrix([bias]), on
 
-
-def fed_forward(
-    stream: Stream,
-    settings: Settings,
-    sizes: Mapping[str, Size],
-    rng: random.Random,
-    effort: Effort,
-    *,
-    before_attention: bool = False,
-) -> tuple[Given, Stream] | None:
-    """Weights of a feed-forward network, and the stream after it; None if no draw succeeds.
-
-    In pre-norm what a block ends with is normed only `before_attention`, by the next block.
-    """
-    effort.spend(settings)
-    tries = TRIES if settings.arithmetic == "exact" else FEWER_TRIES
-    layers = first(lambda: drawn_hidden(stream.seen, number(sizes, "d_ff"), settings, rng), tries)
-    if layers is None:
-        return None
-    given, hidden = layers
-    is_last = settings.norm_place == "pre" and not before_attention
-    judged = replace(settings, norm="none") if is_last else settings
-    ended = _ended(stream, hidden, BIASES, judged, rng, before_attention)
-    return ended and ({**given, "W_2": ended[0], "b_2": ended[1]}, ended[2])
-
-
-def _ended(
-    stream: Stream,
-    inputs: Grid,
-    biases: tuple[int, ...],
-    settings: Settings,
-    rng: random.Random,
-    before_attention: bool,
-) -> tuple[Matrix, Matrix, Stream] | None:
-    """The weights and the bias that end a sublayer, and the stream after its residual and its norm."""
-    if settings.arithmetic != "exact":
-        return first(lambda: _any_end(stream, inputs, biases, settings, rng, before_attention), ENDS)
-    drawn = drawn_output(
-        stream.rows, inputs, biases, settings, rng, lambda out: not before_attention or whole_rows(out) is not None
-    )
-    if drawn is None:
-        return None
-    weights, bias = drawn
-    sums = plus(plus(stream.rows, product(inputs, weights)), [bias] * len(inputs))
-    after = Stream.of(sums, settings) if all(is_small(x) for row in sums for x in row) else None
-    return (Matrix(weights), Matrix([bias]), after) if after else None
-
-
-def _any_end(
-    stream: Stream,
-    inputs: Grid,
-    biases: tuple[int, ...],
-    settings: Settings,
-    rng: random.Random,
-    before_attention: bool,
-) -> tuple[Matrix, Matrix, Stream] | None:
-    """Any weights and any bias after which the stream goes on in decimals."""
-    width = len(stream.rows[0])
-    weights: Grid = [[pick(rng, WEIGHTS) for _ in range(width)] for _ in inputs[0]]
-    bias: list[Rational] = [pick(rng, biases) for _ in range(width)]
-    if not differ(weights):
-        return None
-    after = Stream.of(plus(plus(stream.rows, product(inputs, weights)), [bias] * len(inputs)), settings)
-    if not after or (before_attention and any(abs(x) > LARGEST_SEEN for row in _floats(after.seen) for x in row)):
-        return None
-    return Matrix(weights), Matrix([bias]), after
+        if not self.exactly:
+            return first(any_end, ENDS)
+        drawn = drawn_output(
+            stream.rows, inputs, biases, settings, self.rng,
+            lambda out: not before_attention or whole_rows(out) is not None,
+        )  # fmt: skip
+        on = drawn and after(*drawn)
+        return (Matrix(drawn[0]), Matrix([drawn[1]]), on) if drawn and on else None
 
 
 ENDS = 200

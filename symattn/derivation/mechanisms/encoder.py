@@ -19,15 +19,7 @@ from symattn.derivation.mechanisms.drawing import (
     first_success,
     number,
 )
-from symattn.derivation.mechanisms.drawing_blocks import (
-    Effort,
-    Given,
-    Stream,
-    attended,
-    fed_forward,
-    rational,
-    started,
-)
+from symattn.derivation.mechanisms.drawing_blocks import Given, Stream, Sublayers, rational
 from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import normable, normalise
@@ -57,17 +49,17 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     """Weights for one block after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
     if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
-    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
-    normable(width, settings)
+    sublayers = Sublayers(settings, sizes, rng)
+    normable(number(sizes, "d_model"), settings)
 
     def block(stream: Stream, is_last: bool) -> tuple[Given, Stream] | None:
-        if (own := attended(stream, settings, sizes, rng, effort, before_attention=True)) is None:
+        if (own := sublayers.attended(stream, before_attention=True)) is None:
             return None
-        layers = fed_forward(own[1], settings, sizes, rng, effort, before_attention=not is_last)
+        layers = sublayers.fed_forward(own[1], before_attention=not is_last)
         return layers and ({**own[0], **layers[0]}, layers[1])
 
     def drawn() -> dict[str, Matrix] | None:
-        if (start := started(n, width, settings, rng)) is None:
+        if (start := sublayers.started()) is None:
             return None
         givens, stream = {"X": start[0]}, start[1]
         for k in range(1, settings.blocks + 1):

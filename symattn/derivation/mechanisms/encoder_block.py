@@ -22,7 +22,7 @@ from symattn.derivation.mechanisms.drawing import (
     product,
     tried,
 )
-from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, rational, started
+from symattn.derivation.mechanisms.drawing_blocks import Sublayers, rational
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.derivation.mechanisms.layer_norm import (
     Grid,
@@ -103,13 +103,13 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 
 def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
-    normable(width, settings)
+    sublayers = Sublayers(settings, sizes, rng)
+    normable(number(sizes, "d_model"), settings)
 
     def drawn() -> dict[str, Matrix] | None:
-        start = started(n, width, settings, rng)
-        own = start and attended(start[1], settings, sizes, rng, effort)
-        layers = own and fed_forward(own[1], settings, sizes, rng, effort)
+        start = sublayers.started()
+        own = start and sublayers.attended(start[1])
+        layers = own and sublayers.fed_forward(own[1])
         return {"X": start[0], **own[0], **layers[0]} if start and own and layers else None
 
     return first_success(drawn, "a block that is worth setting")
