@@ -74,6 +74,7 @@ from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, S
 from symattn.foundation.typed import read as read_data
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
+_SIZES = re.compile(rf"\b(?:{'|'.join(SIZE_NAMES)})\b")
 _SIZE = re.compile(r"[dghkmn](?:_\w+)?")
 """What a reader would take a letter in a scale for."""
 
@@ -784,14 +785,12 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     if not isinstance(spec, str):
         return Scale(_divisor(read_number(spec, Place().at("scale")), spec))
     of = re.sub(r"\bd_x\b", "d_model", spec.strip())
-    used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
+    used = [name for name in SIZE_NAMES if name in _SIZES.findall(of)]
     if missing := [name for name in used if name not in sizes]:
         raise InputError(f"The scale is {spec!r}, but {missing[0]} is not known here; {', '.join(sizes)} are.")
     free = (letter for letter in "abcdfghjklmnopqrstuvwxyz" if not re.search(rf"\b{letter}\b", of))
     short = {name: next(free) for name in used if isinstance(sizes[name], str)}  # d_k is no name that can be read
-    filled = of
-    for name in used:
-        filled = re.sub(rf"\b{name}\b", short.get(name, f"({sizes[name]})"), filled)
+    filled = _SIZES.sub(lambda name: short.get(name[0], f"({sizes[name[0]]})"), of)
     try:
         divisor = _formula_of_sizes(filled)
     except ReadError as error:
@@ -800,7 +799,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
         meant = {letter: size_in_sympy(sizes[name]) for name, letter in short.items()}
         meant |= {x.name: _letter_of(x.name, spec, sizes) for x in divisor.free_symbols if x.name not in meant}
         divisor = divisor.xreplace({x: meant[x.name] for x in divisor.free_symbols})
-    return Scale(_divisor(divisor, spec), _in_own_letters(of, sizes) if used else "")
+    return Scale(_divisor(divisor, spec), _SIZES.sub(lambda name: _own_letter(name[0], sizes), of) if used else "")
 
 
 def _letter_of(letter: str, scale: str, sizes: Mapping[str, Size]) -> Any:
@@ -812,12 +811,12 @@ def _letter_of(letter: str, scale: str, sizes: Mapping[str, Size]) -> Any:
     return parameter(letter)
 
 
-def _in_own_letters(of: str, sizes: Mapping[str, Size]) -> str:
-    """A scale in the letters that the sizes have here: sqrt(p) for sqrt(d_k) where d_k is p."""
-    for name, size in sizes.items():
-        if isinstance(size, str) and size != name:
-            of = re.sub(rf"\b{name}\b", size if size.isidentifier() else f"({size})", of)
-    return of
+def _own_letter(name: str, sizes: Mapping[str, Size]) -> str:
+    """The letter that a size has here: p for d_k where d_k is p; its name where it is a number."""
+    size = sizes[name]
+    if not isinstance(size, str):
+        return name
+    return size if size.isidentifier() else f"({size})"
 
 
 @lru_cache(maxsize=64)

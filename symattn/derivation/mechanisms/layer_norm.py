@@ -16,7 +16,7 @@ from operator import mul
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings
 from symattn.derivation.mechanisms.drawing import first, is_small, numbers, plus, product
 from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
@@ -34,28 +34,22 @@ def normalise(d: Derivation, name: str, source: str, settings: Settings, place: 
     """
     if settings.norm == "none":
         return d, source
-    at = f"^{place}" if place else ""
-    number = f"_{name[1:]}" if name[1:] else ""
-    gamma, beta = (f"{letter}{number}{at}" for letter in ("gamma", "beta"))
-    names = [f"{name}{at}"]
-    if beta in d.givens:
-        names.insert(0, f"{name}_gamma{at}" if gamma in d.givens else f"{name}_hat{at}")
-    if gamma in d.givens:
-        names.insert(0, f"{name}_hat{at}")
+    lines, number = Section(d, Scope(place=place)), f"_{name[1:]}" if name[1:] else ""
+    gamma, beta = (lines.scope(letter + number) for letter in ("gamma", "beta"))
+    stretched, shifted = gamma in d.givens, beta in d.givens
+    normed = f"{name}_hat" if stretched or shifted else name
     if settings.norm == "layer":
-        mean, variance = f"{name}_mean{at}", f"{name}_var{at}"
-        d = d.then(mean, Mean(), source, section=place)  # n × 1
-        d = d.then(variance, Variance(settings.variance), source, mean, section=place)  # n × 1
-        d = d.then(names[0], Standardise(settings.epsilon), source, mean, variance, section=place)
+        mean = lines.add(f"{name}_mean", Mean(), source)  # n × 1
+        variance = lines.add(f"{name}_var", Variance(settings.variance), source, mean)  # n × 1
+        last = lines.add(normed, Standardise(settings.epsilon), source, mean, variance)
     else:
-        square = f"{name}_ms{at}"
-        d = d.then(square, MeanSquare(), source, section=place)  # n × 1
-        d = d.then(names[0], Rescale(settings.epsilon), source, square, section=place)
-    if gamma in d.givens:
-        d = d.then(names[1], Hadamard(), names[0], gamma, section=place)
-    if beta in d.givens:
-        d = d.then(names[-1], Add(), names[-2], beta, section=place)
-    return d, names[-1]
+        square = lines.add(f"{name}_ms", MeanSquare(), source)  # n × 1
+        last = lines.add(normed, Rescale(settings.epsilon), source, square)
+    if stretched:
+        last = lines.add(f"{name}_gamma" if shifted else name, Hadamard(), last, gamma)
+    if shifted:
+        last = lines.add(name, Add(), last, beta)
+    return lines.d, last
 
 
 # ------------------------------------------------------------------------------------------------ random rows
