@@ -120,6 +120,9 @@ def _stacked(parts: Iterator[AnyMatrix]) -> Matrix | None:
 
 
 Prior = Literal["high", "medium", "low"]
+EXPERIENCE = "experience"
+"""The source of what is in no collection."""
+
 SomeOp = TypeVar("SomeOp", bound=Op)
 T = TypeVar("T")
 
@@ -140,7 +143,7 @@ class Misconception:
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
-    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  One
+    the orientation.  `source` is where it has been seen, and `prior` how often it comes.  A `core` one must be visible in every exam variant.  One
     that is not `drawn` is known to marking alone: no problem type plants it or offers it as an option, so that a seed
     draws what it drew before.  A name that speaks of rows or columns has `turned_name` beside it, for tokens as
     columns; products in names are those of tokens as rows, and turned where they are written.
@@ -153,8 +156,8 @@ class Misconception:
     exactly: str
     tell: str
     feedback: str
-    source: str
-    prior: Prior
+    source: str = EXPERIENCE
+    prior: Prior = "medium"
     core: bool = False
     turned_name: str = ""
     drawn: bool = True
@@ -542,7 +545,7 @@ class Miscount:
     exactly: str
     tell: str
     feedback: str
-    source: str
+    source: str = EXPERIENCE
     prior: Prior = "medium"
 
 
@@ -553,7 +556,6 @@ _ALL = (
         "4d² for 4d² + 4d, or the other way about",
         "Off by a multiple of d, with no factor n or h.",
         "Every product with a bias has one number more for each of its columns; say which ones have a bias.",
-        "experience",
     ),
     Miscount(
         "N2",
@@ -561,8 +563,7 @@ _ALL = (
         "h·4d² for 4d²: weights d × d in every head, which are d × d/h",
         "The right number times h.",
         "The heads share the width: each has d/h columns, and all of them together have d.",
-        "experience",
-        "high",
+        prior="high",
     ),
     Miscount(
         "N3",
@@ -570,7 +571,6 @@ _ALL = (
         "3d² for 4d²",
         "Three quarters of the right number.",
         "The heads side by side are multiplied by the output weights, which are d × d as well.",
-        "experience",
     ),
     Miscount(
         "N4",
@@ -578,7 +578,6 @@ _ALL = (
         "n·d² for 2n·d², or the other way about",
         "Half or twice the right number.",
         "A multiply-add is one multiplication and one addition: one operation, or two FLOPs.",
-        "experience",
     ),
     Miscount(
         "N5",
@@ -586,7 +585,6 @@ _ALL = (
         "4n·d² for 4n·d² + 2n²·d",
         "No term with n².",
         "Every query is multiplied by every key, and every weight by a value: that makes n²·d twice.",
-        "experience",
     ),
     Miscount(
         "N6",
@@ -603,7 +601,6 @@ _ALL = (
         "d for 2d",
         "Too little by d for every norm.",
         "A layer norm has γ and β, d numbers each; an RMS norm has γ alone.",
-        "experience",
     ),
     Miscount(
         "N8",

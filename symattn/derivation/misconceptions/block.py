@@ -169,7 +169,6 @@ MISCONCEPTIONS = (
         exactly="R = f(X) instead of X + f(X), in every sublayer",
         tell="The sum is what the sublayer gave.",
         feedback="Add the input of the sublayer to its output before you go on.",
-        source="experience",
         prior="high",
         core=True,
     ),
@@ -182,7 +181,6 @@ MISCONCEPTIONS = (
         tell="The difference from the right sum is LN(X) − X.",
         feedback="The residual is the input of the sublayer before the norm.",
         source="faster-trajectory-transformer #3, RiNALMo #9",
-        prior="medium",
     ),
     Misconception(
         "B3",
@@ -227,8 +225,6 @@ MISCONCEPTIONS = (
         exactly="N = (X − μ)/(σ² + ε)",
         tell="The same where the variance is 1; the ratio is σ elsewhere.",
         feedback="Divide by the standard deviation: take the root of the variance first.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "B7",
@@ -239,7 +235,6 @@ MISCONCEPTIONS = (
         tell="In pre-norm the last line is a sum, and in post-norm a norm.",
         feedback="Look where the norm is: at the input of the sublayer (pre-norm), or after the sum (post-norm).",
         source="mlx #1636, NeMo PR #4350",
-        prior="medium",
     ),
     Misconception(
         "B8",
@@ -249,8 +244,6 @@ MISCONCEPTIONS = (
         exactly="H = f(X W_1) + b_1",
         tell="With ReLU, hidden units are negative where the bias is.",
         feedback="Add the bias first, then apply the function.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -261,8 +254,6 @@ MISCONCEPTIONS = (
         exactly="H = X W_1 + b_1",
         tell="Hidden units are those before the function; with ReLU some are negative.",
         feedback="Apply the function to every hidden unit; without it both layers are one.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "B10",
@@ -272,7 +263,6 @@ MISCONCEPTIONS = (
         exactly="N = (X − μ)/σ",
         tell="Rows have mean 0 and variance 1.",
         feedback="Scale by γ and shift by β last, feature by feature.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -295,7 +285,6 @@ MISCONCEPTIONS = (
         tell="All tokens have the same mean and the same variance; with B3 these are one for each feature.",
         feedback="Each token has its own mean and variance: work them out {row} by {row}.",
         source="Qualcomm-AI-research/geometric-algebra-transformer PR #8, reczoo/FuxiCTR #23",
-        prior="medium",
         drawn=False,
     ),
 )

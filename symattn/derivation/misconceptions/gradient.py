@@ -131,7 +131,6 @@ MISCONCEPTIONS = (
         exactly="ds_ij = a_ij·(1 − a_ij)·da_ij, as if ∂a_i/∂s_j were a_i·(1 − a_i)·δ_ij",
         tell="The rows of the gradient with respect to the scores do not sum to 0.",
         feedback="Every score changes all weights of its {row}, so the Jacobian has entries off its diagonal.",
-        source="experience",
         prior="high",
         core=True,
     ),
@@ -143,7 +142,6 @@ MISCONCEPTIONS = (
         exactly="dS = dS'",
         tell="The gradients of queries and keys are √d_k times too large.",
         feedback="The scores were divided by $@scale(dS)$, and so is their gradient.",
-        source="experience",
         prior="high",
         core=True,
     ),
@@ -156,8 +154,6 @@ MISCONCEPTIONS = (
         tell="Not defined where the matrix is not square.",
         feedback="For the second factor of a product, the gradient is the first factor, transposed, times the gradient "
         "with respect to the product.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -168,8 +164,6 @@ MISCONCEPTIONS = (
         exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
         tell="Entries that the mask hides are not 0.",
         feedback="A hidden score has weight 0 whatever it is, so its gradient is 0.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -180,8 +174,6 @@ MISCONCEPTIONS = (
         exactly="of a sum of gradients, such as dX = dX_Q + dX_K + dX_V, the first alone",
         tell="The gradients on the way are all right.",
         feedback="A matrix that is used several times gets a gradient from each use, and they are added up.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -192,8 +184,6 @@ MISCONCEPTIONS = (
         exactly="dH_linear = dH",
         tell="Gradients pass where ReLU gave 0.",
         feedback="Multiply by the slope of the activation, entry by entry.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -204,8 +194,6 @@ MISCONCEPTIONS = (
         exactly="dX = dN/√(σ² + ε)",
         tell="The rows of the gradient of a layer norm do not sum to 0.",
         feedback="The mean and the variance depend on every entry of the {row}, and gradients go through them, too.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -216,8 +204,6 @@ MISCONCEPTIONS = (
         exactly="dL = (T − P)/n",
         tell="All gradients have the opposite sign.",
         feedback="Subtract the targets from the probabilities: the loss falls where the logit of the target grows.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -228,8 +214,6 @@ MISCONCEPTIONS = (
         exactly="dQ = rotate(dR_Q), dK = rotate(dR_K), by the angles of the forward pass",
         tell="The gradient of a token at position 0 is right, and no other.",
         feedback="Gradients are rotated back, by the same angles as queries and keys were rotated.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -240,8 +224,6 @@ MISCONCEPTIONS = (
         exactly="W + η·dW for W − η·dW",
         tell="Every entry is as far off as the right one, on the other side of the old weight.",
         feedback="The loss falls against its gradient: subtract the learning rate times the gradient.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "D11",
@@ -251,8 +233,6 @@ MISCONCEPTIONS = (
         exactly="W − dW for W − η·dW",
         tell="The changes are 1/η times too large.",
         feedback="The gradient is multiplied by the learning rate before it is subtracted.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X16",
@@ -262,8 +242,6 @@ MISCONCEPTIONS = (
         exactly="every column of the probabilities sums to 1",
         tell="Columns sum to 1, rows do not.",
         feedback="Each token has a probability for every word: its {row} sums to 1.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X17",
@@ -273,8 +251,6 @@ MISCONCEPTIONS = (
         exactly="−log₁₀ p for −ln p",
         tell="Every loss is the right one divided by 2.3026.",
         feedback="The loss has natural logarithms, ln.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X18",
@@ -284,8 +260,6 @@ MISCONCEPTIONS = (
         exactly="−log₂ p for −ln p",
         tell="Every loss is the right one divided by 0.6931: in bits, not in nats.",
         feedback="The loss has natural logarithms, ln.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X19",
@@ -295,8 +269,6 @@ MISCONCEPTIONS = (
         exactly="the k largest probabilities as they were, and 0 for the others",
         tell="Every row sums to less than 1; the zeros are right.",
         feedback="Divide the probabilities that are kept by their sum, so that each {row} sums to 1 again.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X20",
@@ -306,7 +278,5 @@ MISCONCEPTIONS = (
         exactly="τL for L/τ",
         tell="Every logit is the right one times τ².",
         feedback="Logits are divided by the temperature: a high one makes the probabilities more even.",
-        source="experience",
-        prior="medium",
     ),
 )

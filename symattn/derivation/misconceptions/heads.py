@@ -205,7 +205,6 @@ MISCONCEPTIONS = (
         tell="The ratio to the right scores is 1/√h; C3 where h d_k = d_model.",
         feedback="The scores are divided by $@scale(S')$: what counts is the width of a key of one head.",
         source="omihub777 #11",
-        prior="medium",
     ),
     Misconception(
         "H1",
@@ -241,8 +240,6 @@ MISCONCEPTIONS = (
         exactly="C = [Z_h … Z_1]",
         tell="The same as with the blocks of W_O exchanged.",
         feedback="The heads stand in their order in $@name(C)$, head 1 first.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -266,7 +263,6 @@ MISCONCEPTIONS = (
         tell="It is only as wide as one head, so that W_O does not fit.",
         feedback="Put the outputs of the heads side by side: they are not averaged.",
         source="diegoantognini/pyGAT #31",
-        prior="medium",
     ),
     Misconception(
         "H5b",
@@ -277,7 +273,6 @@ MISCONCEPTIONS = (
         tell="It is only as wide as one head, so that W_O does not fit.",
         feedback="Put the outputs of the heads side by side: they are not added up.",
         source="diegoantognini/pyGAT #31",
-        prior="medium",
     ),
     Misconception(
         "H5c",
@@ -299,7 +294,6 @@ MISCONCEPTIONS = (
         tell="Head 1 is right; the others mix their own values by its weights.",
         feedback="Each head has scores of its own, and so weights of its own.",
         source="MarcoMeter/episodic-transformer-memory-ppo #22",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -322,7 +316,6 @@ MISCONCEPTIONS = (
         tell="Every row keeps to its token; with H1 it does not.",
         feedback="The {columns} of the heads take turns here: those of one head do not stand beside one another.",
         source="the usual convention; here another one is declared",
-        prior="medium",
     ),
     Misconception(
         "H8",
@@ -332,7 +325,6 @@ MISCONCEPTIONS = (
         exactly="O = C W_Oᵀ",
         tell="Not defined unless W_O is square.",
         feedback="Multiply by $@name(W_O)$ as it is given, not by its transpose.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -343,7 +335,6 @@ MISCONCEPTIONS = (
         exactly="O = W_O C",
         tell="Not defined unless W_O has as many columns as there are tokens.",
         feedback="Exchange the two factors: the outputs of each token are multiplied by $@name(W_O)$.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -354,8 +345,6 @@ MISCONCEPTIONS = (
         exactly="A_i = A_1 in every head",
         tell="The scores of each head are right, and all weights are those of head 1.",
         feedback="Each head has scores of its own, and so weights of its own.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "H10",
@@ -366,7 +355,6 @@ MISCONCEPTIONS = (
         tell="The first head and the last one are right.",
         feedback="Consecutive query heads share a key head: the first ones use key head 1, the next ones key head 2.",
         source="onnx/onnx #7274, apple/axlearn #842, ekzhang/jax-js #180, HazyResearch/HipKittens #22",
-        prior="medium",
         drawn=False,
     ),
 )

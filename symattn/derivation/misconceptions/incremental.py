@@ -151,7 +151,6 @@ MISCONCEPTIONS = (
         exactly="the sum and the output so far are added to those of the new block as they are",
         tell="Right where the maximum does not grow, for the factor is 1.",
         feedback="Multiply what was summed with the old maximum by $@name(alpha_2)$ before the new block is added.",
-        source="experience",
         prior="high",
         core=True,
     ),
@@ -163,8 +162,6 @@ MISCONCEPTIONS = (
         exactly="the sum is rescaled, and the output is not",
         tell="The running sums are right.",
         feedback="The running output was summed with the old maximum too: multiply it by $@name(alpha_2)$ as well.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -175,8 +172,6 @@ MISCONCEPTIONS = (
         exactly="the factor is e^(m_new − m_old)",
         tell="Factors above 1.",
         feedback="A larger maximum shrinks what was summed before: the exponent is the old maximum minus the new one.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -187,8 +182,6 @@ MISCONCEPTIONS = (
         exactly="Z is the running output of the last block",
         tell="The weights behind it do not sum to 1.",
         feedback="Divide the running output by the running sum once all blocks have been processed.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -199,7 +192,6 @@ MISCONCEPTIONS = (
         exactly="the sum and the output of a block replace those so far",
         tell="The output is a mean of the last block's values.",
         feedback="Every block is added to what the earlier ones gave.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -210,8 +202,6 @@ MISCONCEPTIONS = (
         exactly="token t is scored against the keys of 1 … t − 1",
         tell="Each list of scores is one too short, but for the first.",
         feedback="A token sees itself: cache its key and its value first, then use its query.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "F7",
@@ -222,7 +212,6 @@ MISCONCEPTIONS = (
         tell="Every output is the first value.",
         feedback="The new query is the last one: it sees every cached key.",
         source="a causal mask aligned at the top left, put on a single query",
-        prior="medium",
     ),
     Misconception(
         "U1",
@@ -232,8 +221,6 @@ MISCONCEPTIONS = (
         exactly="h_t = a_t",
         tell="States are negative where ReLU would cut them off, or above 1 where tanh would not let them.",
         feedback="Apply the function before you go on to the next position.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "U2",
@@ -243,8 +230,6 @@ MISCONCEPTIONS = (
         exactly="a_t = x_t W_x",
         tell="Equal inputs at different positions give equal states.",
         feedback="Add what comes from the previous state: that is what makes the network recurrent.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "U3",
@@ -254,7 +239,6 @@ MISCONCEPTIONS = (
         exactly="a_t = x_t W_x + a_{t−1} W_h",
         tell="Right as long as nothing is cut off.",
         feedback="The next position reads the state after the function, not the pre-activation.",
-        source="experience",
         prior="high",
     ),
     Misconception(
@@ -265,8 +249,6 @@ MISCONCEPTIONS = (
         exactly="a_t = x_t W_x + h_0 W_h at every position",
         tell="The first position is right, and the contribution of the state is the same everywhere.",
         feedback="Every position reads the state of the position before it.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "U5",
@@ -277,7 +259,6 @@ MISCONCEPTIONS = (
         tell="Right where W_h is symmetric.",
         feedback="Do not transpose $@name(W_h)$ in this convention.",
         source="notes that write W_h h_{t−1} for columns",
-        prior="medium",
     ),
     Misconception(
         "U6",
@@ -287,7 +268,6 @@ MISCONCEPTIONS = (
         exactly="x_t W_h + h_{t−1} W_x",
         tell="Not defined unless inputs and states are equally wide.",
         feedback="Inputs are multiplied by $@name(W_x)$ and states by $@name(W_h)$.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -298,7 +278,6 @@ MISCONCEPTIONS = (
         exactly="J_t = W_h",
         tell="Every Jacobian is the same.",
         feedback="By the chain rule, the derivatives of the activation are factors too.",
-        source="experience",
         prior="high",
     ),
     Misconception(
@@ -309,8 +288,6 @@ MISCONCEPTIONS = (
         exactly="Row i of W_h times the slope of unit i, in place of column j times that of unit j",
         tell="A row of zeros where a unit is off, in place of a column.",
         feedback="The slope of a unit multiplies everything that goes into this unit: one {column} of $@name(W_h)$.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "U9",
@@ -320,8 +297,6 @@ MISCONCEPTIONS = (
         exactly="G_t = G_{t−1} ⊙ J_t",
         tell="Zeros of W_h stay zeros.",
         feedback="Jacobians are multiplied as matrices.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "U10",
@@ -332,7 +307,6 @@ MISCONCEPTIONS = (
         tell="Right where all Jacobians are the same.",
         feedback="The order of the factors is that in which the states follow one another.",
         source="texts with states as columns, where it is J_T … J_1",
-        prior="medium",
     ),
     Misconception(
         "U11",
@@ -342,7 +316,5 @@ MISCONCEPTIONS = (
         exactly="The largest size of a row's sum, in place of the largest sum of sizes",
         tell="Too small where a row has entries of both signs.",
         feedback="Take the absolute value of every entry before you add.",
-        source="experience",
-        prior="medium",
     ),
 )

@@ -176,7 +176,6 @@ MISCONCEPTIONS = (
         exactly="M = S'",
         tell="No weight is 0; with M5 those of hidden tokens become 0 later.",
         feedback="Hide what the mask hides: the hidden scores become −∞ before the softmax.",
-        source="experience",
         prior="high",
         core=True,
     ),
@@ -202,7 +201,6 @@ MISCONCEPTIONS = (
         tell="Row 1 sees nothing, and is undefined or left at 0.",
         feedback="A token may attend to itself.",
         source="TransformerLens #284, GPT-SoVITS #965",
-        prior="medium",
     ),
     Misconception(
         "M4",
@@ -237,7 +235,6 @@ MISCONCEPTIONS = (
         tell="The first diagonal above the main one is not 0.",
         feedback="Token i may see the tokens up to i itself, but not the next one.",
         source="GPT-SoVITS #965 (discussion)",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -249,7 +246,6 @@ MISCONCEPTIONS = (
         tell="Wrong only where a hidden score is not positive.",
         feedback="Add −∞ to a hidden score, which works for every score; multiplying does not.",
         source="note 004; sign slip in memory-compressed-attention #2",
-        prior="medium",
     ),
     Misconception(
         "M8",
@@ -260,7 +256,6 @@ MISCONCEPTIONS = (
         tell="The sums of the softmax are larger, by e^0 for every padding token that is 0.",
         feedback="Mask the padding tokens as well.",
         source="note 001",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -283,7 +278,6 @@ MISCONCEPTIONS = (
         exactly="−10/√d_k is added to hidden scaled scores in place of −∞",
         tell="The weights of hidden tokens are tiny, and not 0.",
         feedback="Use −∞, so that the weight is exactly 0.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -294,7 +288,6 @@ MISCONCEPTIONS = (
         exactly="m_ij = −∞ as well where token i is padding; a row that sees nothing is taken as zeros",
         tell="The rows of the padding tokens are empty; those of the real ones are right.",
         feedback="Padding is hidden as a key; as queries, its tokens still see the real ones.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -306,7 +299,6 @@ MISCONCEPTIONS = (
         tell="One diagonal too many is not 0.",
         feedback="The token itself counts as part of the window, so the window reaches one token less far.",
         source="huggingface/transformers #39408, apple/axlearn #1009, ml-explore/mlx-lm #390",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -317,7 +309,6 @@ MISCONCEPTIONS = (
         exactly="the w tokens before token i are seen, and not itself; a row that sees nothing is taken as zeros",
         tell="The diagonal of A is 0, as with M3, but the window goes one token further back.",
         feedback="The token itself belongs to its window: the window ends with it, not before it.",
-        source="experience",
         prior="low",
         drawn=False,
     ),
@@ -330,7 +321,6 @@ MISCONCEPTIONS = (
         tell="Some weights that only the second mask hides are not 0.",
         feedback="Two masks apply here: hide what either of them hides, not just what the first one does.",
         source="AI-Hypercomputer/maxtext #878",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -342,7 +332,6 @@ MISCONCEPTIONS = (
         tell="Some weights that only the first mask hides are not 0.",
         feedback="Two masks apply here: hide what either of them hides, not just what the second one does.",
         source="facebookresearch/xformers #104",
-        prior="medium",
         drawn=False,
     ),
 )

@@ -231,8 +231,6 @@ MISCONCEPTIONS = (
         exactly="Q = E W_Q + P, and K and V likewise",
         tell="X is E alone; where d_k is not d_model, the sum is not defined.",
         feedback="Add $@name(P)$ to the embeddings, before anything is projected.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "E2",
@@ -242,8 +240,6 @@ MISCONCEPTIONS = (
         exactly="the line of position p has the angles of p + 1 (of p − 1, where positions count from 1)",
         tell="All lines of P are the next ones.",
         feedback="Count positions as the conventions say: look at the first {row} of $@name(P)$ again.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -254,8 +250,6 @@ MISCONCEPTIONS = (
         exactly="P has cos pθ where sin pθ belongs, and sin pθ where cos pθ belongs",
         tell="At position 0 the sines are 0 and the cosines are 1.",
         feedback="In every pair of $@name(P)$, the sine comes first and the cosine second.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -266,8 +260,6 @@ MISCONCEPTIONS = (
         exactly="X = [E P]",
         tell="X is twice as wide.",
         feedback="Add $@name(P)$ to the embeddings entry by entry; the width stays the same.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "E5",
@@ -278,7 +270,6 @@ MISCONCEPTIONS = (
         tell="The embeddings are √d_model times too small.",
         feedback="Multiply the embeddings before positions are added, as the conventions say.",
         source="Vaswani et al. 2017, section 3.4, multiplies",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -289,8 +280,6 @@ MISCONCEPTIONS = (
         exactly="X = E; with rotations, Q and K are not turned",
         tell="Tokens with the same embedding get the same output.",
         feedback="Without positions attention cannot tell the order of the tokens: bring them in first.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "E7",
@@ -300,8 +289,6 @@ MISCONCEPTIONS = (
         exactly="Z = A R(V)",
         tell="Scores and weights are right.",
         feedback="Only queries and keys are rotated: the values $@name(V)$ are mixed as they are.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "E8",
@@ -312,8 +299,6 @@ MISCONCEPTIONS = (
         tell="Scores depend on the query's position, and not on how far the key is away.",
         feedback="Rotate the keys as well: only then does the angle between a query and a key depend on their "
         "distance.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -324,7 +309,6 @@ MISCONCEPTIONS = (
         exactly="the key of position p is turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
         tell="Every distance is wrong by one.",
         feedback="Queries and keys count their positions from the same number.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -335,8 +319,6 @@ MISCONCEPTIONS = (
         exactly="(x, y) becomes (x cos pθ + y sin pθ, −x sin pθ + y cos pθ)",
         tell="Scores are those of the opposite distance, and differ only off the diagonal.",
         feedback="Rotate by +pθ: the first of a pair becomes x cos pθ − y sin pθ.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -348,7 +330,6 @@ MISCONCEPTIONS = (
         tell="At position 0 nothing differs.",
         feedback="The conventions say which features form a pair: rotate those.",
         source="the two layouts of GPT-J (neighbours) and GPT-NeoX (halves)",
-        prior="medium",
     ),
     Misconception(
         "E12",
@@ -358,7 +339,6 @@ MISCONCEPTIONS = (
         exactly="S = Q Kᵀ",
         tell="The rotations are right, and nothing after them.",
         feedback="The scores are those of the rotated queries and keys.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -369,8 +349,6 @@ MISCONCEPTIONS = (
         exactly="queries and keys of position p are turned by (p + 1)θ (by (p − 1)θ, where positions count from 1)",
         tell="Queries and keys are wrong, and the scores right, since every distance is.",
         feedback="Count positions as the conventions say: look at the first {row} of the rotated queries again.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "E14",
@@ -382,7 +360,6 @@ MISCONCEPTIONS = (
         feedback="The exponent counts pairs, not features: the sine and the cosine of a pair have the same angle.",
         source="Kyubyong/transformer #38, jadore801120/attention-is-all-you-need-pytorch #32, "
         "DongjunLee/transformer-tensorflow #6, SamLynnEvans/Transformer #25",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -394,7 +371,6 @@ MISCONCEPTIONS = (
         tell="The sines are right; each cosine has an angle of its own.",
         feedback="The sine and the cosine of a pair have the same angle: give the cosine the exponent of its sine.",
         source="maxjcohen/transformer #62",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -405,8 +381,6 @@ MISCONCEPTIONS = (
         exactly="1/1000^(2k/d) in place of 1/10000^(2k/d); with 10000 where another base is declared",
         tell="The first pair is right.",
         feedback="Use the base that the conventions give for the angles.",
-        source="experience",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -417,7 +391,6 @@ MISCONCEPTIONS = (
         exactly="1/10000^(k/d) in place of 1/10000^(2k/d), as with the base 100",
         tell="The first pair is right; the others turn faster than they should.",
         feedback="The exponent of pair k, counted from 0, is 2k/d: do not leave out the 2.",
-        source="experience",
         prior="low",
         drawn=False,
     ),
@@ -453,8 +426,6 @@ MISCONCEPTIONS = (
         exactly="sin pθ and cos pθ with θ in degrees where it is in radians; in radians where it is in degrees",
         tell="Position 0 is right; where radians are meant, all sines are small and all cosines near 1.",
         feedback="Set your calculator to the unit in which the conventions give the angles.",
-        source="experience",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -466,7 +437,6 @@ MISCONCEPTIONS = (
         tell="The slope of head 1 is 1, and every other head has that of the head before it.",
         feedback="The first head does not have slope 1: head k of h has slope $2^(-8k/h)$.",
         source="paiml/aprender #2143",
-        prior="medium",
         drawn=False,
     ),
 )

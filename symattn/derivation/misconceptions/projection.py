@@ -164,7 +164,6 @@ MISCONCEPTIONS = (
         tell="Q shows the values of K, and S is transposed; with T2 only S is.",
         feedback="Your $@name(Q)$ was made with $@name(W_K)$ and your $@name(K)$ with $@name(W_Q)$.",
         source="order mix-ups: jsbaan #1, TDNet #17",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -176,7 +175,6 @@ MISCONCEPTIONS = (
         tell="The scores are built from V; they are not defined unless d_k = d_v.",
         feedback="Keys are for matching and values for mixing: you swapped $@name(K)$ and $@name(V)$.",
         source="jsbaan #1 (q, k, v assigned q, v, k: harmless in training, wrong by hand)",
-        prior="medium",
     ),
     Misconception(
         "P6",
@@ -186,7 +184,6 @@ MISCONCEPTIONS = (
         exactly="Q = X W_V and V = X W_Q",
         tell="The scores are V Kᵀ; they are not defined unless d_k = d_v.",
         feedback="You swapped $@name(Q)$ and $@name(V)$: the queries ask, the values are what is mixed.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -197,8 +194,6 @@ MISCONCEPTIONS = (
         exactly="V = X",
         tell="The output has d_model columns; with O5 V is right.",
         feedback="Mix the values, which are made from $@name(X)$ with $@name(W_V)$, not the raw inputs.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -209,8 +204,6 @@ MISCONCEPTIONS = (
         exactly="K = X W_Q",
         tell="S is Q Qᵀ: symmetric, with sums of squares on the diagonal.",
         feedback="You used $@name(W_Q)$ for both $@name(Q)$ and $@name(K)$.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -222,7 +215,6 @@ MISCONCEPTIONS = (
         tell="Row 1 is right, and all rows are equal.",
         feedback="Every {row} of $@name(X)$ is multiplied by $@name(W_Q)$: each token has a query of its own.",
         source="diagram of note 000",
-        prior="medium",
         turned_name="one column copied to all",
     ),
     Misconception(
@@ -234,7 +226,6 @@ MISCONCEPTIONS = (
         tell="Wrong in some rows only; Q and K are equal.",
         feedback="The same $@name(W_Q)$ is used for every token.",
         source="diagram of note 000",
-        prior="medium",
     ),
     Misconception(
         "P10",
@@ -244,8 +235,6 @@ MISCONCEPTIONS = (
         exactly="Q = X W_Q without b_Q, and K and V likewise",
         tell="Every column is off by a constant.",
         feedback="Add the bias to every {row}.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "P10b",
@@ -255,8 +244,6 @@ MISCONCEPTIONS = (
         exactly="b_Q is added to row 1 of X W_Q alone, and in K and V likewise",
         tell="Row 1 is right; every other row is off by the bias.",
         feedback="Add the bias to every {row}, not to the first one only.",
-        source="experience",
-        prior="medium",
         turned_name="bias added to one column only",
     ),
 )

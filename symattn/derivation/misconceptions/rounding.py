@@ -37,8 +37,6 @@ MISCONCEPTIONS = (
         exactly="the weights are rounded to two places and carried on, with no one asking for it",
         tell="Near the right values; nothing is wrong but the last places.",
         feedback="Carry exact values through, and round only the last result.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "R3",
@@ -48,7 +46,6 @@ MISCONCEPTIONS = (
         exactly="the weights are cut off after two places (as many as are declared) and carried on",
         tell="Every weight is too small or right.",
         feedback="Round to the nearest: do not cut the digits off.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -59,7 +56,6 @@ MISCONCEPTIONS = (
         exactly="√d_k to one decimal place: 1.7 for √3",
         tell="All scaled scores are off by the same small factor.",
         feedback="Keep $@scale(S')$ as it is: with one decimal place the scores are already off.",
-        source="experience",
         prior="low",
     ),
     Misconception(

@@ -135,7 +135,6 @@ MISCONCEPTIONS = (
         tell="S is transposed, but Q and K are right; with P4 they are not.",
         feedback="Your table of scores is transposed: {row} i must belong to query i.",
         source="llm.c PR #531 (discussion)",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -158,7 +157,6 @@ MISCONCEPTIONS = (
         tell="The scores are built from V; defined only where d_k = d_v.",
         feedback="Compare the queries with the keys $@name(K)$, not with the values $@name(V)$.",
         source='solving-ml-papers #1 ("Q * V is scaled…")',
-        prior="medium",
     ),
     Misconception(
         "T5",
@@ -168,7 +166,6 @@ MISCONCEPTIONS = (
         exactly="S = Q ∘ K, n × d_k",
         tell="The shape of Q.",
         feedback="A score is one number for each pair of tokens: add up the products.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -179,7 +176,6 @@ MISCONCEPTIONS = (
         exactly="s_ij = q_i·k_j / (|q_i| |k_j|)",
         tell="All scores lie between −1 and 1.",
         feedback="Use the plain dot product: do not divide by the lengths of the vectors.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -191,7 +187,6 @@ MISCONCEPTIONS = (
         tell="S is zero off the diagonal.",
         feedback="Each query is compared with every key, not only with its own.",
         source="wording of note 000",
-        prior="medium",
     ),
     Misconception(
         "T7b",
@@ -202,7 +197,6 @@ MISCONCEPTIONS = (
         tell="All rows of S are equal.",
         feedback="Each query is compared with every key: {row} i of $@name(S)$ is made with query i.",
         source="wording of note 000",
-        prior="medium",
     ),
     Misconception(
         "T8",
@@ -260,7 +254,6 @@ MISCONCEPTIONS = (
         tell="The scaled scores are larger than S.",
         feedback="Divide by $@scale(S')$; do not multiply by it.",
         source="esceptico/perceiver-io #9",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -272,7 +265,6 @@ MISCONCEPTIONS = (
         tell="Invisible where n = d_k.",
         feedback="The scores are divided by $@scale(S')$: the divisor does not depend on the number of tokens.",
         source="phlippe/uvadlc_notebooks #72 (a reader took d_k for the sequence length)",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -306,7 +298,6 @@ MISCONCEPTIONS = (
         tell="The rows of A sum to 1/√d_k; with C1 they sum to 1.",
         feedback="Divide the scores by $@scale(S')$, not the weights: every {row} of weights must sum to 1.",
         source="FrancescoSaverioZuppichini/ViT #2 (a confirmed bug)",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -329,7 +320,6 @@ MISCONCEPTIONS = (
         exactly="row 1 of S' is that of S/√d_k, the other rows are those of S",
         tell="Some rows are those of S, some those of S'.",
         feedback="Every entry of $@name(S)$ is divided by $@scale(S')$.",
-        source="experience",
         prior="low",
         turned_name="only the first column scaled",
     ),

@@ -296,7 +296,6 @@ MISCONCEPTIONS = (
         tell="All of A sums to 1.",
         feedback="Normalise the {row} of each query by itself: every {row} of $@name(A)$ must sum to 1.",
         source="perceiver-pytorch #46 (asked whether softmax is over the whole matrix)",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -307,8 +306,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = 2^{m_ij} / Σ_j 2^{m_ij}; with e where another base is declared",
         tell="Ratios of weights are powers of the other base.",
         feedback="Use the base that the question gives; it is e unless it says otherwise.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -319,7 +316,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = 10^{m_ij} / Σ_j 10^{m_ij}; with e where base 10 is declared",
         tell="Ratios of weights are powers of 10.",
         feedback="Use the base that the question gives; it is e unless it says otherwise.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -330,8 +326,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = m_ij / Σ_j m_ij",
         tell="Negative weights; not defined where a row sums to 0.",
         feedback="Exponentiate first, then divide.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X5b",
@@ -341,7 +335,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = e^{m_ij} / Σ_j m_ij",
         tell="The rows do not sum to 1; not defined where the scores of a row sum to 0.",
         feedback="Divide by the sum of the powers, not by the sum of the scores.",
-        source="experience",
         prior="low",
         drawn=False,
     ),
@@ -354,7 +347,6 @@ MISCONCEPTIONS = (
         tell="Entries above 1.",
         feedback="Divide by the sum of the {row}, so that the weights of a token sum to 1.",
         source='quizzes list "skipping softmax normalization"',
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -366,7 +358,6 @@ MISCONCEPTIONS = (
         tell="A weight depends on its own score alone; a score of 0 gives 1/2.",
         feedback="Divide each power by the sum of the powers in its {row}: the weights of a token must sum to 1.",
         source="codekansas/keras-language-modeling #30",
-        prior="medium",
         drawn=False,
     ),
     Misconception(
@@ -388,7 +379,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = (e^{m_ij} − max_j e^{m_ij}) / Σ_j (e^{m_ij} − max_j e^{m_ij})",
         tell="The largest score gets 0.",
         feedback="Subtract the maximum before exponentiating, where it cancels, not afterwards.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -399,7 +389,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = e^{−m_ij} / Σ_j e^{−m_ij}",
         tell="The order of the weights is reversed.",
         feedback="The larger the score, the larger the weight.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -410,8 +399,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = 1 where m_ij is the largest of row i (shared by ties), and 0 elsewhere",
         tell="Only 0 and 1.",
         feedback="The softmax is soft: the others keep some weight.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -422,7 +409,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = 1 / (number of visible keys of row i)",
         tell="The weights of a row are equal, whatever its scores are.",
         feedback="The weights depend on the scores: the larger the score, the larger the weight.",
-        source="experience",
         prior="low",
         drawn=False,
     ),
@@ -436,7 +422,6 @@ MISCONCEPTIONS = (
         feedback="Weights that are rounded one by one need not sum to 1: keep them exact, or round as the question "
         "says.",
         source="note 002; happens in 54 to 76 of 100 variants with three tokens",
-        prior="medium",
     ),
     Misconception(
         "X12",
@@ -446,7 +431,6 @@ MISCONCEPTIONS = (
         exactly="m_ii = −∞ in the softmax; a row that sees nothing is taken as zeros",
         tell="The diagonal of A is 0, while that of the scores is there.",
         feedback="Include the token itself.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -458,7 +442,6 @@ MISCONCEPTIONS = (
         tell="The scores are used as weights.",
         feedback="Turn scores into weights first: $@name(A)$ is the softmax of the scores.",
         source="flexflow #467",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -469,7 +452,6 @@ MISCONCEPTIONS = (
         exactly="A = M, and Z = softmax(M V)",
         tell="The rows of Z sum to 1; with X13 they do not.",
         feedback="Apply the softmax to the scores first, and multiply the weights by $@name(V)$.",
-        source="experience",
         prior="low",
         drawn=False,
     ),
@@ -482,7 +464,6 @@ MISCONCEPTIONS = (
         tell="The weight is 0 where the score is 0.",
         feedback="A score of 0 counts as 1, because $e^0 = 1$.",
         source='pointer-generator #88 ("check e^0")',
-        prior="medium",
     ),
     Misconception(
         "X14b",
@@ -492,8 +473,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = e^{m_ij} / e^{Σ_j m_ij}",
         tell="Every weight is a single power of e.",
         feedback="A sum of powers is not a power of the sum: add the powers themselves.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "X15",
@@ -503,7 +482,6 @@ MISCONCEPTIONS = (
         exactly="a_ij = e^{m_ij} / Σ_j e^{m_{i+1,j}}, the last row by the sum of the first",
         tell="Rows are right but for a factor, and do not sum to 1.",
         feedback="Divide by the sum of the same {row}.",
-        source="experience",
         prior="low",
         turned_name="the next column's denominator",
     ),
@@ -527,8 +505,6 @@ MISCONCEPTIONS = (
         exactly="Z = Aᵀ V, that is z_i = Σ_j a_ji v_j",
         tell="The columns of A are used, which do not sum to 1.",
         feedback="The weights for token i are {row} i of $@name(A)$: you used {column} i.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -539,8 +515,6 @@ MISCONCEPTIONS = (
         exactly="Z = V A",
         tell="Defined only where d_v = n.",
         feedback="Exchange the two factors: the weights of a token multiply the {rows} of $@name(V)$.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "O3",
@@ -550,8 +524,6 @@ MISCONCEPTIONS = (
         exactly="Z = A K",
         tell="As wide as a key.",
         feedback="Mix the values $@name(V)$, not the keys.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "O4",
@@ -561,8 +533,6 @@ MISCONCEPTIONS = (
         exactly="Z = A Q",
         tell="As wide as a query.",
         feedback="Mix the values $@name(V)$, not the queries.",
-        source="experience",
-        prior="medium",
     ),
     Misconception(
         "O5",
@@ -572,8 +542,6 @@ MISCONCEPTIONS = (
         exactly="Z = A X",
         tell="As wide as an input; with P7 V is wrong already.",
         feedback="Mix the values $@name(V)$, not the inputs.",
-        source="experience",
-        prior="medium",
         core=True,
     ),
     Misconception(
@@ -584,7 +552,6 @@ MISCONCEPTIONS = (
         exactly="Z = A ∘ V",
         tell="Defined only where n = d_v.",
         feedback="An output is a weighted sum of the {rows} of $@name(V)$: multiply and add up.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -618,7 +585,6 @@ MISCONCEPTIONS = (
         exactly="Z = A V/n, with n the number of values",
         tell="The right output divided by n.",
         feedback="The weights sum to 1, so they already average: do not divide again.",
-        source="experience",
         prior="low",
     ),
     Misconception(
@@ -630,7 +596,6 @@ MISCONCEPTIONS = (
         tell="n × n.",
         feedback="The weights are not the output yet: multiply by $@name(V)$.",
         source="note 000",
-        prior="medium",
     ),
     Misconception(
         "O10",
@@ -641,7 +606,6 @@ MISCONCEPTIONS = (
         tell="n vectors for each token in place of one.",
         feedback="Add up the weighted values of each token.",
         source="notes 001 and 002 have the sum as a step of its own",
-        prior="medium",
     ),
     Misconception(
         "O11",
@@ -652,6 +616,5 @@ MISCONCEPTIONS = (
         tell="Row 1 is right, and all rows are equal.",
         feedback="Each token has weights of its own, and so an output of its own.",
         source="note 002",
-        prior="medium",
     ),
 )
