@@ -143,10 +143,11 @@ class Misconception:
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
-    the orientation.  `source` is where it has been seen, and `prior` how often it comes.  A `core` one must be visible in every exam variant.  One
-    that is not `drawn` is known to marking alone: no problem type plants it or offers it as an option, so that a seed
-    draws what it drew before.  A name that speaks of rows or columns has `turned_name` beside it, for tokens as
-    columns; products in names are those of tokens as rows, and turned where they are written.
+    the orientation.  `source` is where it has been seen, and `prior` how often it comes.  A `core` one must be
+    visible in every exam variant.  One that is not `drawn` is known to marking alone: no problem type plants it or
+    offers it as an option, so that a seed draws what it drew before.  A name that speaks of rows or columns has
+    `turned_name` beside it, for tokens as columns; products in names are those of tokens as rows, and turned where
+    they are written.
     """
 
     id: str
