@@ -30,7 +30,7 @@ from symattn.exact.reading import read
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers.common import Page
-from symattn.page.writers.rows import MeasuredBlocks
+from symattn.page.writers.rows import groups
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import load_example, problem_file
@@ -561,7 +561,7 @@ def test_the_output_of_note_004_has_its_factors_and_stands_after_the_weights():
 def test_equations_stand_beside_their_own_step_alone(note):
     # as they are set side by side: the rule of a step before its entries, the result after them
     document = derive(note).document
-    for group in MeasuredBlocks.of(document.blocks).groups(Page(document.look)):
+    for group in groups(document.blocks, Page(document.look)):
         middle = next((k for k, block in enumerate(group.blocks) if isinstance(block, Entries)), None)
         if middle is not None and len(group.blocks) > 1:
             before, after = ([b.role for b in part] for part in (group.blocks[:middle], group.blocks[middle + 1 :]))

@@ -49,7 +49,7 @@ from symattn.page.writers.characters import plain as in_words
 from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
 from symattn.page.writers.pdf import LaidOut, write_pdf
-from symattn.page.writers.rows import Beside, InRow, Labelled, MeasuredBlocks, WorkedRow, worked_in_rows
+from symattn.page.writers.rows import InRow, Labelled, WorkedRow, beside, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.parts import marking
 from symattn.teaching.question import Mark, MatrixAnswer, Part
@@ -174,7 +174,7 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism,
         across = [x for x, _, _ in ink(page)]
         assert LEFT - 1 < min(across) < max(across) < RIGHT + 1
     monkeypatch.setattr(typst, "worked_in_rows", lambda blocks, page: list(blocks))
-    monkeypatch.setattr(Beside, "group", lambda self, room: None)
+    monkeypatch.setattr("symattn.page.writers.rows.beside", lambda blocks, room: None)
     alone = plain(bare(mechanism))
     assert letters_of(alone) <= letters_of(
         together
@@ -187,13 +187,13 @@ def test_side_by_side_nothing_is_lost_and_all_of_it_stays_on_the_page(mechanism,
 def test_words_beside_equations_stay_on_the_page_however_wide_their_letters_are(letters):
     """Of words only the mean width is known: whatever their letters are, nothing stands in the margin."""
     few = Entries(tuple(equal(f"x_{k}", n(k)) for k in range(2)), 2)
-    beside = 0
+    side_by_side = 0
     for many in range(4, 60, 9):
         words = Display((equal("y", Text(letters * many)),))
         document = replace(sheet(words, few), solutions="key")
-        beside += Beside.of((words, few)).group(Page(document.look).room) is not None
+        side_by_side += beside((words, few), Page(document.look).room) is not None
         assert complaints(document) == []
-    assert beside  # where there is room for it, it is used
+    assert side_by_side  # where there is room for it, it is used
 
 
 def _question(number, *blocks):
@@ -204,7 +204,9 @@ def _question(number, *blocks):
 def test_questions_of_a_key_stand_in_rows_that_have_room_for_them(digits, count, monkeypatch):
     line = Display((equal("x", Number("1" * digits)),))
     blocks = [block for k in range(count) for block in _question(k + 1, line)]
-    monkeypatch.setattr(MeasuredBlocks, "height", lambda _, page: 2 if page.line > digits / 2 + 2 else math.inf)
+    monkeypatch.setattr(
+        "symattn.page.writers.rows.height_of", lambda _, page: 2 if page.line > digits / 2 + 2 else math.inf
+    )
     placed = worked_in_rows(blocks, Page(dense=True))
     rows = [row for row in placed if isinstance(row, WorkedRow)]
     assert [block for row in placed for block in _blocks_of(row)] == blocks
@@ -221,7 +223,7 @@ def _blocks_of(placed):
 def test_a_question_with_a_table_stands_alone(monkeypatch):
     table = Table((words("a"),), ((words("b"),),))
     blocks = [*_question(1, Display((equal("x", 1),))), *_question(2, paragraph("Of these:"), table)]
-    monkeypatch.setattr(MeasuredBlocks, "height", lambda _, page: 2)
+    monkeypatch.setattr("symattn.page.writers.rows.height_of", lambda _, page: 2)
     assert worked_in_rows(blocks, Page(dense=True)) == blocks
 
 

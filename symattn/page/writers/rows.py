@@ -9,10 +9,12 @@ their step.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
-from itertools import accumulate, pairwise, product
+from functools import partial, reduce
+from itertools import accumulate, chain, pairwise, product
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from symattn.formula.nodes import Formula, Row
 from symattn.formula.width import width, wrapped
@@ -52,6 +54,10 @@ from symattn.page.writers import common, coverage
 from symattn.page.writers.common import Page
 from symattn.page.writers.typst_text import aligned_lines, widest, width_aligned
 
+C = TypeVar("C")
+T = TypeVar("T")
+H = TypeVar("H", bound=Any)
+
 MOST = 4  # questions in a row
 GUTTER = 4  # millimetres between them
 NARROW = 0.92  # of their width, boxes that have to be narrower for a row
@@ -89,34 +95,19 @@ class Asked:
     def said(self) -> tuple[Paragraph, ...]:
         return tuple(block for block in self.above if isinstance(block, Paragraph))
 
-    # What follows is the same on every page, and asked for each row that the question may stand in; in millimetres.
-
-    @cached_property
-    def heading_width(self) -> tuple[float, float]:
-        return _heading_width(self.heading)
-
-    @cached_property
-    def size_of_formulas(self) -> tuple[float, float]:
-        """Width and height."""
-        return _displayed(self.shown), _high(self.shown)
-
-    @cached_property
-    def widths_of_text(self) -> tuple[float, ...]:
-        """Of each paragraph on one line."""
-        return tuple(common.inlines_width(block.content) * _CHARACTERS for block in self.said)
-
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
-        heading, unbroken = self.heading_width
-        formulas, boxes = self.size_of_formulas[0], _boxes(self.boxes, page)[0]
+        heading, unbroken = _heading_width(self.heading)
+        formulas = max((width(line) * _EM + 6 for block in self.shown for line in block.lines), default=0.0)
+        boxes, _ = _boxes(self.boxes, page)
         return max(formulas + boxes if beside else max(formulas, boxes), min(heading, max(unbroken, heading * 0.55)))
 
     def height(self, page: Page, room: float, beside: bool) -> float:
         """The height of heading, formulas and boxes in so much of a line."""
-        words = sum(-(-wide // room) * _LINE + 3 for wide in self.widths_of_text)
-        formulas, boxes = self.size_of_formulas[1], _boxes(self.boxes, page)[1]
+        words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
+        formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return _heading(-(-self.heading_width[0] // room)) + words + high
+        return _heading(-(-_heading_width(self.heading)[0] // room)) + words + high
 
 
 def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
@@ -145,12 +136,13 @@ def _heading_width(heading: Heading) -> tuple[float, float]:
     return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0)
 
 
-def _displayed(blocks: Sequence[Display]) -> float:
-    return max((width(line) * _EM + 6 for block in blocks for line in block.lines), default=0.0)
+def _high(block: Display) -> float:
+    return common.lines_height(block.lines) * 3.7 + 3
 
 
-def _high(blocks: Sequence[Display]) -> float:
-    return sum(common.lines_height(block.lines) * 3.7 + 3 for block in blocks)
+def _lines(content: Inlines, room: float) -> float:
+    """How many lines text takes."""
+    return -(-common.inlines_width(content) * _CHARACTERS // room)
 
 
 def _boxes(boxes: AnswerGrid, page: Page) -> tuple[float, float]:
@@ -205,8 +197,8 @@ class InRow:
 class WorkedRow:
     """Questions that are worked out side by side: their blocks, and their shares of the line in millimetres."""
 
-    questions: tuple[tuple[Block, ...], ...]
-    widths: tuple[float, ...]
+    questions: Sequence[tuple[Block, ...]]
+    widths: Sequence[float]
 
 
 SideBySide = Labelled | InRow | WorkedRow
@@ -253,7 +245,9 @@ def on_new_pages(questions: Sequence[Sequence[Block]], look: Look) -> list[bool]
                 continue
             _, pieces = _arranged(_choices(blocks, page), page, MOST)
             likely = [replace(piece, high=piece.high * (1 if _has_room(piece) else _TEXT)) for piece in pieces]
-            (apart, below), (after, there) = (_end(likely, used, room) for used in (0.0, ends))
+            (apart, below), (after, there) = (
+                reduce(partial(_after, room=room), likely, (0, used)) for used in (0.0, ends)
+            )
             gaps.append(after > apart)
             ends = below if gaps[-1] else there
     return gaps
@@ -265,11 +259,6 @@ def _has_room(piece: _Piece) -> bool:
     return bool(piece.questions) or any(
         isinstance(block, AnswerGrid | WorkingSpace) for blocks in inside for block in blocks
     )
-
-
-def _end(pieces: Iterable[_Piece], used: float, room: float) -> tuple[int, float]:
-    """The page on which pieces end, from 0, and how far down it, if so much of the first one is used."""
-    return reduce(lambda where, piece: _after(where, piece, room), pieces, (0, used))
 
 
 _TEXT = 0.85  # of its estimate, which is generous, text takes
@@ -348,22 +337,31 @@ def _choices_of(parts: Sequence[Block | Labelled | Asked], page: Page) -> list[l
     return choices
 
 
-_Arranged = tuple[int, list[_Piece]]
-"""Pieces from top to bottom, and how many pages end among them."""
+def _arranged(choices: _Choices, page: Page, most: int, room: float = 0.0) -> tuple[int, list[_Piece]]:
+    """How many pages end among the lowest rows of at most `most` questions, on pages with the given room; and these."""
 
+    def rows(end: int) -> Iterator[tuple[int, _Piece, _Piece]]:
+        for count, pieces in enumerate(choices[end - 1][:most], 1):
+            yield from ((count, piece, piece) for piece in pieces)
 
-def _arranged(choices: _Choices, page: Page, most: int, room: float | None = None) -> _Arranged:
-    """The lowest rows of at most `most` questions each, on pages with the given room."""
-    room = room or page.text_height
-    best: list[tuple[tuple[int, float], list[_Piece]]] = [(_top(page), [])]
-    for end, rows in enumerate(choices, 1):
-        options = []
-        for count, pieces in enumerate(rows[:most], 1):
-            where, before = best[end - count]
-            options += [(_after(where, piece, room), [*before, piece]) for piece in pieces]
-        best.append(min(options, key=lambda option: option[0]))
-    (pages, _), found = best[-1]
+    (pages, _), found = _lowest(len(choices), rows, _top(page), partial(_after, room=room or page.text_height))
     return pages, found
+
+
+def _lowest(
+    count: int, runs: Callable[[int], Iterable[tuple[int, C, T]]], start: H, after: Callable[[H, C], H]
+) -> tuple[H, list[T]]:
+    """So many things cut into the runs that are lowest together, and how high these are.
+
+    `runs` are those that end with a thing, by its number from 1: how many things each is of, what it costs, and what
+    it is; `after` adds a cost to a height.
+    """
+    best: list[tuple[H, list[T]]] = [(start, [])]
+    for end in range(1, count + 1):
+        options = ((after(best[end - n][0], cost), n, one) for n, cost, one in runs(end))
+        high, n, one = min(options, key=itemgetter(0))
+        best.append((high, [*best[end - n][1], one]))
+    return best[-1]
 
 
 def _top(page: Page) -> tuple[int, float]:
@@ -378,7 +376,7 @@ def _after(where: tuple[int, float], piece: _Piece, room: float) -> tuple[int, f
     return pages + int(piece.high // room), used + piece.high % room
 
 
-def _taken_apart(arranged: _Arranged, page: Page) -> list[_Piece]:
+def _taken_apart(arranged: tuple[int, list[_Piece]], page: Page) -> list[_Piece]:
     """The pieces, the questions of a row one below the other where that certainly takes no page more."""
     pages, pieces = arranged
     room = page.text_height * _CAREFUL
@@ -386,7 +384,7 @@ def _taken_apart(arranged: _Arranged, page: Page) -> list[_Piece]:
     while k < len(pieces):
         apart = [_usual(question, page) for question in pieces[k].questions]
         tried = [*pieces[:k], *apart, *pieces[k + 1 :]]
-        if len(apart) > 1 and reduce(lambda where, piece: _after(where, piece, room), tried, _top(page))[0] <= pages:
+        if len(apart) > 1 and reduce(partial(_after, room=room), tried, _top(page))[0] <= pages:
             pieces, k = tried, k + len(apart) - 1
         k += 1
     return pieces
@@ -413,15 +411,15 @@ def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
         case Labelled(_, shown):
-            return _high((shown,)) + 3 - _saved("given", page)
+            return _high(shown) + 3 - _saved("given", page)
         case Paragraph(content):
-            return -(-common.inlines_width(content) * _CHARACTERS // page.width) * _LINE + 2.5 - _saved("text", page)
+            return _lines(content, page.width) * _LINE + 2.5 - _saved("text", page)
         case Heading():
             return _heading(1) - _saved("heading", page)
         case Display():
-            return _high((block,))
+            return _high(block)
         case ItemList(items):
-            lines = sum(-(-common.inlines_width(item) * _CHARACTERS // page.width) for item in items)
+            lines = sum(_lines(item, page.width) for item in items)
             return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
             return sum(_height_on_worksheet(one, page) for one in inside) + 15 - _saved("box", page)
@@ -482,7 +480,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
         if spare < 0:
             continue
-        widths = _shared(least, [question.heading_width[0] for question in questions], spare)
+        widths = _shared(least, [_heading_width(question.heading)[0] for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if high <= page.text_height:
             row = InRow(tuple(questions), widths, below, beside, narrow)
@@ -534,9 +532,9 @@ def worked_in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
         if isinstance(part, tuple):
             run.append(_Worked.of(part, page))
         else:
-            placed += [*_lowest(run), part]
+            placed += [*_lowest_rows(run), part]
             run = []
-    return [*placed, *_lowest(run)]
+    return [*placed, *_lowest_rows(run)]
 
 
 def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, ...] | Block | Labelled]:
@@ -569,11 +567,11 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        measured, size = MeasuredBlocks.of(rest), _heading_width(heading)
+        size = _heading_width(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)
-            high = measured.height(in_part(page, wide) if parts < _PARTS else page)
+            high = height_of(rest, in_part(page, wide) if parts < _PARTS else page)
             if high == math.inf:  # nor has it room in less
                 break
             heights[parts] = 1.4 * _lines_of_heading(heading, size, wide) + 1 + high
@@ -595,22 +593,27 @@ def _wide(parts: int) -> float:
     return parts * (common.PAGE_WIDTH + APART) / _PARTS - APART
 
 
-def _lowest(questions: Sequence[_Worked]) -> list[Placed]:
+def _lowest_rows(questions: Sequence[_Worked]) -> list[Placed]:
     """The questions in the rows that are lowest together."""
-    best: list[tuple[float, list[Placed]]] = [(0.0, [])]
-    for end, question in enumerate(questions, 1):
-        high = question.heights[-1]
-        options = [(best[end - 1][0] + (high if high < math.inf else 1000), [*best[end - 1][1], *question.blocks])]
+
+    def rows(end: int) -> Iterator[tuple[int, tuple[float, float], Sequence[Placed]]]:
+        alone = questions[end - 1]
+        yield 1, (min(alone.heights[-1], 1000), 0.0), alone.blocks
         for count in range(2, min(MOST_WORKED, end) + 1):
             row = questions[end - count : end]
             high, shares = min(
                 _splits(row, _PARTS), key=lambda split: (round(split[0], 1), max(split[1]) - min(split[1]))
             )
             if high <= HIGHEST:
-                rows = WorkedRow(tuple(one.blocks for one in row), tuple(map(_wide, shares)))
-                options.append((best[end - count][0] + high + _LEAST_SAVED, [*best[end - count][1], rows]))
-        best.append(min(options, key=lambda option: option[0]))
-    return best[-1][1]
+                yield count, (high, _LEAST_SAVED), (WorkedRow([one.blocks for one in row], [*map(_wide, shares)]),)
+
+    return [*chain.from_iterable(_lowest(len(questions), rows, 0.0, _higher)[1])]
+
+
+def _higher(before: float, costs: tuple[float, float]) -> float:
+    """With the height of a run, and what it has to save to be worth while."""
+    high, saved = costs
+    return before + high + saved
 
 
 def _splits(row: Sequence[_Worked], parts: int) -> Iterator[tuple[float, tuple[int, ...]]]:
@@ -660,13 +663,15 @@ def columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
 _MOST_BESIDE = 6  # lines of equations with formulas beside them, all of which stay on one page
 _MOST_IN_GROUP = 3  # blocks
 _BESIDE = 1.5  # em, between formulas side by side
+_BETWEEN = 0.5  # em, between blocks of a key
 
 
 @dataclass(frozen=True)
 class Group:
-    """Blocks that stand side by side if they are several, and how high they are in em, if they are formulas.
+    """Blocks that stand side by side if they are several, and about how high they are in em.
 
-    Equations among them stand in `columns` columns; 0 for as many as they have alone.
+    Equations among them stand in `columns` columns; 0 for as many as they have alone.  What has no room, or is no text
+    and no formulas, is `high` without end.
     """
 
     blocks: tuple[Block, ...]
@@ -674,169 +679,90 @@ class Group:
     high: float
 
 
+def groups(blocks: Sequence[Block], page: Page) -> list[Group]:
+    """The blocks, equations with what is before or after them beside them where that is lower."""
+
+    def ending(end: int) -> Iterator[tuple[int, tuple[float, float], Group]]:
+        if end > 1 and pictured(blocks[end - 2], blocks[end - 1], page):
+            yield 2, (0.0, 0.0), Group(tuple(blocks[end - 2 : end]), 0, math.inf)
+            return
+        block = blocks[end - 1]
+        high = _height_alone(block, page)
+        compared = isinstance(block, Display | Entries) and high < math.inf  # nothing else stands beside equations
+        yield 1, (high if compared else 0.0, 0.0), Group((block,), 0, high)
+        for count in () if page.form or page.large else range(2, min(_MOST_IN_GROUP, end) + 1):
+            if group := beside(tuple(blocks[end - count : end]), page.room):
+                yield count, (group.high, 0.1), group
+
+    return _lowest(len(blocks), ending, 0.0, _higher)[1]
+
+
+def height_of(blocks: Sequence[Block], page: Page) -> float:
+    """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
+    return sum(group.high for group in groups(blocks, page))
+
+
+def _height_alone(block: Block, page: Page) -> float:
+    match block:
+        case Paragraph(content, marks):
+            lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)
+            return 1.4 * lines + _BETWEEN if lines < 2 or page.width >= LEGIBLE else math.inf
+        case Display(lines, ()) if max(map(width, lines), default=0.0) <= page.room:
+            return common.lines_height(lines) + _BETWEEN
+        case Entries(equations, most) if max(widths := tightened(equations)[1], default=0.0) <= page.room:
+            return _height_of_entries(block, columns_of_entries(widths, most, page)) + _BETWEEN
+        case Choices(items) | ItemList(items) if page.share < 1 and not are_legible(items, page):
+            return math.inf
+        case Choices():
+            return _height_of_choices(block, page) + _BETWEEN
+        case ItemList(ordered=False):
+            return 1.35 * common.lines_of_list(block, page) + _BETWEEN
+    return math.inf
+
+
+def _height_of_entries(block: Entries, columns: int) -> float:
+    return -(-len(block.equations) // columns) * max(map(common.line_height, block.equations))
+
+
+def beside(blocks: tuple[Block, ...], room: float) -> Group | None:
+    """Equations with the formulas of the same step beside them, in as many columns as have room; None without room."""
+    if (found := _of_one_step(blocks)) is None or room <= found.width:
+        return None
+    widths = tightened(found.own.equations)[1]
+    columns = common.columns_as_wide(widths, found.own.columns, room - found.width, ENTRIES_APART)
+    if found.words * (found.width + width_of_columns(widths, columns)) > room:
+        return None
+    if -(-len(widths) // columns) > _MOST_BESIDE:
+        return None
+    return Group(blocks, columns, max(_height_of_entries(found.own, columns), found.high) + _BETWEEN)
+
+
 @dataclass(frozen=True)
-class _Equations:
-    """The widths of equations in em, in how many columns they stand at most, and how high the highest of them is."""
-
-    widths: Sequence[float]
-    most: int
-    high: float
-
-    @classmethod
-    def of(cls, block: Entries) -> _Equations:
-        highest = max(map(common.line_height, block.equations))
-        return cls(tightened(block.equations)[1], block.columns, highest)
-
-    def height(self, columns: int) -> float:
-        return -(-len(self.widths) // columns) * self.high
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Equations, and the formulas of the same step beside them: how wide and how high these are, in em.
+class _Step:
+    """The equations of a step, and how wide and high its formulas are beside them, in em.
 
     `words` is by how much all may be wider than is estimated.
     """
 
-    blocks: tuple[Block, ...]
-    equations: _Equations
+    own: Entries
     width: float
     high: float
     words: float
 
-    @classmethod
-    def of(cls, blocks: tuple[Block, ...]) -> Beside | None:
-        """None if the blocks are not of one step."""
-        if (found := _of_one_step(blocks)) is None:
-            return None
-        own, shown = found
-        beside = sum(width_aligned(block.lines) + _BESIDE for block in shown)
-        cells, _ = tightened(own.equations)
-        sources = (*cells, *(source for block in shown for source in aligned_lines(block.lines)))
-        high = max((common.lines_height(one.lines) for one in shown), default=0.0)
-        return cls(blocks, _Equations.of(own), beside, high, widest(1.0, sources))
 
-    def group(self, room: float) -> Group | None:
-        """What stands side by side, equations in as many columns as have room; None if there is no room for that."""
-        if room <= self.width:
-            return None
-        widths = self.equations.widths
-        columns = common.columns_as_wide(widths, self.equations.most, room - self.width, ENTRIES_APART)
-        if self.words * (self.width + width_of_columns(widths, columns)) > room:
-            return None
-        if -(-len(widths) // columns) > _MOST_BESIDE:
-            return None
-        return Group(self.blocks, columns, max(self.equations.height(columns), self.high) + _BETWEEN)
-
-
-@dataclass(frozen=True)
-class MeasuredBlocks:
-    """Blocks, and what is the same of them in every part of a line: a key is tried in many.
-
-    alone   how high each is in em if it is formulas, or equations, whose height depends on the room
-    widths  how wide each is on one line, in em, if it is formulas or text
-    beside  what may stand side by side, by where it ends
-    """
-
-    blocks: Sequence[Block]
-    alone: Sequence[float | _Equations]
-    widths: Sequence[float]
-    beside: Mapping[int, Sequence[Beside]]
-
-    @classmethod
-    def of(cls, blocks: Sequence[Block]) -> MeasuredBlocks:
-        beside: dict[int, list[Beside]] = {}
-        for end in range(2, len(blocks) + 1):
-            starts = range(end - 2, max(end - _MOST_IN_GROUP, 0) - 1, -1)
-            found = (Beside.of(tuple(blocks[start:end])) for start in starts)
-            beside[end] = [one for one in found if one]
-        return cls(blocks, [*map(_alone, blocks)], [*map(_width_alone, blocks)], beside)
-
-    def groups(self, page: Page) -> list[Group]:
-        """The blocks, equations with what is before or after them beside them where that is lower."""
-        best: list[tuple[float, list[Group]]] = [(0.0, [])]
-        for end, block in enumerate(self.blocks, 1):
-            if end > 1 and pictured(self.blocks[end - 2], block, page):
-                high, before = best[end - 2]
-                best.append((high, [*before, Group(tuple(self.blocks[end - 2 : end]), 0, 0.0)]))
-                continue
-            high = _height_alone(self.alone[end - 1], page)
-            options = [(best[-1][0] + high, [*best[-1][1], Group((block,), 0, high)])]
-            for beside in () if page.form or page.large else self.beside.get(end, ()):
-                if group := beside.group(page.room):
-                    before_it = best[end - len(group.blocks)]
-                    options.append((before_it[0] + group.high + 0.1, [*before_it[1], group]))
-            best.append(min(options, key=lambda option: option[0]))
-        return best[-1][1]
-
-    def height(self, page: Page) -> float:
-        """About how high a part of a key is, in em; without end where it has no room, or is no text and formulas."""
-        room, high, end = page.room, 0.0, 0
-        for group in self.groups(page):
-            wide = self.widths[end]
-            end += len(group.blocks)
-            match group.blocks:
-                case (Paragraph(),):
-                    lines = math.ceil(wide / page.line)
-                    if lines > 1 and page.width < LEGIBLE:
-                        return math.inf
-                    high += 1.4 * lines + _BETWEEN
-                case (Display() | Entries() as block,) if wide > room or (isinstance(block, Display) and block.lead):
-                    return math.inf
-                case (Display() | Entries(), *_):
-                    high += group.high
-                case (Choices(items) | ItemList(items),) if page.share < 1 and not are_legible(items, page):
-                    return math.inf
-                case (Choices() as choices,):
-                    high += _height_of_choices(choices, page) + _BETWEEN
-                case (ItemList(ordered=False) as listed,):
-                    high += 1.35 * common.lines_of_list(listed, page) + _BETWEEN
-                case _:
-                    return math.inf
-        return high
-
-
-def _alone(block: Block) -> float | _Equations:
-    match block:
-        case Display(lines):
-            return common.lines_height(lines) + _BETWEEN
-        case Entries():
-            return _Equations.of(block)
-        case _:
-            return 0.0
-
-
-def _width_alone(block: Block) -> float:
-    match block:
-        case Paragraph(content, marks):
-            return common.inlines_width((*content, Words(marks)))
-        case Display(lines):
-            return max(map(width, lines), default=0.0)
-        case Entries(equations):
-            return max(tightened(equations)[1], default=0.0)
-        case _:
-            return 0.0
-
-
-def _height_alone(block: float | _Equations, page: Page) -> float:
-    """The height of formulas in em, with the space between them and what comes next; 0 for anything else."""
-    if isinstance(block, float):
-        return block
-    return block.height(columns_of_entries(block.widths, block.most, page)) + _BETWEEN
-
-
-_BETWEEN = 0.5  # em, between blocks of a key
-
-
-def _of_one_step(blocks: Sequence[Block]) -> tuple[Entries, list[Display]] | None:
-    """The equations among some blocks, and the formulas that are all the others; None if these are of another step."""
+@coverage.once_for_a_document
+def _of_one_step(blocks: tuple[Block, ...]) -> _Step | None:
+    """Blocks that are equations and formulas; None if these are of another step, or if there is anything else."""
     match [block for block in blocks if isinstance(block, Entries)]:
         case [own]:
             middle = blocks.index(own)
             shown = [block for block in blocks if isinstance(block, Display) and not block.lead]
             before, after = ({block.role for block in side} for side in (shown[:middle], shown[middle:]))
             if len(shown) == len(blocks) - 1 and "values" not in before and "rule" not in after:
-                return own, shown
+                wide = sum(width_aligned(block.lines) + _BESIDE for block in shown)
+                sources = (*tightened(own.equations)[0], *(x for block in shown for x in aligned_lines(block.lines)))
+                high = max(common.lines_height(block.lines) for block in shown)
+                return _Step(own, wide, high, widest(1.0, sources))
     return None
 
 

@@ -72,12 +72,12 @@ from symattn.page.writers.rows import (
     Group,
     InRow,
     Labelled,
-    MeasuredBlocks,
     Placed,
     SideBySide,
     WorkedRow,
     columns_of_choices,
     columns_of_entries,
+    groups,
     in_part,
     in_rows,
     pages_in_rows,
@@ -338,7 +338,7 @@ def _in_columns(equations: tuple[Formula, ...], columns: int, page: Page) -> str
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     blocks = common.without_programs(blocks)
     kept, sources, end = common.stays_with_next(blocks, together), list[str](), 0
-    for group in MeasuredBlocks.of(blocks).groups(page):
+    for group in groups(blocks, page):
         end += len(group.blocks)
         source = _group(group, page)
         sources.append(f"#kept[{source}]" if kept[end - 1] else source)
