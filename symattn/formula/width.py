@@ -6,7 +6,7 @@ The figures are those of Computer Modern at 11 pt, in em, a little on the genero
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
@@ -100,63 +100,59 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
     """
     lines: list[Formula] = []
     parts, signs = relation.parts[:1], relation.signs[:0]
-    indent = width(relation.parts[0])
-    used = indent
+    used = indent = width(relation.parts[0])
     for sign, part in zip(relation.signs, relation.parts[1:], strict=True):
         more = _RELATION + width(part)
         if (signs or _continues(parts[0])) and used + more > limit:
             lines.append(_line(parts, signs))
             parts, signs, used = (NOTHING,), (), indent
-        if isinstance(part, Fraction) and isinstance(part.above, Sum) and indent + more > limit:
-            part = _over_each(part.above, part.below, limit - indent - _RELATION)
-        elif isinstance(part, Product) and isinstance(part.factors[-1], Sum) and indent + more > limit:
-            part = _times_each(part, part.factors[-1], limit - indent - _RELATION)
-        pieces: list[Formula] = []
-        if isinstance(part, Sum) and used + more > limit:
-            pieces += _cut(part, limit - indent - _RELATION)
-        if len(pieces) > 1:  # one term that is too wide stays in one piece
-            first, *between, last = pieces
-            lines += [_line((*parts, first), (*signs, sign)), *between]
-            parts, signs, used = (last,), (), indent + _RELATION + width(last)
-        elif isinstance(part, Product) and used + more > limit and all(isinstance(x, MatrixOf) for x in part.factors):
-            first, *between, last = part.factors
-            lines += [_line((*parts, first), (*signs, sign)), *(Relation((NOTHING, x), ("·",)) for x in between)]
-            parts, signs, used = (NOTHING, last), ("·",), indent + _RELATION + width(last)
-        else:
-            parts, signs, used = (*parts, part), (*signs, sign), used + more
+        first, *others = _apart(part, limit - indent - _RELATION) if used + more > limit else [part]
+        parts, signs, used = (*parts, first), (*signs, sign), used + more
+        for piece in others:
+            lines.append(_line(parts, signs))
+            parts, signs = ((piece,), ()) if _continues(piece) else ((NOTHING, piece), ("·",))
+            used = indent + _RELATION + width(piece)
     return (*lines, _line(parts, signs))
+
+
+def _apart(part: Formula, limit: float) -> Sequence[Formula]:
+    """A part of a chain that is too wide, in as many pieces as it has lines: sums, or the matrices of a product."""
+    match part:
+        case Sum():
+            return _cut(part, limit)
+        case Fraction(Sum() as above, below):
+            return _cut(_each(above, lambda piece: Fraction(piece, below), limit - _PLUS - 0.3), limit)
+        case Product((*before, Sum() as last)):
+            room = limit - _PLUS - _DOT - 2 * _HIGH_BRACKET - width(replace(part, factors=tuple(before)))
+            return _cut(_each(last, lambda piece: replace(part, factors=(*before, piece)), room), limit)
+        case Product(factors) if all(isinstance(factor, MatrixOf) for factor in factors):
+            return factors
+    return [part]
 
 
 def _line(parts: tuple[Formula, ...], signs: tuple[str, ...]) -> Formula:
     """A line of a chain; one that goes on with a sum is a row, so that its sign is aligned with no other."""
-    line = Relation(parts, signs) if signs else parts[0]
-    return Row((line,)) if _continues(parts[0]) else line
+    if not signs:
+        return parts[0]
+    return Row((Relation(parts, signs),)) if _continues(parts[0]) else Relation(parts, signs)
 
 
 def _continues(formula: Formula) -> bool:
     return isinstance(formula, Sum) and formula.terms[:1] == (NOTHING,)
 
 
-def _over_each(above: Sum, below: Formula, limit: float) -> Sum:
-    """A fraction with a long sum above its bar as a sum of fractions, each as wide as a line."""
-    pieces = (tuple(term for term in piece.terms if term != NOTHING) for piece in _cut(above, limit - _PLUS - 0.3))
-    return Sum(tuple(Fraction(Sum(piece) if len(piece) > 1 else piece[0], below) for piece in pieces))
-
-
-def _times_each(product: Product, last: Sum, limit: float) -> Formula:
-    """A product with a long sum in brackets as a sum of products, each as wide as a line."""
-    before = replace(product, factors=product.factors[:-1])
-    room = limit - _PLUS - _DOT - 2 * _HIGH_BRACKET - width(before)
-    pieces = [tuple(term for term in piece.terms if term != NOTHING) for piece in _cut(last, room)]
-    if len(pieces) == 1:
-        return product
-    terms: list[Formula] = []
-    for first, *others in pieces:
-        negative = isinstance(first, Negative) and not others
-        alone = first.body if isinstance(first, Negative) and negative else first
-        whole = replace(product, factors=(*before.factors, Sum((alone, *others)) if others else alone))
-        terms.append(Negative(whole) if negative else whole)
-    return Sum(tuple(terms))
+def _each(total: Sum, write: Callable[[Formula], Formula], limit: float) -> Sum:
+    """What is written with a long sum in it as a sum of the same, each with as much of it as a line has room for."""
+    written: list[Formula] = []
+    for line in _cut(total, limit):
+        match tuple(term for term in line.terms if term != NOTHING):
+            case (Negative(body),):
+                written.append(Negative(write(body)))
+            case (term,):
+                written.append(write(term))
+            case terms:
+                written.append(write(Sum(terms)))
+    return Sum(tuple(written))
 
 
 def _cut(terms: Sum, limit: float) -> list[Sum]:

@@ -7,7 +7,7 @@ so that few arrows cross; then every box moves as near to the middle of its neig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -568,26 +568,28 @@ class _Figure:
         if not bundles:
             return text("")
         feet: dict[tuple[Node, ...], set[int]] = {}
-        last = [" "] * self.wide
+        forks: list[_Bar] = []
         for node, every in _feet(bundles).items():
             from_left = sorted(every, key=lambda sources: sum(middles[above] for above in bundles[sources]))
             start = middles[node] - len(every) + 1
             ends = range(start, start + 2 * len(every), 2)
             for sources, end in zip(from_left, ends, strict=True):
                 feet.setdefault(sources, set()).add(end)
-            for column in range(ends[0], ends[-1] + 1):
-                sides = "U" * (column in ends) + "D" * (column == middles[node])
-                last[column] = _JOINT[sides + "L" * (column > ends[0]) + "R" * (column < ends[-1])]
-        reached = {sources: frozenset(middles[above] for above in bundles[sources]) for sources in bundles}
-        bars = [_Bar(frozenset(feet[sources]), up) for sources, up in reached.items()]
+            forks.append(_Bar(frozenset({middles[node]}), frozenset(ends)))
+        bars = [
+            _Bar(frozenset(feet[sources]), frozenset(map(middles.__getitem__, bundles[sources]))) for sources in bundles
+        ]
         if (tracks := _tracks(bars)) is None:
             return None
         tips = {middles[node] for node in row if not is_waypoint(node) and node in self.net.below}
-        ups = set[int]().union(*reached.values())
+        ups = {x for bar in bars for x in bar.up}
         lines = ["".join("▲" if x in tips else "│" if x in ups else " " for x in range(self.wide))]
         if any(bar.ends[0] < bar.ends[1] for bar in bars):
-            lines += [_track(track, bars, tracks, self.wide) for track in range(max(tracks.values()), -1, -1)]
-        return Tile((*lines, "".join(last)))
+            for track in range(max(tracks.values()), -1, -1):
+                passing = {x for bar in bars if tracks[bar] > track for x in bar.down}
+                passing |= {x for bar in bars if tracks[bar] < track for x in bar.up}
+                lines.append(_line_of([bar for bar in bars if tracks[bar] == track], passing, self.wide))
+        return Tile((*lines, _line_of(forks, (), self.wide)))
 
     def _told(self, row: Sequence[Node]) -> Tile:
         """What leads to the boxes of a layer, in words."""
@@ -681,14 +683,12 @@ def _overlap(one: _Bar, two: _Bar) -> bool:
     return one.ends[0] <= two.ends[1] and two.ends[0] <= one.ends[1]
 
 
-def _track(track: int, bars: Sequence[_Bar], tracks: Mapping[_Bar, int], wide: int) -> str:
-    """The line of characters with the bars of one height, and the lines that go past them."""
-    passing = {x for bar in bars if tracks[bar] > track for x in bar.down}
-    passing |= {x for bar in bars if tracks[bar] < track for x in bar.up}
+def _line_of(bars: Iterable[_Bar], passing: Container[int], wide: int) -> str:
+    """A line of characters with bars in it, and the lines that go past them."""
     row = ["│" if x in passing else " " for x in range(wide)]
     for bar in bars:
         start, end = bar.ends
-        for x in range(start, end + 1) if tracks[bar] == track else ():
+        for x in range(start, end + 1):
             if x not in passing:
                 sides = "U" * (x in bar.up) + "D" * (x in bar.down)
                 row[x] = _JOINT[sides + "L" * (x > start) + "R" * (x < end)]
