@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from operator import is_
 from typing import Any
 
 from symattn.errors import InputError, offered
-from symattn.formula import Call, Formula, ListOf, Marked, MatrixOf, Name, Number, Shape, Text, Transposed
+from symattn.formula import Call, ListOf, MatrixOf, Name, Number, Shape, Text, Transposed
 from symattn.foundation.languages import ENGLISH, PLACES, Catalogue, Quoted, catalogue, has_words, speaking
 from symattn.page.document import (
     DEFAULT_LOOK,
     Blocks,
+    Code,
     Diagram,
     Document,
     Heading,
@@ -45,6 +46,7 @@ CHOICES: Mapping[str, Mapping[object, object]] = {
 }
 """What a reader can choose, as it is said, and what the look then has."""
 
+_NOT_LISTED = {"language": (str, "a name or the path of a language file"), "fillable": (bool, "true or false")}
 _FIELDS = {"decimal_sign": "decimal"}
 
 
@@ -58,17 +60,13 @@ def make_look(**chosen: object) -> Look:
     for name, choice in chosen.items():
         if choice is None:
             continue
-        if name == "language":
-            if not isinstance(choice, str):
-                raise InputError(f"language is {choice!r}; a name or the path of a language file was expected.")
-            values[name] = choice
-        elif name == "fillable":
-            if not isinstance(choice, bool):
-                raise InputError(f"fillable is {choice!r}; true or false was expected.")
+        if name in _NOT_LISTED:
+            kind, expected = _NOT_LISTED[name]
+            if not isinstance(choice, kind):
+                raise InputError(f"{name} is {choice!r}; {expected} was expected.")
             values[name] = choice
         elif name not in CHOICES:
-            known = (*CHOICES, "language", "fillable")
-            raise InputError(f"There is no choice {name!r} of a page; {offered(name, known)}")
+            raise InputError(f"There is no choice {name!r} of a page; {offered(name, (*CHOICES, *_NOT_LISTED))}")
         elif not isinstance(choice, int | str) or isinstance(choice, bool) or choice not in CHOICES[name]:
             raise InputError(f"{name} is {choice!r}; {offered(choice, CHOICES[name], 'one of {} was expected')}")
         else:
@@ -128,7 +126,8 @@ def in_language(text: str, language: str) -> str:
 
 def blocks_in_language(blocks: Blocks, language: str) -> Blocks:
     """Parts of a document in a language."""
-    return blocks if language == ENGLISH else _Translator(catalogue(language)).blocks(blocks)
+    changed: Blocks = blocks if language == ENGLISH else _Translator(catalogue(language)).node(blocks)
+    return changed
 
 
 def untranslated(document: Document, known: Catalogue | None = None) -> list[str]:
@@ -148,65 +147,40 @@ class _Translator:
         self.missing: dict[str, None] = {}
 
     def document(self, document: Document) -> Document:
-        changed: Document = self._node(document)
+        changed: Document = self.node(document)
         return replace(changed, fields=tuple(map(self.text, document.fields)))
-
-    def blocks(self, blocks: Blocks) -> Blocks:
-        changed: Blocks = self._node(blocks)
-        return changed
 
     def text(self, text: str) -> str:
         return self.known.text(text, self.missing)
 
-    def _node(self, node: Any) -> Any:
-        """Whatever stands in a page, translated."""
+    def node(self, node: Any) -> Any:
+        """Whatever stands in a page, or a part of it, translated; a figure that is described is described anew."""
         match node:
-            case tuple() if node and all(isinstance(item, Inline) for item in node):
-                return self.inlines(node)
-            case tuple():
-                return same_or(node, tuple(map(self._node, node)))
-            case Diagram():
-                return self._diagram(node)
-        if isinstance(node, Formula):
-            return self.formula(node)
-        return self._fields(node) if is_dataclass(node) and not isinstance(node, type) else node
+            case (Sentence() | Words() | Strong() | Code() | Math(), *_):
+                return same_or(node, joined(self._spaced(part for inline in node for part in self._inline(inline))))
+            case Name(base) if len(base) > 1 and not isinstance(base, Quoted):
+                return with_changed(node, self.node, base=self.known.text(base))
+            case Code():
+                return node
+            case Diagram(title=str(title)) if title:
+                figure = self._read(replace(node, description=""))
+                with speaking(self.known.code):
+                    return described(figure, figure.title)
+        return self._read(node)
 
-    def _fields(self, node: Any) -> Any:
-        return with_fields(node, ((name, self._field(node, name)) for name in fields_of(node.__class__)))
-
-    def _field(self, node: Any, name: str) -> Any:
-        value = getattr(node, name)
-        if name in _TEXTS:
-            return self._texts(value)
-        return value if name == "look" else self._node(value)
+    def _read(self, node: Any) -> Any:
+        """A node with the texts of it that are read."""
+        texts = (name for name in fields_of(node.__class__) if name in _TEXTS)
+        return with_changed(node, self.node, **{name: self._texts(getattr(node, name)) for name in texts})
 
     def _texts(self, value: Any) -> Any:
         """A text, or texts in rows."""
         return same_or(value, tuple(map(self._texts, value))) if isinstance(value, tuple) else self.text(value)
 
-    def _diagram(self, diagram: Diagram) -> Diagram:
-        """A figure whose description is made of its boxes is described in its new words."""
-        if not diagram.title:
-            said: Diagram = self._fields(diagram)
-            return said
-        changed: Diagram = self._fields(replace(diagram, description=""))
-        with speaking(self.known.code):
-            return described(changed, changed.title)
-
     # -- text with formulas
 
-    def inlines(self, content: Inlines) -> Inlines:
-        return same_or(content, joined(self._spaced(part for inline in content for part in self._inline(inline))))
-
     def _inline(self, part: Inline) -> Inlines:
-        match part:
-            case Words(text) | Strong(text):
-                return (with_fields(part, [("text", self.text(text))]),)
-            case Math(formula):
-                return (with_fields(part, [("formula", self.formula(formula))]),)
-            case Sentence():
-                return self._sentence(part)
-        return (part,)
+        return self._sentence(part) if isinstance(part, Sentence) else (self.node(part),)
 
     def _sentence(self, part: Sentence) -> Inlines:
         said = self.known.template(part.template, n=part.n)
@@ -215,7 +189,7 @@ class _Translator:
                 self.missing[part.template.strip()] = None
             said = part.plural if part.plural and part.n != 1 else part.template
         shown = set(PLACES.findall(said))
-        standing = tuple((name, self.inlines(value)) for name, value in part.places if name in shown)
+        standing = tuple((name, self.node(value)) for name, value in part.places if name in shown)
         return replace(part, places=standing).said(said)
 
     def _spaced(self, content: Iterator[Inline]) -> Iterator[Inline]:
@@ -227,33 +201,8 @@ class _Translator:
             before = part.text if isinstance(part, Words) else ""
             yield part
 
-    # -- formulas
 
-    def formula(self, formula: Formula) -> Formula:
-        """The formula with the words in it translated; matrices stay as they lie."""
-        changed: Formula = self._part(formula)
-        return changed
-
-    def _part(self, node: Any) -> Any:
-        """Part of a formula; itself where it has no words."""
-        match node:
-            case tuple():
-                return same_or(node, tuple([self._part(item) for item in node]))
-            case Number() | str() | int():
-                return node
-        return with_fields(node, ((name, self._part_in(node, name)) for name in fields_of(node.__class__)))
-
-    def _part_in(self, node: Any, name: str) -> Any:
-        part = getattr(node, name)
-        match node, name:
-            case (Text(), "words") | (Marked(), "words") if part:
-                return self.text(part)
-            case Name(), "base" if len(part) > 1 and not isinstance(part, Quoted):
-                return self.known.text(part)
-        return self._part(part)
-
-
-_TEXTS = frozenset({"title", "subtitle", "marks", "marks_alone", "description", "words"})
+_TEXTS = frozenset({"text", "title", "subtitle", "marks", "marks_alone", "description", "words"})
 """Fields of a page's nodes that are texts which are read."""
 
 
@@ -264,65 +213,57 @@ _DECIMAL = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?![\w.]*\w)")
 
 
 def _changed(node: Any, look: Look) -> Any:
-    """Whatever stands in a page, with every formula and every number in words in it changed."""
-    if isinstance(node, tuple):
-        if any(isinstance(item, Sentence) for item in node):
-            node = tuple(spans(node, totals=True))
-        return same_or(node, tuple([_changed(item, look) for item in node]))
-    if isinstance(node, Formula):
-        return _formula(node, look)
-    if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
-        return with_fields(node, [("text", _decimals(node.text, look))])
-    if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
-        content, label = (tuple(_in_heading(part, look) for part in spans(x)) for x in (node.content, node.label))
-        return replace(node, content=content, label=label)
-    if isinstance(node, HeatMap):
-        words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
-        node = replace(node, words=words, description=_decimals(node.description, look))
-    return with_fields(node, ((name, _changed(getattr(node, name), look)) for name in fields_of(node.__class__)))
+    """Whatever stands in a page, with every formula and every number in words in it changed.
 
-
-def _in_heading(part: Inline, look: Look) -> Inline:
-    return part if isinstance(part, Words | Strong) else _changed(part, look)
+    With a decimal comma, semicolons part what commas parted.
+    """
+    comma = look.decimal == ","
+    own: dict[str, Any] = {}
+    match node:
+        case tuple() if any(isinstance(item, Sentence) for item in node):
+            return _changed(tuple(spans(node, totals=True)), look)
+        case Words(text) | Strong(text) if not isinstance(text, Quoted):
+            own["text"] = _decimals(text, look)
+        case Heading():  # its words may number sections of a book: Exercise 2.1
+            for name in ("content", "label"):
+                parts = spans(getattr(node, name))
+                own[name] = tuple(x if isinstance(x, Words | Strong) else _changed(x, look) for x in parts)
+        case HeatMap(words=rows):
+            own["words"] = tuple(tuple(_decimals(word, look) for word in row) for row in rows)
+            own["description"] = _decimals(node.description, look)
+        case Number(digits) if comma:
+            own["digits"] = digits.replace(".", ",")
+        case Text(words):
+            own["words"] = _decimals(words, look)
+        case Transposed() if look.transpose:
+            own["sign"] = look.transpose
+        case MatrixOf() | ListOf() | Call() | Shape():
+            if look.brackets and getattr(node, "bracket", "") in ("[", "("):
+                own["bracket"] = look.brackets
+            if comma:
+                own |= {name: ";" for name in ("separator", "row_end") if getattr(node, name, "") == ","}
+    return with_changed(node, partial(_changed, look=look), **own)
 
 
 def _decimals(words: str, look: Look) -> str:
     return _DECIMAL.sub(r"\1,\2", words) if look.decimal == "," else words
 
 
-def _formula(node: Formula, look: Look) -> Formula:
-    """The formula with the signs of the look; with a decimal comma, semicolons part what commas parted."""
-    kind: type = node.__class__
-    parts = {name: _changed(getattr(node, name), look) for name in fields_of(kind)}
-    comma = look.decimal == ","
-    match node:
-        case Number(digits) if comma:
-            parts["digits"] = digits.replace(".", ",")
-        case Text(words):
-            parts["words"] = _decimals(words, look)
-        case Transposed() if look.transpose:
-            parts["sign"] = look.transpose
-        case MatrixOf(bracket=bracket) | ListOf(bracket=bracket) if look.brackets and bracket in ("[", "("):
-            parts["bracket"] = look.brackets
-    if comma and isinstance(node, MatrixOf | ListOf | Call | Shape):
-        for name in ("separator", "row_end"):
-            if parts.get(name) == ",":
-                parts[name] = ";"
-    changed: Formula = with_fields(node, parts.items())
-    return changed
-
-
 # --- trees of which little changes --------------------------------------------------------------------
 
 
-def same_or(items: tuple[Any, ...], changed: tuple[Any, ...]) -> tuple[Any, ...]:
+def same_or(items: Any, changed: tuple[Any, ...]) -> Any:
     """What came of items; the tuple of them itself where nothing did."""
     return items if len(items) == len(changed) and all(map(is_, items, changed)) else changed
 
 
-def with_fields(node: Any, changed: Iterable[tuple[str, Any]]) -> Any:
-    """A node with its fields as they came out; itself where none of them is another."""
-    new = {name: value for name, value in changed if value is not getattr(node, name)}
+def with_changed(node: Any, change: Callable[[Any], Any], **own: Any) -> Any:
+    """A node with everything in it changed, and with fields of its `own`; itself where nothing of it is another."""
+    if isinstance(node, tuple):
+        return same_or(node, tuple(map(change, node)))
+    there = {name: getattr(node, name) for name in fields_of(node.__class__)}
+    changed = {name: own[name] if name in own else change(value) for name, value in there.items()}
+    new = {name: value for name, value in changed.items() if value is not there[name]}
     return replace(node, **new) if new else node
 
 
