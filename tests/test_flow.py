@@ -28,8 +28,9 @@ from symattn.page.document import AnswerGrid, Flow, FlowSheet, Look, Solved, all
 from symattn.page.presentation import presented
 from symattn.page.writers import flow, html, latex
 from symattn.page.writers.characters import on_one_line
-from symattn.page.writers.common import Page, inlines_width
 from symattn.page.writers.figures import Line
+from symattn.page.writers.measure import inlines_width
+from symattn.page.writers.paper import Page
 from symattn.page.writers.pdf import write_pdf
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.parts import wording_of

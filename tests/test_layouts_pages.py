@@ -40,7 +40,8 @@ from symattn.page.document import (
 )
 from symattn.page.writers import latex
 from symattn.page.writers.characters import on_one_line
-from symattn.page.writers.common import Page, below_boxes, stays_with_next
+from symattn.page.writers.common import stays_with_next
+from symattn.page.writers.paper import Page, below_boxes
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write
 from symattn.teaching.exam.deploy import copies, freeze, make_exam

@@ -29,7 +29,7 @@ from symattn.exact import Matrix as Ours
 from symattn.exact.reading import read
 from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
-from symattn.page.writers.common import Page
+from symattn.page.writers.paper import Page
 from symattn.page.writers.rows import groups
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.wording import Wording

@@ -30,7 +30,7 @@ from symattn.foundation.files import read_toml, toml, zipped
 from symattn.foundation.languages import catalogue, languages, speaking
 from symattn.foundation.languages import say as said
 from symattn.foundation.typed import Between, Key, NotEmpty, Place, read
-from symattn.page.writers import common, html
+from symattn.page.writers import html, measure
 from symattn.practice import engine
 from symattn.practice.session import recipe_of
 from symattn.practice.words import PAGE, TEACHER, translated
@@ -191,7 +191,7 @@ def _of_teachers(course: Course, pdf: bool) -> dict[str, bytes]:
         "choices": choices(pdf),
         "languages": {code: catalogue(code).name for code in languages()},
         "words": {code: _words(code, TEACHER) for code in languages()},
-        "line": f"{common.LINE:g}",
+        "line": f"{measure.LINE:g}",
     }
     shown = {f"teacher-examples-{code}.json": _json(of) for code, of in examples(languages()).items()}
     return {**files, **shown, "teacher.json": _json(page)}
@@ -211,7 +211,7 @@ def _own(name: str, course: Course) -> bytes:
     """A file of ours with what is put in."""
     text = (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
     values = {
-        "title": escape(course.title), "line": f"{common.LINE:g}", "version": engine.VERSION, "unopened": _unopened(),
+        "title": escape(course.title), "line": f"{measure.LINE:g}", "version": engine.VERSION, "unopened": _unopened(),
     }  # fmt: skip
     for key, value in values.items():
         text = text.replace(f"<<{key}>>", value)

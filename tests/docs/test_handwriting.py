@@ -21,7 +21,7 @@ from symattn.page.document import (
     WorkingSpace,
     all_blocks,
 )
-from symattn.page.writers.common import Page, space_height
+from symattn.page.writers.paper import Page, space_height
 from symattn.page.writers.rows import InRow, in_rows
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.sheets import sheets

@@ -22,9 +22,8 @@ from symattn.page.document import (
     WorkingSpace,
     spans,
 )
-from symattn.page.writers import common
 from symattn.page.writers.characters import plain
-from symattn.page.writers.common import Page
+from symattn.page.writers.paper import Page, space_height
 from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.deploy import freeze, make_exam, thaw, thawed
 from symattn.teaching.exam.papers import Copy, paper
@@ -87,7 +86,7 @@ def test_no_question_is_spread_over_more_pages_than_it_takes_alone(heights):
     """Counted by a ruler that moves down the pages; none begins on a new page without need."""
     room, used = Page(DEFAULT_LOOK).text_height, None
     for high, begins in zip(heights, begin(heights), strict=True):
-        taken = common.space_height(WorkingSpace(float(high)), Page(DEFAULT_LOOK))
+        taken = space_height(WorkingSpace(float(high)), Page(DEFAULT_LOOK))
         fits = used is not None and (used + taken <= room or not used)
         assert begins is not fits
         used = taken % room if begins else used + taken

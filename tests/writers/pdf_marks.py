@@ -5,7 +5,7 @@ from io import BytesIO
 from pypdf import PdfReader
 from pypdf.generic import ContentStream
 
-from symattn.page.writers.common import PAGE_WIDTH
+from symattn.page.writers.paper import PAGE_WIDTH
 
 Matrix = tuple[float, float, float, float, float, float]
 MILLIMETRE = 72 / 25.4

@@ -26,8 +26,8 @@ from symattn.page.document import (
     settled,
 )
 from symattn.page.writers import FORMATS, pdf
-from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.figures import Box, Frame, Line, Remark, crossings, drawn, in_characters, network
+from symattn.page.writers.paper import PAGE_WIDTH, Page
 
 
 @st.composite

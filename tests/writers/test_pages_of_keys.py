@@ -46,8 +46,8 @@ from symattn.page.document import (
 from symattn.page.presentation import presented
 from symattn.page.writers import FORMATS, typst
 from symattn.page.writers.characters import plain as in_words
-from symattn.page.writers.common import PAGE_WIDTH, Page
 from symattn.page.writers.compiling import COMPILER
+from symattn.page.writers.paper import PAGE_WIDTH, Page
 from symattn.page.writers.pdf import LaidOut, write_pdf
 from symattn.page.writers.rows import InRow, Labelled, WorkedRow, beside, worked_in_rows
 from symattn.teaching.explanation.layouts import formulas_among

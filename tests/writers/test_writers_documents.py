@@ -15,7 +15,7 @@ from writer_samples import ALL, DEEP, FORMULAS, equal, matrix, n, paragraph, plu
 from symattn.formula.nodes import NOTHING, Blank, Fraction, Name, Number, Product, Relation, Sum, Text, children
 from symattn.formula.width import fold, width
 from symattn.page.document import AnswerGrid, Display, Document, Entries, Heading, Math, Paragraph, Table
-from symattn.page.writers import FORMATS, common, pdf, typst
+from symattn.page.writers import FORMATS, measure, pdf, tables, typst
 from symattn.page.writers.latex_text import escaped
 
 NUMBERS = [
@@ -255,8 +255,8 @@ def test_no_column_is_narrower_than_a_short_word_and_no_table_wider_for_it():
     """A table of marks whose words have to be wrapped."""
     cells = MARKS | LAST
     rows = [tuple(words(text) for text in texts) for texts in (cells, cells.values())]
-    shares = common.column_shares(Table(rows[0], (rows[1],), row_heads=True))
-    rooms = dict(zip(cells, (share * common.LINE for share in shares), strict=True))
+    shares = tables.column_shares(Table(rows[0], (rows[1],), row_heads=True))
+    rooms = dict(zip(cells, (share * measure.LINE for share in shares), strict=True))
     assert rooms["Line"] >= BOLD["Marks"]
     assert rooms["Total"] >= BOLD["Total"]
     assert all(rooms[head] >= 1.2 for head in MARKS)

@@ -36,7 +36,9 @@ from symattn.page.document import (
     WorkingSpace,
 )
 from symattn.page.writers import FORMATS, pdf
-from symattn.page.writers.common import Page, box_size, choice_columns, laid_out, letter, visible
+from symattn.page.writers.common import letter, visible
+from symattn.page.writers.paper import Page, box_size, choice_columns
+from symattn.page.writers.tables import laid_out
 
 SIZES = (11, 18, 24)
 

@@ -62,7 +62,7 @@ from symattn.page.document import (
     Words,
     spans,
 )
-from symattn.page.writers import common
+from symattn.page.writers import common, measure, paper
 
 COLUMNS = 100  # the width of formulas and figures on a terminal
 
@@ -335,7 +335,7 @@ def _name(name: Name) -> str:
 
 def _index(sub: tuple[Formula, ...]) -> str:
     """Small characters if there are any for all of it; else after a low line."""
-    words = common.index_comma(sub).join(map(on_one_line, sub))
+    words = measure.index_comma(sub).join(map(on_one_line, sub))
     is_word = any(isinstance(item, Name) and len(item.base) > 1 for item in sub)
     return _below(words, small=not is_word)
 
@@ -406,7 +406,7 @@ def _matrix_on_one_line(node: MatrixOf) -> str:
 
 def _matrix(node: MatrixOf) -> Tile:
     """A matrix with its labels, if any, outside the brackets."""
-    flat = not any(map(common.has_tall_fraction, node.entries))
+    flat = not any(map(measure.has_tall_fraction, node.entries))
     cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
     numbers = not node.column_labels and all(map(is_signed_number, node.entries))
     rows = CellRows(cells, " " if node.separator else "  ", "r" if numbers else "c")
@@ -444,7 +444,7 @@ def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Tile:
     tile = tile_of(node.rows[i][j], flat)
     if (i, j) in node.excluded:
         tile = text("░") + tile + text("░")
-    return tile + text(common.sign_after(node, i, j))
+    return tile + text(measure.sign_after(node, i, j))
 
 
 def _annotated(node: Annotated, flat: bool) -> Tile:
@@ -522,11 +522,11 @@ def spread(rows: Sequence[Tile]) -> Tile:
 def entries(block: Entries, limit: int) -> Tile:
     """Equations in as many columns as have room."""
     cut = [(first or EMPTY, joined(rest, " ")) for first, rest in map(_cut, block.equations)]
-    for columns in range(max(1, min(block.columns, common.ON_A_SCREEN, len(cut))), 0, -1):
+    for columns in range(max(1, min(block.columns, measure.ON_A_SCREEN, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
-        rows = [[part for pair in line for part in pair] for line in common.in_lines(padded, columns)]
+        rows = [[part for pair in line for part in pair] for line in measure.in_lines(padded, columns)]
         levelled = level(rows, "rl" * columns)
-        pairs = [[joined(pair, " ") for pair in common.in_lines(row, 2)] for row in levelled]
+        pairs = [[joined(pair, " ") for pair in measure.in_lines(row, 2)] for row in levelled]
         tile = spread([joined(row, "     ") for row in pairs])
         if tile.width <= limit:
             break
@@ -538,8 +538,8 @@ def entries(block: Entries, limit: int) -> Tile:
 
 def place(item: FillIn) -> str:
     """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
-    if common.has_character_boxes(item):
-        return "|".join(["", *(c or "_" for c in common.in_boxes(item)), ""])
+    if paper.has_character_boxes(item):
+        return "|".join(["", *(c or "_" for c in paper.in_boxes(item)), ""])
     words = common.visible(item.value)
     return words + "_" * (max(6, item.width // 2) - columns_of(words))
 
@@ -578,7 +578,7 @@ def _cells_of(picture: HeatMap, small: bool = False) -> Tile:
         return left + between.join(["─" * wide] * columns) + right
 
     rows = [
-        "│".join(["", *(_shaded(level, common.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
+        "│".join(["", *(_shaded(level, paper.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
         for i, row in enumerate(picture.levels)
     ]
     rules = [rule(*"┌┬┐"), *[rule(*"├┼┤")] * (len(rows) - 1), rule(*"└┴┘")]

@@ -28,7 +28,9 @@ from symattn.page.writers.characters import (
     stacked,
     text,
 )
-from symattn.page.writers.common import EM, Page, has_tall_fraction, inlines_width, label
+from symattn.page.writers.common import label
+from symattn.page.writers.measure import has_tall_fraction, inlines_width
+from symattn.page.writers.paper import EM, Page
 
 _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
 

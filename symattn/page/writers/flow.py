@@ -16,8 +16,9 @@ from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold
 from symattn.foundation.languages import say
 from symattn.page.document import Blocks, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
-from symattn.page.writers.common import EM, PAGE_WIDTH, Page, goes_on_with_a_sum, inlines_width
 from symattn.page.writers.figures import Line
+from symattn.page.writers.measure import goes_on_with_a_sum, inlines_width
+from symattn.page.writers.paper import EM, PAGE_WIDTH, Page
 
 # --- what is drawn: lengths in millimetres at 11 pt, from the upper left corner -----------------------------------
 

@@ -100,9 +100,9 @@ from symattn.page.document import (
     spans,
     spoken,
 )
-from symattn.page.writers import common, figures, flow
-from symattn.page.writers.common import Page
+from symattn.page.writers import common, figures, flow, measure, paper, tables
 from symattn.page.writers.page import filled, text_of
+from symattn.page.writers.paper import Page
 
 SUFFIX = ".html"
 BESIDES: frozenset[Besides] = frozenset({"ask", "key"})
@@ -309,7 +309,7 @@ def _name(name: Name) -> str:
     base = _letters(name.base)
     if name.hat:
         base = f'<mover accent="true">{base}<mo>^</mo></mover>'
-    comma = f"<mo{_CLOSE_TO}>,</mo>" if common.index_comma(name.sub) else ""
+    comma = f"<mo{_CLOSE_TO}>,</mo>" if measure.index_comma(name.sub) else ""
     below = comma.join(_math(item, "script") for item in name.sub)
     above = f"<mo>{'′' * name.primes}</mo>" * bool(name.primes) + (_letters(name.sup) if name.sup else "")
     match bool(below), bool(above):
@@ -343,7 +343,7 @@ def _matrix(node: MatrixOf) -> str:
     for i, row in enumerate(node.rows):
         label = f'<mtd class="before">{_math(node.row_labels[i], "normal")}</mtd>' if node.row_labels else ""
         rows.append(f"<mtr>{label}{''.join(_cell(node, i, j, pads) for j in range(len(row)))}</mtr>")
-    tall = any(map(common.has_tall_fraction, node.entries))
+    tall = any(map(measure.has_tall_fraction, node.entries))
     large = ' displaystyle="true"' if tall else ""
     table = f'<mtable class="matrix"{large}>{"".join(rows)}</mtable>'
     return table if labelled else _fenced(table, node.bracket, tall=True)
@@ -355,7 +355,7 @@ def _cell(node: MatrixOf, i: int, j: int, pads: Pads) -> str:
     if node.nested:
         bracket, last = node.bracket or "[", j == len(node.rows[i]) - 1
         source = (_still(_OPEN[bracket]) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")
-    sign = common.sign_after(node, i, j)
+    sign = measure.sign_after(node, i, j)
     excluded = ' class="excluded"' if (i, j) in node.excluded else ""
     return f"<mtd{excluded}>{source}{_still(sign) if sign else ''}</mtd>"
 
@@ -430,7 +430,7 @@ def fragment(document: Document) -> str:
     """
     with speaking(document.look.language):
         body = _body(document, _Screen.of(document, level=2))
-        return filled("fragment.html.j2", spacing=document.look.spacing, line=common.LINE, body=body)
+        return filled("fragment.html.j2", spacing=document.look.spacing, line=measure.LINE, body=body)
 
 
 def bare(document: Document, head: bool = True) -> str:
@@ -499,19 +499,19 @@ def _block(block: Block, screen: _Screen) -> str:
             return f"<{name}{number}>{_text(content)}{_marks(marks)}</{name}>"
         case Paragraph(content, marks):
             return f"<p>{_text(content)}{_marks(marks)}</p>"
-        case Display() if line := common.in_one_line(block):
+        case Display() if line := measure.in_one_line(block):
             return f"<p>{_text(line)}</p>"
         case Display(lines, lead):
             words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
-            return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])
+            return words + _formulas([[line] for line in measure.folded(lines, limit=page.line)])
         case Entries():
-            return _formulas(common.entries_in_lines(block, page.line, common.ON_A_SCREEN))
+            return _formulas(measure.entries_in_lines(block, page.line, measure.ON_A_SCREEN))
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace():
-            return _working(block, screen, common.space_height(block, page))
+            return _working(block, screen, paper.space_height(block, page))
         case AnswerSpace(boxes, working):
-            high = common.boxes_height(boxes, page) + common.below_boxes(block, page)
+            high = paper.boxes_height(boxes, page) + paper.below_boxes(block, page)
             return f'<div class="answer">\n{_block(boxes, screen)}\n{_working(working, screen, high)}\n</div>'
         case FillIns(items):
             return _fill_ins(items, screen)
@@ -547,7 +547,7 @@ def _block(block: Block, screen: _Screen) -> str:
             return _solved(block, screen)
         case Diagram():
             figure = figures.drawn(block)
-            moved = _moved(say("Figure"), figure.width / common.EM)
+            moved = _moved(say("Figure"), figure.width / paper.EM)
             return f'<figure><div class="wide"{moved}>{_svg(figure)}</div></figure>'
         case Program():  # for notebooks
             return ""
@@ -582,9 +582,9 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
 
 
 def _aligned(line: Formula) -> str:
-    before, after = common.before_sign(line)
+    before, after = measure.before_sign(line)
     first = _row(_math(before, "normal")) if before is not None else ""
-    indent = '<mspace width="2em"/>' if before is None and common.goes_on_with_a_sum(line) else ""
+    indent = '<mspace width="2em"/>' if before is None and measure.goes_on_with_a_sum(line) else ""
     return f"<mtd>{first}</mtd><mtd>{indent}{_breakable(after)}</mtd>"
 
 
@@ -596,8 +596,8 @@ def _falk(falk: Falk, page: Page) -> str:
     """The factors left of and above the product, in rows and columns of one size."""
     cells = [cell for row in falk.above.rows for cell in row]
     if isinstance(falk.inside, AnswerGrid):
-        across, down = common.box_size(falk.inside, page)
-        column, lengths = across / page.millimetres(common.EM), {"column": f"{across}mm", "row": f"{down}mm"}
+        across, down = paper.box_size(falk.inside, page)
+        column, lengths = across / page.millimetres(paper.EM), {"column": f"{across}mm", "row": f"{down}mm"}
         inside = f'<div class="inside">{_grid_table(falk.inside, page)}</div>'
     else:
         cells += [cell for row in falk.inside.rows for cell in row]
@@ -709,7 +709,7 @@ def _head(scope: Literal["row", "col"], content: Inlines) -> str:
     """The head of a row or a column, formulas in it also in words: not every reader takes a formula for text."""
     if not content:
         return "<td></td>"
-    words = f'<span class="heard">{escaped(spoken(content))}</span>' if any(common.formulas_in(content)) else ""
+    words = f'<span class="heard">{escaped(spoken(content))}</span>' if any(measure.formulas_in(content)) else ""
     shown = f'<span aria-hidden="true">{_text(content)}</span>' if words else _text(content)
     return f'<th scope="{scope}">{words}{shown}</th>'
 
@@ -718,7 +718,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     """Cells told apart by tone and pattern; where there is no word in them, their level is there to be heard."""
 
     def cell(i: int, j: int, level: int) -> str:
-        word = escaped(common.word_in(picture, i, j))
+        word = escaped(paper.word_in(picture, i, j))
         said = f"<span>{word}</span>" if word else f'<span class="heard">{level}</span>'
         return f'<td class="level-{level}">{said}</td>'
 
@@ -732,7 +732,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
     body = "\n".join(rows)
     table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
-    across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / common.EM) if picture.levels else 0
+    across = len(picture.levels[0]) * max(3.1, paper.cell_width(picture) / paper.EM) if picture.levels else 0
     description = f'<span class="heard">{escaped(picture.description)}</span>' if picture.description else ""
     moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
     return f'<figure><div class="wide"{moved}>{table}</div><figcaption>{caption}{description}</figcaption></figure>'
@@ -742,12 +742,12 @@ def _table(table: Table) -> str:
     head = "".join(_head("col", cell) for cell in table.header)
     rows = []
     for row in table.rows:
-        by_hand = common.is_for_writing(row, table)
+        by_hand = tables.is_for_writing(row, table)
         first, *others = row
         cells = [_head("row", first) if table.row_heads else f"<td>{_text(first)}</td>"]
         for cell, above in zip(others, table.header[1:], strict=True):
             label = ", ".join(filter(None, (spoken(first), spoken(above))))
-            cells.append(f"<td>{_entry(label) if by_hand or common.is_blank(cell) else _text(cell)}</td>")
+            cells.append(f"<td>{_entry(label) if by_hand or tables.is_blank(cell) else _text(cell)}</td>")
         kind = ' class="writing"' if by_hand else ""
         rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
     wide = sum(max(map(_needed, column)) for column in table.columns)
@@ -757,8 +757,8 @@ def _table(table: Table) -> str:
 
 def _needed(content: Inlines) -> float:
     """The width that a cell of a table needs, in em: words are wrapped, formulas are not."""
-    widest = max(map(width, common.formulas_in(content)), default=0.0)
-    return max(widest, min(common.inlines_width(content), 5.0)) + 1.4
+    widest = max(map(width, measure.formulas_in(content)), default=0.0)
+    return max(widest, min(measure.inlines_width(content), 5.0)) + 1.4
 
 
 # --- figures ------------------------------------------------------------------------------------------
@@ -839,17 +839,17 @@ def _entry(label: str, name: str = "", **lengths: str) -> str:
 
 def _grid(grid: AnswerGrid, page: Page) -> str:
     """Boxes to write in, as a table whose rows and columns are numbered or labelled."""
-    box, _ = common.box_size(grid, page)
+    box, _ = paper.box_size(grid, page)
     across = 3.0
     for j in range(grid.columns):
-        across += max([box / page.millimetres(common.EM), *(width(value) for (_, k), value in grid.filled if k == j)])
+        across += max([box / page.millimetres(paper.EM), *(width(value) for (_, k), value in grid.filled if k == j)])
     empty = len(grid.filled) < grid.rows * grid.columns  # boxes are reached by the keyboard themselves
     moved = _style(needs=f"{across:.1f}") if empty else _moved(say("Table"), across)
     return f'<div class="wide"{moved}>{_grid_table(grid, page)}</div>'
 
 
 def _grid_table(grid: AnswerGrid, page: Page) -> str:
-    wide, high = (f"{length}mm" for length in common.box_size(grid, page))
+    wide, high = (f"{length}mm" for length in paper.box_size(grid, page))
     return _table_of_grid(grid, wide, high)
 
 
@@ -899,7 +899,7 @@ def _square(label: str) -> str:
 def _working(space: WorkingSpace, screen: _Screen, high: int) -> str:
     name = "working ruled" if space.ruled else "working"
     page = screen.page
-    lengths = {"high": f"{high}mm", "ruling": f"{page.millimetres(common.RULING)}mm"}
+    lengths = {"high": f"{high}mm", "ruling": f"{page.millimetres(paper.RULING)}mm"}
     label = screen.label(say("Working"))
     return f'<textarea class="{name}" placeholder=" " aria-label="{label}"{_style(**lengths)}></textarea>'
 
@@ -911,20 +911,20 @@ def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
 def _fill_in(item: FillIn, page: Page) -> str:
     """A label and a place to write; what stands there already is text."""
     label = spoken(item.label)
-    if common.has_character_boxes(item) and item.value:
-        boxes = (f"<span>{escaped(c)}</span>" for c in common.in_boxes(item))
+    if paper.has_character_boxes(item) and item.value:
+        boxes = (f"<span>{escaped(c)}</span>" for c in paper.in_boxes(item))
         place = f'<span class="characters">{"".join(boxes)}</span>'
-    elif common.has_character_boxes(item):
+    elif paper.has_character_boxes(item):
         boxes = (
             _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
             for k in range(1, item.boxes + 1)
         )
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif item.value:
-        wide = f"{common.line_width(item, page)}mm"
+        wide = f"{paper.line_width(item, page)}mm"
         place = f'<bdi class="line"{_style(wide=wide)}>{escaped(item.value)}</bdi>'
     else:
-        place = _entry(label or say("Answer"), "line", wide=f"{common.line_width(item, page)}mm")
+        place = _entry(label or say("Answer"), "line", wide=f"{paper.line_width(item, page)}mm")
     return f'<span class="fill-in">{_text(item.label)} {place} {_text(item.after)}</span>'
 
 
@@ -932,7 +932,7 @@ def _choices(choices: Choices, screen: _Screen) -> str:
     """Options to choose from; where some are ticked already, they are only shown."""
     if not choices.items:
         return ""
-    widest = max(map(common.inlines_width, choices.items)) + common.CHOICE_LABEL
+    widest = max(map(measure.inlines_width, choices.items)) + paper.CHOICE_LABEL
     option = _style(option=f"{min(widest, screen.page.line):.1f}em")
     if choices.ticked:
         listed = "\n".join(_ticked(i, item, i in choices.ticked) for i, item in enumerate(choices.items))

@@ -15,11 +15,11 @@ from symattn.formula.nodes import Formula
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import EVERYTHING, Besides, Document
 from symattn.page.writers import common, tex
-from symattn.page.writers.common import Page
 from symattn.page.writers.coverage import codes, in_words
 from symattn.page.writers.latex_blocks import ALONE, Blocks, ExamBlocks
 from symattn.page.writers.latex_text import code, escaped, in_latin, is_foreign
 from symattn.page.writers.page import NONE, Masthead, filled, latex_class, masthead, template_of, text_of
+from symattn.page.writers.paper import Page
 
 _LOG = logging.getLogger("symattn")
 

@@ -52,11 +52,11 @@ from symattn.page.document import (
     all_blocks,
     spans,
 )
-from symattn.page.writers import common, figures, flow, tex
-from symattn.page.writers.common import Page
+from symattn.page.writers import common, figures, flow, measure, paper, tables, tex
 from symattn.page.writers.latex_text import code, escaped
+from symattn.page.writers.paper import Page
 
-_BLANK = {kind: f"{millimetres / 10:g}cm" for kind, millimetres in common.BLANK.items()}
+_BLANK = {kind: f"{millimetres / 10:g}cm" for kind, millimetres in paper.BLANK.items()}
 
 _TIMES = re.compile(r"(?<!\\)\$\$\\times\$\$")  # between two formulas: they are one
 _ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
@@ -133,7 +133,7 @@ class Blocks:
             case Code(words):
                 return f"\\texttt{{{code(words)}}}"
             case Math(formula):
-                source = self.formula(formula, "tall" if common.has_dense_fraction(formula) else style)
+                source = self.formula(formula, "tall" if measure.has_dense_fraction(formula) else style)
                 return self.fitted(source) if width(formula) > room else source
             case _:
                 assert_never(inline)
@@ -177,24 +177,22 @@ class Blocks:
             case Paragraph(content, marks):
                 return filled_lines(self.text(content) + self.at_margin(marks))
             case Display(lines, lead):
-                folded = common.folded(lines, lead, self.line)
+                folded = measure.folded(lines, lead, self.line)
                 return self.formulas(map(self.aligned, folded), lead)
             case Entries():
-                rows = common.entries_in_lines(block, self.line)
+                rows = measure.entries_in_lines(block, self.line)
                 return self.formulas(" & ".join(map(self.aligned, line)) for line in rows)
             case AnswerGrid():
                 return self._grid(block)
             case WorkingSpace(ruled=True):
-                lines_to_write_on = common.ruled_lines(block, page)
-                return f"\\ruledspace{{{lines_to_write_on}}}{{{page.millimetres(common.RULING)}}}"
+                lines_to_write_on = paper.ruled_lines(block, page)
+                return f"\\ruledspace{{{lines_to_write_on}}}{{{page.millimetres(paper.RULING)}}}"
             case WorkingSpace():
-                return f"\\workingspace{{{escaped(say('Working'))}}}{{{common.space_height(block, page)}}}"
+                return f"\\workingspace{{{escaped(say('Working'))}}}{{{paper.space_height(block, page)}}}"
             case AnswerSpace(boxes):
                 inside = self.block(boxes)
-                below = common.below_boxes(block, page)
-                return environment(
-                    "answerspace", inside, f"{{{escaped(common.working_label(block, page))}}}{{{below}}}"
-                )
+                below = paper.below_boxes(block, page)
+                return environment("answerspace", inside, f"{{{escaped(paper.working_label(block, page))}}}{{{below}}}")
             case FillIns(items):
                 return environment("fillins", "\n".join(map(self._fill_in, items)))
             case Choices():
@@ -266,7 +264,7 @@ class Blocks:
         return "\n".join(environment(name, self.blocks(blocks)) for name, blocks in versions.items() if blocks)
 
     def _grid(self, grid: AnswerGrid) -> str:
-        wide, high = common.box_size(grid, self.page)
+        wide, high = paper.box_size(grid, self.page)
         name = self._bare(grid.name)
         size = f"{{{grid.rows}}}{{{grid.columns}}}{{{wide}}}{{{high}}}"
         if common.is_plain(grid):
@@ -282,19 +280,19 @@ class Blocks:
 
     def _fill_in(self, item: FillIn) -> str:
         if self.for_many and item.student:
-            place = f"\\writingline{{{common.line_width(item, self.page)}}}{{\\student{item.student}}}"
-        elif common.has_character_boxes(item):
-            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in common.in_boxes(item))
+            place = f"\\writingline{{{paper.line_width(item, self.page)}}}{{\\student{item.student}}}"
+        elif paper.has_character_boxes(item):
+            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in paper.in_boxes(item))
             place = f"\\charboxes{{{boxes}}}"
         else:
-            place = f"\\writingline{{{common.line_width(item, self.page)}}}{{{escaped(item.value)}}}"
+            place = f"\\writingline{{{paper.line_width(item, self.page)}}}{{{escaped(item.value)}}}"
         parts = filter(None, (self.text(item.label), place, self.text(item.after)))
-        if common.is_short(item, self.page):
+        if paper.is_short(item, self.page):
             return f"\\fillinshort{{{'~'.join(parts)}}}"
         return f"\\par {' '.join(parts)}\\par"
 
     def choices(self, choices: Choices) -> str:
-        columns = common.choice_columns(choices, self.page)
+        columns = paper.choice_columns(choices, self.page)
         items = (
             f"  \\choice{_TICKED if i in choices.ticked else ''}{{{common.letter(i)}}}{{{self.option(item, columns)}}}"
             for i, item in enumerate(choices.items)
@@ -307,31 +305,31 @@ class Blocks:
             case [Math(formula)]:
                 return self.fitted(self.formula(formula, "tall"))
             case _:
-                room = (self.line + common.CHOICE_GAP) / columns - common.CHOICE_GAP - common.CHOICE_LABEL
+                room = (self.line + paper.CHOICE_GAP) / columns - paper.CHOICE_GAP - paper.CHOICE_LABEL
                 return self.text(content, "tall", room)
 
     # --- tables, and what stands in rows and columns ---
 
     def _table(self, table: Table) -> str:
         page = self.page
-        table = common.laid_out(table, page)
-        shares = common.column_shares(table, self.line)
-        boxes = common.has_rows_for_writing(table)
-        if page.large and not boxes and common.is_too_wide(table, shares, self.line):
+        table = tables.laid_out(table, page)
+        shares = tables.column_shares(table, self.line)
+        boxes = tables.has_rows_for_writing(table)
+        if page.large and not boxes and tables.is_too_wide(table, shares, self.line):
             return "\n\n".join(f"\\tablerow{{{self._one_below_the_other(table.header, row)}}}" for row in table.rows)
         rooms = [share * self.line for share in shares] or [self.line] * len(table.header)
         wrapped = "".join(f"{self.wrapped_column}{{{share:.3f}\\linewidth}}" for share in shares)
         columns = wrapped or ("|" if boxes else "").join("l" * len(rooms))
-        between = " \\hline\n" if boxes else f" {self.thin_line}\n" if common.has_matrices(table) else "\n"
+        between = " \\hline\n" if boxes else f" {self.thin_line}\n" if tables.has_matrices(table) else "\n"
         head = self._row(table.header, rooms, len(rooms))
-        parts = common.table_parts(table, shares, page, page.rows(_ROWS))
+        parts = tables.table_parts(table, shares, page, page.rows(_ROWS))
         bodies = (between.join(self._row_of(row, table, rooms) for row in part) for part in parts)
         return "\n\n".join(self.tabular(f"{head} \\hline\n{body}", columns) for body in bodies)
 
     def _row_of(self, row: Sequence[Inlines], table: Table, rooms: Sequence[float]) -> str:
-        if not common.is_for_writing(row, table):
+        if not tables.is_for_writing(row, table):
             return self._row(row, rooms, int(table.row_heads))
-        place = self.room_to_write(self.page.millimetres(common.WRITING))
+        place = self.room_to_write(self.page.millimetres(paper.WRITING))
         return self._row(row[:1], rooms[:1], 1, [place] * len(row[1:]))
 
     def _row(self, row: Sequence[Inlines], rooms: Sequence[float], heads: int, more: Sequence[str] = ()) -> str:
@@ -359,7 +357,7 @@ class Blocks:
 
     def _cell(self, content: Inlines, room: float) -> str:
         source = self.text(content, room=room)
-        return self.padded(source) if any(map(is_tall, common.formulas_in(content))) else source
+        return self.padded(source) if any(map(is_tall, measure.formulas_in(content))) else source
 
     def _falk(self, falk: Falk) -> str:
         """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
@@ -368,7 +366,7 @@ class Blocks:
         name, room, command = "", 1.3 * self.line, "product"
         if isinstance(inside, AnswerGrid):
             product = tuple(tuple(NOTHING if isinstance(x, Blank) else x for x in row) for row in falk.product)
-            wide, high = (size / (_EM * self.page.scale) for size in common.box_size(inside, self.page))
+            wide, high = (size / (_EM * self.page.scale) for size in paper.box_size(inside, self.page))
             name = "" if inside.name == NOTHING else f"= {self._bare(inside.name)}"
             room, command = self.line, "productboxes"
         beside, wide = _column_width(left), max(wide, _column_width([*above, *product]))
@@ -462,7 +460,7 @@ class Blocks:
                 yield f"\\flowoutline{_braced(x, y, wide, high)}"
             case flow.Note(content, x, y):
                 source = self.text(content, "tall")
-                if any(map(common.goes_on_with_a_sum, common.formulas_in(content))):  # its sign stands between two
+                if any(map(measure.goes_on_with_a_sum, measure.formulas_in(content))):  # its sign stands between two
                     source = source.replace("$", "${}", 1)
                 yield f"\\flownote{_braced(x, y)}{{{source}}}"
             case figures.Line(points):
@@ -471,7 +469,7 @@ class Blocks:
     def _heat_maps(self, maps: HeatMaps) -> str:
         """Next to one another as far as a line goes, captions below."""
         pictures = (
-            environment("heatmap", self._cells(picture, common.SMALL if maps.small else 1), f"{{{self.text(caption)}}}")
+            environment("heatmap", self._cells(picture, paper.SMALL if maps.small else 1), f"{{{self.text(caption)}}}")
             for caption, picture in maps.items
         )
         return environment("heatmaps", "\n".join(pictures))
@@ -479,9 +477,9 @@ class Blocks:
     def _cells(self, picture: HeatMap, size: float = 1) -> str:
         """Cells with their upper left corners at (column, −row)."""
         page = self.page
-        wide, high = (side * page.scale * size for side in (common.cell_width(picture), common.SQUARE))
+        wide, high = (side * page.scale * size for side in (paper.cell_width(picture), paper.SQUARE))
         lines = [
-            f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(common.word_in(picture, i, j), wide / page.scale)}}}"
+            f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(paper.word_in(picture, i, j), wide / page.scale)}}}"
             for i, row in enumerate(picture.levels)
             for j, level in enumerate(row)
         ]
@@ -607,7 +605,7 @@ def _figure(picture: str, description: str) -> str:
 def _fitted(word: str, room: float) -> str:
     """A word for a cell `room` millimetres wide, smaller if it is too long."""
     source = escaped(word)
-    return f"\\resizebox{{{room - 4:.1f}\\mm}}{{!}}{{{source}}}" if common.word_width(word) + 3 > room else source
+    return f"\\resizebox{{{room - 4:.1f}\\mm}}{{!}}{{{source}}}" if paper.word_width(word) + 3 > room else source
 
 
 def _on_one_line(source: str) -> str:

@@ -42,11 +42,11 @@ from symattn.page.document import (
     WorkingSpace,
     settled,
 )
-from symattn.page.writers import common, figures, tex
-from symattn.page.writers.common import Page
+from symattn.page.writers import common, figures, measure, paper, tex
 from symattn.page.writers.latex import comment, formula, noted
 from symattn.page.writers.latex_blocks import ALONE, Blocks, comment_lines, environment, filled_lines
 from symattn.page.writers.latex_text import escaped
+from symattn.page.writers.paper import Page
 
 __all__ = ["BESIDES", "SUFFIX", "formula", "write"]
 
@@ -129,20 +129,20 @@ class BodyBlocks(Blocks):
 
     def block(self, block: Block) -> str:
         match block:
-            case Display() if line := common.in_one_line(block):
+            case Display() if line := measure.in_one_line(block):
                 return filled_lines(self.text(line))
             case Display(lines, lead):
                 return self.formulas(self._rows(lines), lead)
-            case Entries(equations, columns) if common.columns_that_fit(equations, columns, self.line) == 1:
+            case Entries(equations, columns) if measure.columns_that_fit(equations, columns, self.line) == 1:
                 return self.formulas(self._rows(equations))
             case WorkingSpace(ruled=True):
                 rule = "\\noindent\\rule{\\linewidth}{0.4pt}\\par"
-                space = f"\\vspace{{{common.RULING}mm}}"
-                return "\n".join(f"{space}{rule}" for _ in range(common.ruled_lines(block, self.page)))
+                space = f"\\vspace{{{paper.RULING}mm}}"
+                return "\n".join(f"{space}{rule}" for _ in range(paper.ruled_lines(block, self.page)))
             case WorkingSpace():
-                return f"\\vspace{{{common.space_height(block, self.page)}mm}}\\par"
+                return f"\\vspace{{{paper.space_height(block, self.page)}mm}}\\par"
             case AnswerSpace(boxes):
-                below = common.below_boxes(block, self.page)
+                below = paper.below_boxes(block, self.page)
                 return self.block(boxes) + (f"\n\\vspace{{{below}mm}}\\par" if below else "")
             case FillIns(items):
                 return "\\par\\noindent\n" + "\n".join(map(self._fill_in, items)) + "\\par"
@@ -170,7 +170,7 @@ class BodyBlocks(Blocks):
 
     def _rows(self, lines: Sequence[Formula]) -> Iterator[str]:
         """Lines aligned at their first relation sign, or begun below what stands before it where it leaves no room."""
-        folded = common.folded(lines, limit=self.line)
+        folded = measure.folded(lines, limit=self.line)
         sides = [_sides(line) for line in folded]
         if max(left for left, _ in sides) + max(right for _, right in sides) <= self.line:
             yield from (tex.aligned(line, self.dialect) for line in folded)
@@ -190,7 +190,7 @@ class BodyBlocks(Blocks):
 
     def _grid(self, grid: AnswerGrid) -> str:
         """Boxes as an array with rules."""
-        wide, high = common.box_size(grid, self.page)
+        wide, high = paper.box_size(grid, self.page)
         empty = f"\\hspace{{{wide}mm}}"
         strut = f"\\rule[-{high / 2 - 1:.1f}mm]{{0pt}}{{{high}mm}}"
         labels = [f"{self.formula(label)} & ".replace("$", "") for label in grid.row_labels] or [""] * grid.rows
@@ -210,14 +210,14 @@ class BodyBlocks(Blocks):
         )
 
     def _fill_in(self, item: FillIn) -> str:
-        if common.has_character_boxes(item):
-            boxes = (f"\\framebox[{common.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in common.in_boxes(item))
+        if paper.has_character_boxes(item):
+            boxes = (f"\\framebox[{paper.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in paper.in_boxes(item))
             place = "".join(boxes)
         else:
-            wide = min(common.line_width(item, self.page), self.page.width - 10)
+            wide = min(paper.line_width(item, self.page), self.page.width - 10)
             place = f"\\underline{{\\makebox[{wide}mm][l]{{\\strut {escaped(item.value)}}}}}"
         parts = "~".join(filter(None, (self.text(item.label), place, self.text(item.after))))
-        return f"{parts}\\quad" if common.is_short(item, self.page) else f"{parts}\\par"
+        return f"{parts}\\quad" if paper.is_short(item, self.page) else f"{parts}\\par"
 
     def choices(self, choices: Choices) -> str:
         items = []

@@ -52,7 +52,7 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import common, tex
+from symattn.page.writers import common, measure, tex
 from symattn.page.writers.characters import heat_map, heat_maps, on_one_line, place
 from symattn.page.writers.page import filled
 
@@ -236,13 +236,13 @@ def _block(block: Block) -> str:
             return f"{'#' * min(6, level + 1)} {in_line(block.whole)}{_marks(marks)}"
         case Paragraph(content, marks):
             return f"{in_line(content)}{_marks(marks)}"
-        case Display() if line := common.in_one_line(block):
+        case Display() if line := measure.in_one_line(block):
             return in_line(line)
         case Display(lines, lead):
             words = f"{in_line(lead)}\n\n" if lead else ""
-            return words + _lines(common.folded(lines))
+            return words + _lines(measure.folded(lines))
         case Entries():
-            rows = common.entries_in_lines(block, most=common.ON_A_SCREEN)
+            rows = measure.entries_in_lines(block, most=measure.ON_A_SCREEN)
             return _display(_aligned_lines([" & ".join(map(_aligned, line)) for line in rows]))
         case AnswerGrid():
             return _grid(block)
@@ -324,7 +324,7 @@ def _cell(blocks: Sequence[Block]) -> str | None:
             content = (*lead, Words(" " if lead else ""), Math(formula))
         case _:
             return "" if not blocks else None
-    return in_line(content) if common.inlines_width(content) <= common.LINE / 2 else None
+    return in_line(content) if measure.inlines_width(content) <= measure.LINE / 2 else None
 
 
 def _figure(drawing: str, description: str) -> str:

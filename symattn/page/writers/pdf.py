@@ -20,11 +20,12 @@ from symattn.errors import InputError
 from symattn.foundation.workers import watched
 from symattn.page.document import Document
 from symattn.page.writers import typst as typst_writer
-from symattn.page.writers.common import TEXT_SIZE, Page, parts_used, visible
+from symattn.page.writers.common import parts_used, visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
 from symattn.page.writers.coverage import NO_CHARACTER, in_words
 from symattn.page.writers.forms import with_fields
 from symattn.page.writers.page import latex_class, masthead
+from symattn.page.writers.paper import TEXT_SIZE, Page
 
 _LOG = logging.getLogger("symattn")
 

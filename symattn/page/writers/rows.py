@@ -50,8 +50,8 @@ from symattn.page.document import (
     as_text,
     spans,
 )
-from symattn.page.writers import common, coverage
-from symattn.page.writers.common import Page
+from symattn.page.writers import common, coverage, measure, paper
+from symattn.page.writers.paper import Page
 from symattn.page.writers.typst_text import aligned_lines, widest, width_aligned
 
 C = TypeVar("C")
@@ -113,16 +113,16 @@ class Asked:
 def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
     """The words and the formula of a heading of two lines, its marks at the end of the first; None if it has others."""
     match tuple(spans(heading.whole)):
-        case (Words(), *_, Math(formula)) as parts if heading.marks and common.stays_whole(formula):
+        case (Words(), *_, Math(formula)) as parts if heading.marks and measure.stays_whole(formula):
             words, rule = parts[:-1], parts[-1]
-            first = common.inlines_width(words) * _EM + _marks_width(heading)
+            first = measure.inlines_width(words) * _EM + _marks_width(heading)
             return (words, rule) if first <= room < first + width(formula) * _EM * _LARGER else None
     return None
 
 
 def _marks_width(heading: Heading) -> float:
     """The millimetres that marks take at the end of a heading, with the gap before them."""
-    return max(_MARKS, common.inlines_width(as_text(heading.marks)) * _CHARACTERS + 4)
+    return max(_MARKS, measure.inlines_width(as_text(heading.marks)) * _CHARACTERS + 4)
 
 
 def _heading(lines: float) -> float:
@@ -132,22 +132,22 @@ def _heading(lines: float) -> float:
 def _heading_width(heading: Heading) -> tuple[float, float]:
     """The width of a heading with its marks, and of the widest formula in it."""
     formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
-    unbroken = (width(one) * _EM * (_LARGER if common.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
-    return common.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0)
+    unbroken = (width(one) * _EM * (_LARGER if measure.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
+    return measure.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0)
 
 
 def _high(block: Display) -> float:
-    return common.lines_height(block.lines) * 3.7 + 3
+    return measure.lines_height(block.lines) * 3.7 + 3
 
 
 def _lines(content: Inlines, room: float) -> float:
     """How many lines text takes."""
-    return -(-common.inlines_width(content) * _CHARACTERS // room)
+    return -(-measure.inlines_width(content) * _CHARACTERS // room)
 
 
 def _boxes(boxes: AnswerGrid, page: Page) -> tuple[float, float]:
     """Width and height of boxes with their name and brackets."""
-    wide, high = common.box_size(boxes, page)
+    wide, high = paper.box_size(boxes, page)
     names = width(boxes.name) + max(map(width, boxes.row_labels), default=0.0) + 1.8
     above = 6 if boxes.column_labels else 0
     return boxes.columns * wide + names * _EM + 5, boxes.rows * high + above + 6
@@ -168,7 +168,7 @@ def _labelled(blocks: Sequence[Block], page: Page) -> Labelled | None:
             pass
         case _:
             return None
-    room = page.room - common.inlines_width(heading.whole) * common.OF_HEADING - _BESIDE_HEADING
+    room = page.room - measure.inlines_width(heading.whole) * common.OF_HEADING - _BESIDE_HEADING
     items = [item for line in lines for item in (line.items if isinstance(line, Row) else (line,))]
     rewrapped = wrapped(tuple(items), room)
     if len(rewrapped) > len(lines) or max(map(width, rewrapped)) > room or page.large or page.form:
@@ -420,7 +420,7 @@ def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
             return _high(block)
         case ItemList(items):
             lines = sum(_lines(item, page.width) for item in items)
-            return (-(-lines // 2) if common.in_first_column(block, page) else lines) * _LINE
+            return (-(-lines // 2) if paper.in_first_column(block, page) else lines) * _LINE
         case Box(_, inside):
             return sum(_height_on_worksheet(one, page) for one in inside) + 15 - _saved("box", page)
         case Together(inside):
@@ -428,17 +428,17 @@ def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
             pairs = zip(pairwise(inside), pairwise(heights), strict=True)
             return sum(heights) - sum(min(high) for pair, high in pairs if pictured(*pair, page))
         case AnswerSpace(AnswerGrid() as boxes):
-            return _boxes(boxes, page)[1] + common.below_boxes(block, page)
+            return _boxes(boxes, page)[1] + paper.below_boxes(block, page)
         case AnswerGrid():
             return _boxes(block, page)[1]
         case WorkingSpace():
-            return common.space_height(block, page)
+            return paper.space_height(block, page)
         case Table(rows=rows):
             return 10.0 * (len(rows) + 1)
         case Choices(items):
-            return 9.0 * -(-len(items) // common.choice_columns(block, page))
+            return 9.0 * -(-len(items) // paper.choice_columns(block, page))
         case HeatMap(levels, column_labels=labels):
-            return common.SQUARE * len(levels) + (20 if labels else 12)
+            return paper.SQUARE * len(levels) + (20 if labels else 12)
         case PageBreak():
             return 0.0
     return 12.0
@@ -450,14 +450,14 @@ def pictured(picture: Block, options: Block, page: Page) -> float:
         return 0.0
     labels = max(map(width, picture.row_labels), default=0.0) + 0.4
     columns = max(map(len, picture.levels), default=0)
-    wide = page.width - columns * common.cell_width(picture) - labels * _EM - APART - 2
+    wide = page.width - columns * paper.cell_width(picture) - labels * _EM - APART - 2
     return wide if wide > 0 and are_legible(options.items, in_part(page, wide)) else 0.0
 
 
 def are_legible(items: Sequence[Inlines], page: Page) -> bool:
     """Whether a part of a line is wide enough for items: lines of text are not too short, formulas have room."""
-    formulas = (width(formula) for item in items for formula in common.formulas_in(item))
-    return page.width >= LEGIBLE and max(formulas, default=0.0) + common.CHOICE_LABEL < page.line
+    formulas = (width(formula) for item in items for formula in measure.formulas_in(item))
+    return page.width >= LEGIBLE and max(formulas, default=0.0) + paper.CHOICE_LABEL < page.line
 
 
 LEGIBLE = 72  # millimetres of a line of text
@@ -473,7 +473,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
     """What these questions may be in one row."""
     if len(questions) == 1:
         yield _usual(questions[0], page)
-    below = common.lines_of_pieces((q.working for q in questions if q.working), page)
+    below = paper.lines_of_pieces((q.working for q in questions if q.working), page)
     for beside, narrow in product((True, False) if any(q.shown for q in questions) else (False,), (1.0, NARROW)):
         narrower = replace(page, narrow=narrow)
         least = [question.width(narrower, beside) for question in questions]
@@ -501,7 +501,7 @@ def _usual(question: Asked, page: Page) -> _Piece:
     """A question by itself, its boxes and its working in one frame."""
     high = question.height(page, page.width, False) - _saved("question", page)
     if question.working:
-        high += common.below_boxes(AnswerSpace(question.boxes, question.working), page) + 2
+        high += paper.below_boxes(AnswerSpace(question.boxes, question.working), page) + 2
     return _Piece(question.blocks, high)
 
 
@@ -519,7 +519,7 @@ def in_part(page: Page, wide: float) -> Page:
     return replace(page, share=(wide / _EM_OF_LINE - page.indent) / replace(page, share=1.0).line)
 
 
-_EM_OF_LINE = common.PAGE_WIDTH / (common.LINE + common.INDENT)
+_EM_OF_LINE = paper.PAGE_WIDTH / (measure.LINE + paper.INDENT)
 
 
 def worked_in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
@@ -590,7 +590,7 @@ def _lines_of_heading(heading: Heading, size: tuple[float, float], wide: float) 
 
 def _wide(parts: int) -> float:
     """The width in mm of a number of parts of a line, without the gap to what stands beside them."""
-    return parts * (common.PAGE_WIDTH + APART) / _PARTS - APART
+    return parts * (paper.PAGE_WIDTH + APART) / _PARTS - APART
 
 
 def _lowest_rows(questions: Sequence[_Worked]) -> list[Placed]:
@@ -655,7 +655,7 @@ def tightened(equations: tuple[Formula, ...]) -> tuple[list[str], list[float]]:
 
 def columns_of_entries(widths: Sequence[float], most: int, page: Page) -> int:
     """In how many columns equations stand: as few as do with as few lines as have room."""
-    columns = common.columns_as_wide(widths, most, page.room, ENTRIES_APART)
+    columns = measure.columns_as_wide(widths, most, page.room, ENTRIES_APART)
     lines = -(-len(widths) // columns)
     return next(n for n in range(1, columns + 1) if -(-len(widths) // n) == lines)
 
@@ -705,10 +705,10 @@ def height_of(blocks: Sequence[Block], page: Page) -> float:
 def _height_alone(block: Block, page: Page) -> float:
     match block:
         case Paragraph(content, marks):
-            lines = math.ceil(common.inlines_width((*content, Words(marks))) / page.line)
+            lines = math.ceil(measure.inlines_width((*content, Words(marks))) / page.line)
             return 1.4 * lines + _BETWEEN if lines < 2 or page.width >= LEGIBLE else math.inf
         case Display(lines, ()) if max(map(width, lines), default=0.0) <= page.room:
-            return common.lines_height(lines) + _BETWEEN
+            return measure.lines_height(lines) + _BETWEEN
         case Entries(equations, most) if max(widths := tightened(equations)[1], default=0.0) <= page.room:
             return _height_of_entries(block, columns_of_entries(widths, most, page)) + _BETWEEN
         case Choices(items) | ItemList(items) if page.share < 1 and not are_legible(items, page):
@@ -716,12 +716,12 @@ def _height_alone(block: Block, page: Page) -> float:
         case Choices():
             return _height_of_choices(block, page) + _BETWEEN
         case ItemList(ordered=False):
-            return 1.35 * common.lines_of_list(block, page) + _BETWEEN
+            return 1.35 * paper.lines_of_list(block, page) + _BETWEEN
     return math.inf
 
 
 def _height_of_entries(block: Entries, columns: int) -> float:
-    return -(-len(block.equations) // columns) * max(map(common.line_height, block.equations))
+    return -(-len(block.equations) // columns) * max(map(measure.line_height, block.equations))
 
 
 def beside(blocks: tuple[Block, ...], room: float) -> Group | None:
@@ -729,7 +729,7 @@ def beside(blocks: tuple[Block, ...], room: float) -> Group | None:
     if (found := _of_one_step(blocks)) is None or room <= found.width:
         return None
     widths = tightened(found.own.equations)[1]
-    columns = common.columns_as_wide(widths, found.own.columns, room - found.width, ENTRIES_APART)
+    columns = measure.columns_as_wide(widths, found.own.columns, room - found.width, ENTRIES_APART)
     if found.words * (found.width + width_of_columns(widths, columns)) > room:
         return None
     if -(-len(widths) // columns) > _MOST_BESIDE:
@@ -761,7 +761,7 @@ def _of_one_step(blocks: tuple[Block, ...]) -> _Step | None:
             if len(shown) == len(blocks) - 1 and "values" not in before and "rule" not in after:
                 wide = sum(width_aligned(block.lines) + _BESIDE for block in shown)
                 sources = (*tightened(own.equations)[0], *(x for block in shown for x in aligned_lines(block.lines)))
-                high = max(common.lines_height(block.lines) for block in shown)
+                high = max(measure.lines_height(block.lines) for block in shown)
                 return _Step(own, wide, high, widest(1.0, sources))
     return None
 
@@ -773,17 +773,17 @@ def width_of_columns(widths: Sequence[float], columns: int) -> float:
 def _height_of_choices(choices: Choices, page: Page) -> float:
     """The height of options in em, each as high as its lines, or as the highest formula."""
     columns = len(columns_of_choices(choices, page))
-    room = (page.line - common.CHOICE_GAP * (columns - 1)) / columns - common.CHOICE_LABEL
-    highest = max((common.line_height(f) for item in choices.items for f in common.formulas_in(item)), default=0.0)
-    lines = (1.35 * math.ceil(common.inlines_width(item) / room) for item in choices.items)
+    room = (page.line - paper.CHOICE_GAP * (columns - 1)) / columns - paper.CHOICE_LABEL
+    highest = max((measure.line_height(f) for item in choices.items for f in measure.formulas_in(item)), default=0.0)
+    lines = (1.35 * math.ceil(measure.inlines_width(item) / room) for item in choices.items)
     rows = -(-len(choices.items) // columns)
     return sum(sorted((max(1.6, highest, high) for high in lines), reverse=True)[:rows]) + 0.5 * rows
 
 
 def columns_of_choices(choices: Choices, page: Page) -> Sequence[str]:
     """The columns in which options stand: in a key all in one line, if they have room there as wide as they are."""
-    widths = [common.inlines_width(item) + common.CHOICE_LABEL + common.CHOICE_GAP for item in choices.items]
-    columns = common.choice_columns(choices, page)
+    widths = [measure.inlines_width(item) + paper.CHOICE_LABEL + paper.CHOICE_GAP for item in choices.items]
+    columns = paper.choice_columns(choices, page)
     if page.dense and columns < len(widths) and sum(widths) < page.line:
         return ["auto"] * len(widths)
     return ["1fr"] * columns

@@ -50,7 +50,7 @@ from symattn.formula.nodes import (
     unsigned,
 )
 from symattn.formula.width import matrix_columns
-from symattn.page.writers import common
+from symattn.page.writers import measure
 
 Style = Literal["normal", "tall", "script"]  # fractions as \frac, as \dfrac, with a slash
 
@@ -194,7 +194,7 @@ def aligned(line: Formula, tex: Dialect, notation: dict[str, str] | None = None)
         ]
         return f"{write(first, tex, 'normal', notation)} &{' '.join(rest)}".strip()
     source = write(line, tex, "normal", notation)
-    return f"& \\quad {source.lstrip()}" if common.goes_on_with_a_sum(line) else f"& {source}"
+    return f"& \\quad {source.lstrip()}" if measure.goes_on_with_a_sum(line) else f"& {source}"
 
 
 def indented(source: str) -> str:
@@ -276,7 +276,7 @@ def _function(name: Name, tex: Dialect) -> str:
 
 
 def _scripts(name: Name, tex: Dialect) -> str:
-    index = common.index_comma(name.sub).join(_source(item, tex, "script") for item in name.sub)
+    index = measure.index_comma(name.sub).join(_source(item, tex, "script") for item in name.sub)
     label = _letters(name.sup, tex) if name.sup else ""
     return (f"_{{{index}}}" if index else "") + "'" * name.primes + (f"^{{{label}}}" if label else "")
 
@@ -306,7 +306,7 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
 def _matrix(node: MatrixOf, tex: Dialect) -> str:
     if tex.flat:
         return _matrix_on_one_line(node, tex)
-    tall = any(map(common.has_tall_fraction, node.entries))
+    tall = any(map(measure.has_tall_fraction, node.entries))
     longest = _longest_places(node) if tex.columns else [""] * max(map(len, node.rows), default=0)
     rows = [_row(node, i, tex, "tall" if tall else "normal", longest) for i in range(len(node.rows))]
     fractions = any(map(is_tall, node.entries))

@@ -54,7 +54,7 @@ from symattn.page.document import (
     spans,
 )
 from symattn.page.writers import characters as draw
-from symattn.page.writers import common
+from symattn.page.writers import common, measure, paper
 from symattn.page.writers.characters import (
     COLUMNS,
     EMPTY,
@@ -165,9 +165,9 @@ def _block(block: Block, width: int) -> str:
         case AnswerGrid():
             return _indented(_grid(block))
         case WorkingSpace(ruled=True):
-            return "\n\n".join(["_" * min(width, PROSE)] * common.ruled_lines(block, common.Page()))
+            return "\n\n".join(["_" * min(width, PROSE)] * paper.ruled_lines(block, paper.Page()))
         case WorkingSpace():
-            return "\n" * max(1, common.space_height(block, common.Page()) // 6)
+            return "\n" * max(1, paper.space_height(block, paper.Page()) // 6)
         case AnswerSpace() | Flow() | Solved():
             return _one_below_the_other(common.one_after_another(block), width)
         case FillIns(items):
@@ -343,7 +343,7 @@ def _choices(block: Choices, width: int) -> str:
     """Options with a box each; those that are matrices are drawn, side by side as far as a line goes."""
     marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}." for i in range(len(block.items))]
     widest = max(map(len, marks), default=0)
-    if not any(contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
+    if not any(contains(node, MatrixOf) for item in block.items for node in measure.formulas_in(item)):
         return "\n".join(
             _filled(item, width, f"  {mark:{widest}}  ", " " * (widest + 4))
             for mark, item in zip(marks, block.items, strict=True)
@@ -356,7 +356,7 @@ def _choices(block: Choices, width: int) -> str:
     most = max(1, (width + 1) // wide)
     columns = -(-len(pictures) // -(-len(pictures) // most))
     padded = pictures + [EMPTY] * (-len(pictures) % columns)
-    rows = draw.level(common.in_lines(padded, columns), "l")
+    rows = draw.level(measure.in_lines(padded, columns), "l")
     return _indented(spread([joined(row, "     ") for row in rows]), 2)
 
 

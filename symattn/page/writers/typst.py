@@ -61,11 +61,11 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import common, coverage, figures, flow
+from symattn.page.writers import common, coverage, figures, flow, measure, paper, tables
 from symattn.page.writers.characters import plain
-from symattn.page.writers.common import Page
 from symattn.page.writers.forms import Form, Kind, Spot
 from symattn.page.writers.page import Attachment, filled, masthead
+from symattn.page.writers.paper import Page
 from symattn.page.writers.rows import (
     ENTRIES_APART,
     Asked,
@@ -177,7 +177,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         formula_size=page.formula_size,
         paper=_PAPER[document.look.paper],
         uses=common.parts_used(document),
-        side=common.SQUARE,
+        side=paper.SQUARE,
         body=_below_title(_body(blocks, page, ends)),
         ends=_WHOLE.format(0) if ends else "",
         logo=_logo(masthead().logo),
@@ -196,8 +196,8 @@ _UNBROKEN = 40  # characters that stand on one line
 def _footers(document: Document) -> int:
     """How many lines a footer has: a command that has no room beside the sheet's name and the page stands below."""
     command = _FOOTER * len(document.footer)
-    beside = command + _FOOTER * len(document.sheet) <= 0.75 * common.PAGE_WIDTH
-    return 1 if beside else 1 + math.ceil(command / (0.9 * common.PAGE_WIDTH))
+    beside = command + _FOOTER * len(document.sheet) <= 0.75 * paper.PAGE_WIDTH
+    return 1 if beside else 1 + math.ceil(command / (0.9 * paper.PAGE_WIDTH))
 
 
 def _logo(logo: Attachment | None) -> str:
@@ -331,7 +331,7 @@ def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
 
 def _in_columns(equations: tuple[Formula, ...], columns: int, page: Page) -> str:
     cells, widths = tightened(equations)
-    rows = [*map(f" & #h({ENTRIES_APART}em) ".join, common.in_lines(cells, columns))]
+    rows = [*map(f" & #h({ENTRIES_APART}em) ".join, measure.in_lines(cells, columns))]
     return formulas_call(spoken_words(*equations), rows, width_of_columns(widths, columns), page, close=True)
 
 
@@ -372,7 +372,7 @@ def _block(block: Block, page: Page) -> str:
             # An empty heading is no heading: PDF/UA refuses it.
             words = plain(content).strip()
             return (
-                f"#heading(level: {level})[{title_content(content)}{_marks(marks, common.ends_whole(block))}]"
+                f"#heading(level: {level})[{title_content(content)}{_marks(marks, measure.ends_whole(block))}]"
                 if words
                 else _marks(marks)
             )
@@ -383,16 +383,16 @@ def _block(block: Block, page: Page) -> str:
         case Entries(equations, columns):
             _, widths = tightened(equations)
             if max(widths, default=0.0) > page.room:
-                return "\n\n".join(chunk_call(common.folded((x,), limit=page.room), page) for x in equations)
+                return "\n\n".join(chunk_call(measure.folded((x,), limit=page.room), page) for x in equations)
             return _in_columns(equations, columns_of_entries(widths, columns, page), page)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
             address = _more(_address(page, "space", say("Working"), holds="lines"))
-            return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm{address})"
+            return f"#ruled-space({paper.ruled_lines(block, page)}, {page.millimetres(paper.RULING)}mm{address})"
         case WorkingSpace():
             address = _more(_address(page, "space", say("Working"), holds="lines"))
-            return f"#working-space({common.space_height(block, page)}mm, [{words_content(say('Working'))}]{address})"
+            return f"#working-space({paper.space_height(block, page)}mm, [{words_content(say('Working'))}]{address})"
         case AnswerSpace():
             return _answer_space(block, page)
         case FillIns(items):
@@ -403,10 +403,10 @@ def _block(block: Block, page: Page) -> str:
             return f"#heat-map({_cells_of(block)})"
         case HeatMaps(items):
             pictures = "".join(f"  ([{text_content(caption)}], {_cells_of(picture)}),\n" for caption, picture in items)
-            return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
+            return f"#heat-maps({paper.SMALL if block.small else 1},\n{pictures})"
         case ItemList(items, ordered):
             listed = "".join(f"  [{text_content(item, page.line - 3)}],\n" for item in items)
-            if first := common.in_first_column(block, page):
+            if first := paper.in_first_column(block, page):
                 return f"#list-in-columns({first},\n{listed})"
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
@@ -488,14 +488,14 @@ _SURE_GRID = 0.85  # of a line: boxes are as wide as they are, and a name may be
 
 
 def _grid(grid: AnswerGrid, page: Page) -> str:
-    wide, high = common.box_size(grid, page)
+    wide, high = paper.box_size(grid, page)
     # Before labels of rows an equals sign would be read with one of them: mask = 2.
     name = f"[{inline_content(Math(grid.name if grid.row_labels else equal(grid.name, NOTHING)))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
     matrix = MatrixOf(grid.cells, row_labels=grid.row_labels, column_labels=grid.column_labels)
     spoken = spoken_words(matrix if grid.name == NOTHING else equal(grid.name, matrix))
     fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
-    fits = ", fits: true" * (common.grid_size(grid, page)[0] < _SURE_GRID * page.width)
+    fits = ", fits: true" * (paper.grid_size(grid, page)[0] < _SURE_GRID * page.width)
     if common.is_plain(grid):
         return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
     cells = ("[]" if isinstance(cell, Blank) else formula_content(cell) for row in matrix.rows for cell in row)
@@ -509,10 +509,10 @@ def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
     """Boxes, and space for working round them in one frame, which is `open` below where more space follows."""
     boxes, more = _block(answer.boxes, page), ""
     if page.form:
-        across = common.grid_size(answer.boxes, page)[0] if isinstance(answer.boxes, AnswerGrid) else page.width
+        across = paper.grid_size(answer.boxes, page)[0] if isinstance(answer.boxes, AnswerGrid) else page.width
         more = f", {min(across + page.millimetres(8), page.width)}mm"
-    label = words_content(common.working_label(answer, page))
-    below = f"{common.below_boxes(answer, page)}mm, [{label}], {str(open).lower()}"
+    label = words_content(paper.working_label(answer, page))
+    below = f"{paper.below_boxes(answer, page)}mm, [{label}], {str(open).lower()}"
     address = _more(_address(page, "space", say("Working"), holds="lines"))
     return f"#answer-space({below}{more}{address})[{boxes}]"
 
@@ -536,7 +536,7 @@ def _falk(falk: Falk, page: Page) -> str:
     names = [formula_content(name) for name in falk.names] or ["[]", "[]"]
     inside = falk.inside
     if isinstance(inside, AnswerGrid):
-        wide, high = common.box_size(inside, page)
+        wide, high = paper.box_size(inside, page)
         box, product = f"({wide}mm, {high}mm)", MatrixOf(inside.cells)
         names.append(formula_content(inside.name))
         fields = _addresses(page, "grid", inside.name, product.rows)
@@ -602,7 +602,7 @@ def _high(part: Span) -> str:
     """Text with fractions as high as on a line of their own."""
     match part:
         case Math(formula):
-            before = '"" ' if common.goes_on(formula) else ""
+            before = '"" ' if measure.goes_on(formula) else ""
             return f"#m({spoken_words(formula)}, ${before}{math_source(formula, 'tall')}$)"
     return inline_content(part)
 
@@ -631,15 +631,15 @@ def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
     kinds = {cell.kind for row in factor.rows for cell in row if isinstance(cell, Blank)}
     if not kinds:
         return "none"
-    grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: common.BOX[kind]))
-    wide, high = common.box_size(grid, page)
+    grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: paper.BOX[kind]))
+    wide, high = paper.box_size(grid, page)
     return f"({wide}mm, {high}mm)"
 
 
 def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
     """Short items next to one another, long ones in paragraphs of their own."""
     parts: list[str] = []
-    for short, run in groupby(items, lambda item: common.is_short(item, page)):
+    for short, run in groupby(items, lambda item: paper.is_short(item, page)):
         if short:
             parts.append("#fill-ins({})".format(", ".join(f"box[{_fill_in(item, page)}]" for item in run)))
         else:
@@ -648,13 +648,13 @@ def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
 
 
 def _fill_in(item: FillIn, page: Page) -> str:
-    if common.has_character_boxes(item):
-        boxes = (f"[{words_content(c)}]" for c in common.in_boxes(item))
+    if paper.has_character_boxes(item):
+        boxes = (f"[{words_content(c)}]" for c in paper.in_boxes(item))
         address = _field_of(item, page, boxes=item.boxes)
         place = f"#character-boxes({', '.join(filter(None, (address, *boxes)))})"
     else:
         address = _more(_field_of(item, page))
-        place = f"#writing-line({common.line_width(item, page)}mm, [{words_content(item.value)}]{address})"
+        place = f"#writing-line({paper.line_width(item, page)}mm, [{words_content(item.value)}]{address})"
     return " ".join(filter(None, (text_content(item.label, page.line), place, text_content(item.after, page.line))))
 
 
@@ -694,30 +694,30 @@ def _cells_of(picture: HeatMap) -> str:
     cells = array(array(f"[{words_content(word)}]" if word else "none" for word in row) for row in picture.words)
     labels = (array(map(formula_content, labels)) for labels in (picture.row_labels, picture.column_labels))
     description = literal(picture.description.strip() or say("A picture of a matrix."))
-    return ", ".join((description, f"{common.cell_width(picture):.1f}", levels, cells, *labels))
+    return ", ".join((description, f"{paper.cell_width(picture):.1f}", levels, cells, *labels))
 
 
 def _table(table: Table, page: Page) -> str:
     fields = _fields_of(table, page)
-    turned = common.laid_out(table, page)
+    turned = tables.laid_out(table, page)
     if turned is not table:
         table, fields = turned, {(j, i): address for (i, j), address in fields.items()}
-    shares = common.column_shares(table, page.line)
+    shares = tables.column_shares(table, page.line)
     if sum(shares) < 1:
         columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
     else:
         columns = f"({', '.join(f'{share * page.line + 1.2:.1f}em' for share in shares)},)"
     # A table that is made smaller cannot go on on the next page: it is cut into several.
-    smaller = common.is_too_wide(table, shares, page.line)
+    smaller = tables.is_too_wide(table, shares, page.line)
     if smaller and page.large and not fields:
         return _row_by_row(table, page)
-    if common.in_two_halves(table, page) and not fields:
+    if tables.in_two_halves(table, page) and not fields:
         half = -(-len(table.rows) // 2)
         sides = (replace(table, rows=rows) for rows in (table.rows[:half], table.rows[half:]))
         return "#two-halves" + "".join(
             f"[{_part_of_table(side, columns, page, fields, 0, page.line / 2 - 1)}]" for side in sides
         )
-    parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
+    parts = tables.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
     for part in parts:
@@ -742,7 +742,7 @@ def _row_by_row(table: Table, page: Page) -> str:
 
 def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
     """A call that draws the field of every blank in a table, by row and column, from 1, without the heads."""
-    if page.form is None or not any(common.is_blank(cell) for row in table.rows for cell in row):
+    if page.form is None or not any(tables.is_blank(cell) for row in table.rows for cell in row):
         return {}
     spot, fields = page.form.spot("table"), {}
     for i, row in enumerate(table.rows, 1):
@@ -751,7 +751,7 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
                 case (Math(Blank(kind)),):
                     says = f"{plain(row[0])}, {plain(table.header[j])}"
                     fields[i, j] = (
-                        f"#field-line({literal(page.form.address(spot, says, i, j))}, {common.BLANK[kind]} * mm)"
+                        f"#field-line({literal(page.form.address(spot, says, i, j))}, {paper.BLANK[kind]} * mm)"
                     )
     return fields
 
@@ -767,16 +767,16 @@ def _part_of_table(
     rows = []
     for i, row in enumerate(table.rows, above + 1):
         head, *others = (
-            f"[{'#room-to-write' * common.is_blank(cell)}{fields.get((i, j)) or text_content(cell)}]"
+            f"[{'#room-to-write' * tables.is_blank(cell)}{fields.get((i, j)) or text_content(cell)}]"
             for j, cell in enumerate(row)
         )
-        if common.is_for_writing(row, table):
-            others = [f"[#box-to-write({page.millimetres(common.WRITING)}mm)]"] * len(others)
+        if tables.is_for_writing(row, table):
+            others = [f"[#box-to-write({page.millimetres(paper.WRITING)}mm)]"] * len(others)
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
-    high = common.has_matrices(table)
+    high = tables.has_matrices(table)
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
     lines = ", lines: true" if high else ""
-    if common.has_rows_for_writing(table):
+    if tables.has_rows_for_writing(table):
         lines += ", boxes: true"
     elif columns.isdecimal() and not page.large and not fields and has_room(table, room):
         lines += ", fits: true"

@@ -55,9 +55,9 @@ from symattn.page.document import (
     Words,
     spans,
 )
-from symattn.page.writers import common, coverage
+from symattn.page.writers import common, coverage, measure, paper, tables
 from symattn.page.writers.characters import plain
-from symattn.page.writers.common import Page
+from symattn.page.writers.paper import Page
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
@@ -94,7 +94,7 @@ def _call(run: str, wrap: str) -> str:
     return f"#{wrap}({literal(run)})"
 
 
-def text_content(content: Inlines, room: float = common.LINE) -> str:
+def text_content(content: Inlines, room: float = measure.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     return "".join(inline_content(inline, room) for inline in spans(content))
 
@@ -103,13 +103,13 @@ def title_content(content: Inlines) -> str:
     """Text of a heading, which breaks before a short formula and not at its equals sign."""
     return "".join(
         f"#box[{inline_content(part)}]"
-        if isinstance(part, Math) and common.stays_whole(part.formula)
+        if isinstance(part, Math) and measure.stays_whole(part.formula)
         else inline_content(part)
         for part in spans(content)
     )
 
 
-def inline_content(inline: Span, room: float = common.LINE) -> str:
+def inline_content(inline: Span, room: float = measure.LINE) -> str:
     match inline:
         case Words(words):
             return words_content(words)
@@ -118,7 +118,7 @@ def inline_content(inline: Span, room: float = common.LINE) -> str:
         case Code(words):
             return words_content(words, "raw")
         case Math(formula):
-            dense, matrix = common.has_dense_fraction(formula), contains(formula, MatrixOf)
+            dense, matrix = measure.has_dense_fraction(formula), contains(formula, MatrixOf)
             source = math_source(formula, "tall" if dense else "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if matrix else source
@@ -167,7 +167,7 @@ def math_source(node: Formula, style: Style) -> str:
         case Dots(kind):
             return _DOTS[kind]
         case Blank(kind):
-            return f"#blank({common.BLANK[kind]}mm) "
+            return f"#blank({paper.BLANK[kind]}mm) "
         case Negative(body):
             return "−" + inner(body)
         case Fraction(above, below) if not slashed:
@@ -243,7 +243,7 @@ def _function(name: Name, style: Style) -> str:
 
 
 def _scripts(base: str, name: Name, style: Style) -> str:
-    comma = "\\," if common.index_comma(name.sub) else " "
+    comma = "\\," if measure.index_comma(name.sub) else " "
     index = comma.join(math_source(item, "script") for item in name.sub)
     label = ("′" * name.primes + (f" {_letters(name.sup)}" if name.sup else "")).strip()
     scripts = (f", b: {_kept(index, style)}" if index else "") + (f", t: {_kept(label, style)}" if label else "")
@@ -255,7 +255,7 @@ def _list(items: Iterator[str], separator: str) -> str:
 
 
 def _matrix(node: MatrixOf) -> str:
-    style: Style = "tall" if any(map(common.has_tall_fraction, node.entries)) else "normal"
+    style: Style = "tall" if any(map(measure.has_tall_fraction, node.entries)) else "normal"
     pads = matrix_columns(node).pads
     rows = [[_cell(node, i, j, style, pads) for j in range(len(row))] for i, row in enumerate(node.rows)]
     options = [f"delim: {_DELIMITER[node.bracket]}"]
@@ -281,7 +281,7 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style, pads: Pads) -> str:
     source = padded(math_source(cell, style), *pads.get((i, j), (0.0, 0.0)))
     if (i, j) in node.excluded:
         source = f"#shaded({spoken_words(cell)}, ${source}$) "
-    sign = common.sign_after(node, i, j)
+    sign = measure.sign_after(node, i, j)
     if node.nested:
         bracket, last = node.bracket or "[", j == len(node.rows[i]) - 1
         # A bracket that has no partner in its cell is only a sign.
@@ -304,9 +304,9 @@ def formula_content(formula: Formula, pads: tuple[float, float] = (0.0, 0.0)) ->
 
 
 def _aligned(line: Formula) -> str:
-    before, after = common.before_sign(line)
+    before, after = measure.before_sign(line)
     if before is None:
-        indent = 'quad "" ' if common.goes_on_with_a_sum(line) else ""
+        indent = 'quad "" ' if measure.goes_on_with_a_sum(line) else ""
         return f"& {indent}{math_source(after, 'normal')}"
     return f"{math_source(before, 'normal')} &{math_source(after, 'normal')}".strip()
 
@@ -343,7 +343,7 @@ _SURE = 0.95  # of a line: formulas are estimated to be 4% too narrow at most
 
 def width_aligned(lines: Sequence[Formula]) -> float:
     """The width of lines that are aligned at their signs."""
-    parts = [common.before_sign(line) for line in lines]
+    parts = [measure.before_sign(line) for line in lines]
     names = (width(name) for name, _ in parts if name is not None)
     return max(names, default=0.0) + max((width(rest) for _, rest in parts), default=0.0)
 
@@ -351,7 +351,7 @@ def width_aligned(lines: Sequence[Formula]) -> float:
 def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
     """Lines with text before the first of them, in two columns more for the alignment."""
     first, *others = lines
-    wide = max(4.6, common.inlines_width(lead) + 0.6)
+    wide = max(4.6, measure.inlines_width(lead) + 0.6)
     return [f"#lead({wide:.1f}em)[{text_content(lead)}] && {first}", *(f"&& {line}" for line in others)]
 
 
@@ -380,7 +380,7 @@ _THIN_LETTER, _SMALL_LETTER, _LETTER = 0.48, 0.65, 1.2
 
 def has_room(table: Table, room: float) -> bool:
     """Whether a table whose columns are as wide as what stands in them is surely no wider than `room` em."""
-    widths = (max(map(_widest_cell, column)) + common.CELL_INSET for column in table.columns)
+    widths = (max(map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
     return sum(widths) < _SURE * room
 
 
@@ -392,7 +392,7 @@ def _widest_cell(cell: Inlines) -> float:
 def _widest_part(part: Span) -> float:
     match part:
         case Math(Blank(kind)):
-            return common.BLANK[kind] / _MILLIMETRES
+            return paper.BLANK[kind] / _MILLIMETRES
         case Math(formula) if not contains(formula, Blank):
             return _FORMULA * widest(width(formula), [math_source(formula, "normal")])
         case Words(words) | Strong(words) if _KNOWN.fullmatch(words):
@@ -412,12 +412,12 @@ _MILLIMETRES = 3.8  # of an em at 11 pt, at least
 def display_call(shown: Display, page: Page) -> str:
     """Formulas behind the words that lead to them, or below these; what is high, in chunks that pages end between."""
     lead, room = shown.lead, page.room
-    folded = [part for line in common.folded(shown.lines, lead, room) for part in _by_rows(line, room)]
-    if common.lead_stands_above(folded, lead, room):
+    folded = [part for line in measure.folded(shown.lines, lead, room) for part in _by_rows(line, room)]
+    if measure.lead_stands_above(folded, lead, room):
         return f"#block(sticky: true)[{text_content(lead)}]\n\n{formula_lines(folded, page)}"
     if lead:
         return formulas_call(spoken_words(*folded, lead=lead), _with_lead(lead, aligned_lines(folded)), math.inf, page)
-    chunks = common.in_chunks(folded, page)
+    chunks = paper.in_chunks(folded, page)
     if 1 < len(chunks) <= _ALIGNED and _are_narrow(folded, room):
         chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
     return "\n\n".join(chunk_call(chunk, page) for chunk in chunks)
@@ -425,7 +425,7 @@ def display_call(shown: Display, page: Page) -> str:
 
 def chunk_call(lines: Sequence[Formula], page: Page) -> str:
     """Lines that stay on one page, if they are few and not high."""
-    return formula_lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
+    return formula_lines(lines, page, len(lines) <= common.FEW and len(paper.in_chunks(lines, page)) == 1)
 
 
 _TOO_SMALL = 0.75  # a matrix that would have to be made smaller than this is set row by row
