@@ -353,16 +353,10 @@ class _Reader(Grammar):
                 return Fraction(above, below)
             case "hat", (Name() as name,):
                 return replace(name, hat=True)
-            case "under", (body, note):
-                return Annotated(body, note, "under")
-            case "beside", (body, note):
-                return Annotated(body, note, "beside")
-            case "index", (body, note):
-                return Annotated(body, note, "index")
-            case "commas", items:
-                return ListOf(items, "[", ",")
-            case "tuple", items:
-                return ListOf(items, "(", ",")
+            case "under" | "beside" | "index", (body, note):
+                return Annotated(body, note, word)
+            case "commas" | "tuple", items:
+                return ListOf(items, "[" if word == "commas" else "(", ",")
             case "blank", (Name(kind),) if kind in ("integer", "decimal", "fraction", "exponential", "word"):
                 return Blank(kind)  # type: ignore[arg-type]
         return Call(self.index_free(word), arguments)
@@ -457,7 +451,7 @@ class _Reader(Grammar):
             self.cells += 1
             if self.cells > MOST_CELLS:
                 raise self.error(f"at most {MOST_CELLS} entries made by rules were expected")
-            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
+            numbers = {k: v for k, v in indices.items() if k and isinstance(v, int)}
             letters = {k: read_formula(v) for k, v in indices.items() if isinstance(v, str)}
             outer = self.scope
             self.scope = replace(outer, indices={**outer.indices, **numbers}, names={**outer.names, **letters})
@@ -466,21 +460,20 @@ class _Reader(Grammar):
             self.scope = outer
             return formula
 
-        if len(ranges) == 2:
-            (i, rows), (j, columns) = ranges
-            cells = tuple(
-                tuple(_elided(r, c) or body({i: r, j: c}) for c in columns)  # type: ignore[dict-item]
-                for r in rows
-            )
-            self.at = end
-            return MatrixOf(cells)
-        letter, values = ranges[0]
-        items = tuple(_elided(1, v) or body({letter: v}) for v in values)  # type: ignore[dict-item]
+        once: tuple[str, list[int | str | None]] = "", [1]
+        match ranges:
+            case [down, across]:
+                pass
+            case [only, *_]:
+                down, across = (only, once) if column else (once, only)
+        cells = tuple(
+            tuple(_elided(i, j) or body({down[0]: i, across[0]: j}) for j in across[1])  # type: ignore[dict-item]
+            for i in down[1]
+        )
         self.at = end
-        if column:
-            items = tuple(Dots("vertical") if isinstance(x, Dots) else x for x in items)
-            return MatrixOf(tuple((x,) for x in items))
-        return ListOf(items, "⟨" if close == "⟩" else "[", "," if close == "⟩" else "")
+        if column or len(ranges) == 2:
+            return MatrixOf(cells)
+        return ListOf(cells[0], "⟨", ",") if close == "⟩" else ListOf(cells[0])
 
     def range(self) -> tuple[str, list[int | str | None]]:
         letter = self.take()

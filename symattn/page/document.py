@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, TypeVar, get_args
 
 from symattn.formula import Annotated, Blank, CellKind, Formula, MatrixOf, Relation
 from symattn.foundation.languages import PLACES, capitalised, say
@@ -84,6 +84,8 @@ class Sentence:
 Span = Words | Strong | Code | Math
 Inline = Span | Sentence
 Inlines = tuple[Inline, ...]
+
+Part = TypeVar("Part", bound=Inline)
 
 
 TextLike = Inlines | Inline | Formula | str | int
@@ -161,15 +163,15 @@ def in_turn(parts: Iterable[Inlines]) -> Inlines:
     return said
 
 
-def joined(content: Iterable[Inline]) -> Inlines:
+def joined(content: Iterable[Part]) -> tuple[Part, ...]:
     """Neighbouring texts joined; a person's own words stay apart."""
-    done: list[Inline] = []
+    done: list[Part] = []
     for part in content:
         match done, part:
             case _, Words(""):
                 pass
             case [*_, Words(before)], Words(text) if not isinstance(text, Quoted) and not isinstance(before, Quoted):
-                done[-1] = Words(before + text)
+                done[-1] = replace(part, text=before + text)
             case _:
                 done.append(part)
     return tuple(done)
@@ -177,28 +179,14 @@ def joined(content: Iterable[Inline]) -> Inlines:
 
 def spans(content: Inlines, totals: bool = False) -> Iterator[Span]:
     """Text with formulas in it, its sentences in English; `totals` stand apart, or as any number in words."""
-    parts = _without_sentences(content)
-    yield from parts if totals else _in_words(parts)
+    parts = tuple(_without_sentences(content))
+    if totals or not any(map(_is_total, parts)):
+        return iter(parts)
+    return iter(joined(Words(str(part.text)) if _is_total(part) else part for part in parts))
 
 
-def _in_words(parts: Iterable[Span]) -> Iterator[Span]:
-    """Totals as plain words, joined to those beside them."""
-    last: Span | None = None
-    joins = False
-    for part in parts:
-        match part:
-            case Words(Total() as marks):
-                part, is_total = Words(str(marks)), True
-            case _:
-                is_total = False
-        if isinstance(part, Words) and isinstance(last, Words) and (joins or is_total):
-            last, joins = Words(last.text + part.text), True
-            continue
-        if last is not None:
-            yield last
-        last, joins = part, is_total
-    if last is not None:
-        yield last
+def _is_total(part: Inline) -> TypeGuard[Words]:
+    return isinstance(part, Words) and isinstance(part.text, Total)
 
 
 def _without_sentences(content: Inlines) -> Iterator[Span]:

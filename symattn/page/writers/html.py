@@ -628,31 +628,28 @@ def _flow_sheet(sheet: FlowSheet, screen: _Screen) -> str:
 def _flow_picture(picture: flow.Picture, screen: _Screen, begun: set[Heading]) -> str:
     """One page of it; `begun` are the parts whose heading there is already."""
     parts = []
+
+    def put(name: str, kind: str, place: str, content: str = "") -> None:
+        parts.append(f'<{name} class="{kind}" style="{place}">{content}</{name}>')
+
     for shape in picture.shapes:
         match shape:
             case flow.Boxes(grid):
                 parts.append(_flow_boxes(grid, f' style="{_place(shape.x, shape.y)}"'))
             case flow.Title(grid, lines, x, y, ends):
                 name = "p"
-                if (
-                    grid.heading and grid.heading not in begun
-                ):  # the other heads' parts of it have no heading of their own
+                if grid.heading and grid.heading not in begun:  # other heads' parts of it have no heading of their own
                     begun.add(grid.heading)
                     name = f"h{min(6, grid.heading.level + screen.level)}"
                     screen.heading = spoken(grid.heading.whole)
-                kind = "title-of ends" if ends else "title-of"
-                at = _place(x, y - flow.TITLE * len(lines))
                 words = "".join(f"<span>{_text(line)}</span>" for line in lines) if len(lines) > 1 else _text(lines[0])
-                parts.append(f'<{name} class="{kind}" style="{at}">{words}</{name}>')
-            case flow.Token(token, x, y, wide, high):
-                size = f"width: {_em(wide)}; height: {_em(high)}"
-                kind = f"token token-{token % flow.PATTERNS}"
-                parts.append(f'<span class="{kind}" style="{_place(x, y)}; {size}"></span>')
-            case flow.Outline(x, y, wide, high):
-                size = f"width: {_em(wide)}; height: {_em(high)}"
-                parts.append(f'<span class="outline" style="{_place(x, y)}; {size}"></span>')
+                put(name, "title-of ends" if ends else "title-of", _place(x, y - flow.TITLE * len(lines)), words)
+            case flow.Token(token):
+                put("span", f"token token-{token % flow.PATTERNS}", _place_of(shape))
+            case flow.Outline():
+                put("span", "outline", _place_of(shape))
             case flow.Note(content, x, y):
-                parts.append(f'<p class="note" style="{_place(x, y)}">{_text(content)}</p>')
+                put("p", "note", _place(x, y), _text(content))
             case figures.Line():
                 pass
             case _:
@@ -674,6 +671,10 @@ def _em(millimetres: float) -> str:
 
 def _place(x: float, y: float) -> str:
     return f"left: {_em(x)}; top: {_em(y)}"
+
+
+def _place_of(shape: flow.Token | flow.Outline) -> str:
+    return f"{_place(shape.x, shape.y)}; width: {_em(shape.width)}; height: {_em(shape.height)}"
 
 
 def _flow_boxes(grid: FlowGrid, place: str) -> str:

@@ -644,35 +644,36 @@ class ExamBlocks(Blocks):
         return whole if 0 in totals else ""
 
     def _pieces(self, blocks: Sequence[Block]) -> Iterator[str]:
-        """The blocks one after the other, with the beginnings and ends of the lists in which questions stand."""
+        """The blocks one after the other, with the beginnings and ends of the lists in which questions stand.
+
+        A question stands in one list and its parts in two, what follows a heading of another kind in one at most, and
+        what comes after all questions in none.
+        """
         open_lists: list[str] = []
         over = False
-
-        def closed(down_to: int) -> Iterator[str]:
-            while len(open_lists) > down_to:
-                yield f"\\end{{{open_lists.pop()}}}"
-
         for position, block in enumerate(blocks):
             heading, rest = _headed(block)
-            if isinstance(block, Solved) and not block.worked and block.key:  # what comes after all questions
-                over = True
-                yield from closed(0)
-            kind = _kind(heading) if heading and not over else ""
+            kind = _kind(heading)
+            over = over or (isinstance(block, Solved) and not block.worked and bool(block.key))
+            over = over or bool(heading and not kind and heading.level <= 1 and open_lists)
+            if over:
+                kind, depth = "", 0
+            elif kind:
+                depth = 2 if kind == "part" and open_lists else 1
+            else:
+                depth = 1 if heading else len(open_lists)
+            while len(open_lists) > depth:
+                yield f"\\end{{{open_lists.pop()}}}"
             if heading is None or not kind:
-                if heading and open_lists:
-                    over = over or heading.level <= 1
-                    yield from closed(0 if over else 1)
                 yield self.block(block)
                 continue
-            depth = 1 if kind == "question" or not open_lists else 2
-            yield from closed(depth)
             if len(open_lists) < depth:
                 open_lists.append("questions" if depth == 1 else "parts")
                 yield f"\\begin{{{open_lists[-1]}}}"
             marks = "" if depth == 1 and _has_parts(blocks[position + 1 :]) else _points(heading)
             yield "\\needroom\n" + self._numbered("question" if depth == 1 else "part", heading, marks)
             yield self.together(Together(rest)) if rest else ""
-        yield from closed(0)
+        yield from (f"\\end{{{name}}}" for name in reversed(open_lists))
 
     def _numbered(self, command: str, heading: Heading, marks: str) -> str:
         title = self.text(heading.content)
@@ -715,24 +716,20 @@ def _headed(block: Block) -> tuple[Heading | None, tuple[Block, ...]]:
             return None, ()
 
 
-def _kind(heading: Heading) -> Literal["", "question", "part"]:
+def _kind(heading: Heading | None) -> Literal["", "question", "part"]:
     """What the class has an environment for; a question that is a chapter of something else is none here."""
-    match heading.of:
-        case "part":
-            return "part"
-        case "question" if heading.level == 1:
-            return "question"
+    match heading:
+        case Heading(of="part") | Heading(of="question", level=1):
+            return heading.of  # type: ignore[return-value]
     return ""
 
 
 def _has_parts(blocks: Sequence[Block]) -> bool:
     """Whether parts with marks of their own come before the next question: they are what the class adds up."""
-    for block in blocks:
-        heading, _ = _headed(block)
-        if heading and _kind(heading) == "question":
-            return False
-        if heading and _kind(heading) == "part" and heading.marks:
-            return True
+    for heading, _ in map(_headed, blocks):
+        kind = _kind(heading)
+        if heading and (kind == "question" or (kind and heading.marks)):
+            return kind == "part"
     return False
 
 

@@ -304,27 +304,23 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
 
 
 def _matrix(node: MatrixOf, tex: Dialect) -> str:
+    """The rows of a grid in an environment, in brackets or, with its labels, in rules."""
     if tex.flat:
         return _matrix_on_one_line(node, tex)
-    tall = any(map(measure.has_tall_fraction, node.entries))
-    longest = _longest_places(node) if tex.columns else [""] * max(map(len, node.rows), default=0)
-    rows = [_row(node, i, tex, "tall" if tall else "normal", longest) for i in range(len(node.rows))]
-    fractions = any(map(is_tall, node.entries))
+    count = max(map(len, node.rows), default=0)
+    style: Style = "tall" if any(map(measure.has_tall_fraction, node.entries)) else "normal"
+    longest = _longest_places(node) if tex.columns else [""] * count
+    rows = [_row(node, i, tex, style, longest) for i in range(len(node.rows))]
+    name, columns, bracket = "array", "c" * count, node.bracket
     if node.row_labels or node.column_labels:
-        return _labelled(node, rows, tex)
-    if (columns := max(map(len, node.rows), default=0)) > tex.most_columns:
-        array = _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{'c' * columns}}}")
-        return _delimited(array, node.bracket, tall=True)
-    environment = _MATRIX[node.bracket]
-    source = _environment(
-        environment, rows, tex.high_row if fractions else "\\\\", _columns(node) if tex.columns else ""
-    )
-    return f"\\left\\langle{source}\\right\\rangle" if node.bracket == "⟨" else source
-
-
-def _environment(name: str, rows: Iterable[str], end: str, columns: str = "") -> str:
+        rows, bracket = _labelled(node, rows, tex), ""
+        columns = "c|" * bool(node.row_labels) + columns
+    elif count <= tex.most_columns:
+        name, bracket = _MATRIX[node.bracket], "⟨" if node.bracket == "⟨" else ""
+    options = f"{{{columns}}}" if name == "array" else _columns(node) if tex.columns else ""
+    end = tex.high_row if any(map(is_tall, node.entries)) else "\\\\"
     body = f" {end}\n".join(rows)
-    return f"\n\\begin{{{name}}}{columns}\n{body}\n\\end{{{name}}}"
+    return _delimited(f"\n\\begin{{{name}}}{options}\n{body}\n\\end{{{name}}}", bracket, tall=True)
 
 
 def _columns(node: MatrixOf) -> str:
@@ -384,13 +380,11 @@ def _matrix_on_one_line(node: MatrixOf, tex: Dialect) -> str:
     return _delimited(f"{'' if node.nested else ';'}\\; ".join(rows), node.bracket, tall=False)
 
 
-def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> str:
-    """A grid whose labels stand beyond a rule, in place of brackets."""
-    columns = ("c|" if node.row_labels else "") + "c" * len(node.rows[0])
+def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> list[str]:
+    """Rows with their labels, and those of columns above the first."""
     if node.row_labels:
         rows = [f"{_source(label, tex)} & {row}" for label, row in zip(node.row_labels, rows, strict=True)]
     if node.column_labels:
         heads = " & ".join(_source(label, tex) for label in node.column_labels)
         rows[0] = f"{'& ' if node.row_labels else ''}{heads} \\\\ \\hline\n{rows[0]}"
-    fractions = any(map(is_tall, node.entries))
-    return _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{columns}}}")
+    return rows
