@@ -54,7 +54,7 @@ PLACES = 4  # of a number that is known by intervals, by default
 Names = Mapping[str, Formula]
 NO_NAMES: Names = MappingProxyType({})
 
-CALLED: Mapping[str, str] = {"pi": "π", "E": "e", "Max": "max", "Min": "min"}
+CALLED: Mapping[str, str] = {"pi": "π", "E": "e", "Max": "max", "Min": "min", "log": "ln"}
 """What SymPy calls otherwise than a page does."""
 
 
@@ -195,47 +195,42 @@ def _expression(value: object, names: Names) -> Formula:
     expr: sympy.Expr = value
 
     def formula(x: sympy.Expr) -> Formula:
-        if isinstance(x, sympy.Symbol):
-            return names.get(x.name) or symbol_formula(x.name)
-        if not x.free_symbols:
-            known = exact(x)
-            if not is_symbolic(known):
+        match x:
+            case sympy.Symbol():
+                return names.get(x.name) or symbol_formula(x.name)
+            case _ if not x.free_symbols and not is_symbolic(known := exact(x)):
                 return number(known)
-        if isinstance(x, sympy.Add):
-            return Sum(tuple(formula(t) for t in x.as_ordered_terms()))
-        if isinstance(x, sympy.Mul):
-            return product(x)
-        if isinstance(x, sympy.exp):
-            return power(Name("e"), formula(x.args[0]))
-        if isinstance(x, sympy.Pow):
-            base, exponent = x.as_base_exp()
-            if exponent == sympy.Rational(1, 2):
-                return Root(formula(base))
-            if exponent.could_extract_minus_sign():
-                return Fraction(ONE, formula(base**-exponent))
-            return power(formula(base), formula(exponent))
-        if isinstance(x, sympy.Abs):
-            return Bracketed(formula(x.args[0]), "|")
-        if isinstance(x, sympy.log):
-            return Call(Name("ln"), (formula(x.args[0]),))
-        if isinstance(x, sympy.Function | sympy.Max | sympy.Min):
-            return Call(Name(CALLED.get(x.func.__name__, x.func.__name__)), tuple(map(formula, x.args)))
+            case sympy.Add():
+                return Sum(tuple(map(formula, x.as_ordered_terms())))
+            case sympy.Mul() if x.could_extract_minus_sign() and x.args[0].is_number:
+                return Negative(formula(-x))
+            case sympy.Mul():
+                above, below = x.as_numer_denom()
+                if below == 1:
+                    return Product(tuple(map(formula, sorted(x.as_ordered_factors(), key=rank))))
+                if isinstance(above, sympy.Mul) and above.could_extract_minus_sign():
+                    return Negative(Fraction(formula(-above), formula(below)))
+                return Fraction(formula(above), formula(below))
+            case sympy.exp():
+                return power(Name("e"), formula(x.args[0]))
+            case sympy.Pow():
+                base, exponent = x.as_base_exp()
+                if exponent == sympy.Rational(1, 2):
+                    return Root(formula(base))
+                if exponent.could_extract_minus_sign():
+                    return Fraction(ONE, formula(base**-exponent))
+                return power(formula(base), formula(exponent))
+            case sympy.Abs():
+                return Bracketed(formula(x.args[0]), "|")
+            case sympy.Function() | sympy.Max() | sympy.Min():
+                called = x.func.__name__
+                return Call(Name(CALLED.get(called, called)), tuple(map(formula, x.args)))
         return Name(CALLED.get(str(x), str(x)))
 
     def power(base: Formula, exponent: Formula) -> Formula:
         if exponent == ZERO:
             return ONE
         return base if exponent == ONE else Power(base, exponent)
-
-    def product(x: sympy.Mul) -> Formula:
-        if x.could_extract_minus_sign() and x.args[0].is_number:
-            return Negative(formula(-x))
-        above, below = x.as_numer_denom()
-        if below != 1:
-            if isinstance(above, sympy.Mul) and above.could_extract_minus_sign():
-                return Negative(Fraction(formula(-above), formula(below)))
-            return Fraction(formula(above), formula(below))
-        return Product(tuple(formula(f) for f in sorted(x.as_ordered_factors(), key=rank)))
 
     order = {name: position for position, name in enumerate(names)}
 

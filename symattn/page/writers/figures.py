@@ -170,20 +170,16 @@ def is_waypoint(node: Node) -> bool:
 
 def network(diagram: Diagram) -> Network:
     """Boxes and waypoints; in a diagram that is `free`, in an order with few crossings."""
-    edges: dict[tuple[Node, Node], None] = {}  # a dict keeps the order
-    for source, target in diagram.edges:
-        last: Node = source
-        for layer in range(source[0] - 1, target[0], -1):
-            edges[last, (*source, layer)] = None
-            last = (*source, layer)
-        if source[0] > target[0]:
-            edges[last, target] = None
     boxes: list[list[Node]] = [[(i, j) for j in range(len(layer.boxes))] for i, layer in enumerate(diagram.layers)]
     place = {box: (j + 0.5) / len(row) for row in boxes for j, box in enumerate(row)}
+    edges: dict[tuple[Node, Node], None] = {}  # a dict keeps the order
     ends: dict[Node, list[float]] = {}
     for source, target in diagram.edges:
-        for layer in range(target[0] + 1, source[0]):
-            ends.setdefault((*source, layer), [place[source]]).append(place[target])
+        passed: list[Node] = [(*source, layer) for layer in range(source[0] - 1, target[0], -1)]
+        if source[0] > target[0]:
+            edges.update(dict.fromkeys(pairwise((source, *passed, target))))
+        for waypoint in passed:
+            ends.setdefault(waypoint, [place[source]]).append(place[target])
     rows = [list(row) for row in boxes]
     for waypoint, places in ends.items():
         place[waypoint] = sum(places) / len(places) + 1e-9  # level with a box, it passes at the right

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import accumulate, chain, pairwise, product
+from itertools import accumulate, chain, combinations, pairwise, product
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -601,9 +601,11 @@ def _lowest_rows(questions: Sequence[_Worked]) -> list[Placed]:
         yield 1, (min(alone.heights[-1], 1000), 0.0), alone.blocks
         for count in range(2, min(MOST_WORKED, end) + 1):
             row = questions[end - count : end]
-            high, shares = min(
-                _splits(row, _PARTS), key=lambda split: (round(split[0], 1), max(split[1]) - min(split[1]))
-            )
+            ways = [
+                (max(one.heights[own] for one, own in zip(row, shares, strict=True)), shares)
+                for shares in _shares(count, _PARTS)
+            ]
+            high, shares = min(ways, key=lambda way: (round(way[0], 1), max(way[1]) - min(way[1])))
             if high <= HIGHEST:
                 yield count, (high, _LEAST_SAVED), (WorkedRow([one.blocks for one in row], [*map(_wide, shares)]),)
 
@@ -616,18 +618,10 @@ def _higher(before: float, costs: tuple[float, float]) -> float:
     return before + high + saved
 
 
-def _splits(row: Sequence[_Worked], parts: int) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Every way to share the parts of a line among questions, with the height of the row."""
-    first, *others = row
-    if not others:
-        yield first.heights[parts], (parts,)
-        return
-    for own in range(1, parts - len(others) + 1):
-        high = first.heights[own]
-        if high <= HIGHEST:
-            for rest, shares in _splits(others, parts - own):
-                yield max(high, rest), (own, *shares)
-    yield math.inf, (1,) * len(row)
+def _shares(questions: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Every way to share the parts of a line among questions."""
+    for cuts in combinations(range(1, parts), questions - 1):
+        yield tuple(end - start for start, end in pairwise((0, *cuts, parts)))
 
 
 # --- formulas of a key side by side --------------------------------------------------------------------
