@@ -216,7 +216,7 @@ def drawn(sheet: FlowSheet, part: Part = "") -> Picture:
     for token, x, y in names:
         shapes += [Token(token, x, y, 4.0, 3.6), Note(as_text(sheet.tokens[token]), x + 5.5, y + 1.8)]
     for panel in panels:
-        shapes += panel.shapes(high)
+        shapes += (_from_above(shape, high) for shape in panel.shapes())
     return Picture(tuple(shapes), round(wide, 1), round(high - foot, 1), () if part == "upper" else sheet.legend)
 
 
@@ -395,8 +395,8 @@ class _Panel:
         tall = self.middle("A") - 6 - y
         for role, row, column in ((left, True, False), (below, False, True), ("S", True, True)):
             (at, low), (wide, high) = self.places[role], self.grids[role].cell
-            whole = self.wide(role), self.high(role)
-            self.outlines.append(Outline(at, low, wide if column else whole[0], high if row else whole[1]))
+            wide, high = wide if column else self.wide(role), high if row else self.high(role)
+            self.outlines.append(Outline(at, low + high, wide, high))
         if min((grid.head for grid in self.sheet.grids if grid.role == "S"), default=0) != self.grids["S"].head:
             return
         beside = [title for title in self.titles if title.ends and y < title.y + title.high and title.y < y + tall]
@@ -438,23 +438,25 @@ class _Panel:
         notes = max((note.y for note in self.notes), default=0.0)
         return self.foot, max(notes, *map(self.top_of, shown)) + TITLE
 
-    def shapes(self, high: float) -> Iterator[Shape]:
-        """What was placed, with y from the upper edge of a picture so high."""
-        for ends, points in self.arrows:
-            if all(map(self.is_shown, ends)):
-                yield Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), True)
-        for mark in self.marks():
-            yield replace(mark, x=round(mark.x, 1), y=round(high - mark.y, 1))
+    def shapes(self) -> Iterator[Shape]:
+        """What was placed and is shown, in the order in which it is drawn."""
+        yield from (Line(points, True) for ends, points in self.arrows if all(map(self.is_shown, ends)))
+        yield from self.marks()
         for role in filter(self.is_shown, self.grids):
-            titles = (title for title in self.titles if title.grid is self.grids[role])
-            yield from (replace(title, y=round(high - title.y, 1)) for title in titles)
-            yield Boxes(self.grids[role], round(self.left_of(role), 1), round(high - self.top_of(role), 1))
-        if self.part == "upper":
-            return
-        for line in self.outlines:
-            yield replace(line, y=round(high - line.y - line.height, 1))
-        for note in self.notes:
-            yield replace(note, y=round(high - note.y, 1))
+            grid = self.grids[role]
+            yield from (title for title in self.titles if title.grid is grid)
+            yield Boxes(grid, self.left_of(role), self.top_of(role))
+        if self.part != "upper":
+            yield from self.outlines
+            yield from self.notes
+
+
+def _from_above(shape: Shape, high: float) -> Shape:
+    """A shape of a panel, with y from the upper edge of a picture so high."""
+    match shape:
+        case Line(points, arrow):
+            return Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), arrow)
+    return replace(shape, x=round(shape.x, 1), y=round(high - shape.y, 1))
 
 
 class _ByRows(_Panel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from symattn.formula.nodes import (
@@ -182,27 +182,20 @@ def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
 
 def space_height(space: WorkingSpace, page: Page) -> int:
     """The height of space for working in millimetres, a page at most."""
-    return min(_lines_of_pieces(space, page, page.width, space.count), page.height)
+    return min(lines_of_pieces((space,), page, page.width), page.height)
 
 
-def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page) -> int:
-    """The height of space for working in millimetres, of some together in lines as wide as a frame."""
+def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page, room: int) -> int:
+    """The height of space for working in millimetres, of some together in lines as wide as there is room.
+
+    How many pieces a line has is a mean, since some are wider than others.
+    """
     lines: dict[float, float] = {}
     for space in spaces:
-        high, _ = _piece(space, page)
-        lines[high] = lines.get(high, 0.0) + space.count / _in_a_line(space, page, page.width - 2 * FRAME)
+        high, wide = _piece(space, page)
+        in_a_line = max(1, room // wide, MIXED * room / wide) if wide else 1
+        lines[high] = lines.get(high, 0.0) + space.count / in_a_line
     return math.ceil(sum(high * math.ceil(count) for high, count in lines.items()))
-
-
-def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
-    """The height of a number of pieces of working, in lines as wide as there is room."""
-    return math.ceil(_piece(space, page)[0] * math.ceil(count / _in_a_line(space, page, room)))
-
-
-def _in_a_line(space: WorkingSpace, page: Page, room: int) -> float:
-    """How many pieces a line has on average, since some are wider than others."""
-    _, wide = _piece(space, page)
-    return max(1, room // wide, MIXED * room / wide) if wide else 1
 
 
 def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
@@ -228,7 +221,8 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
     room = max(0, page.width - across - 3 * FRAME)
     in_a_line = max(min(1, room // wide), int(MIXED * room / wide)) if wide else 0
     beside = in_a_line * int(down // high)
-    below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
+    rest = replace(space, count=max(0, space.count - beside))
+    below = lines_of_pieces((rest,), page, page.width - 2 * FRAME)
     return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
 
 

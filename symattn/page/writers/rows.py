@@ -473,7 +473,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
     """What these questions may be in one row."""
     if len(questions) == 1:
         yield _usual(questions[0], page)
-    below = paper.lines_of_pieces((q.working for q in questions if q.working), page)
+    below = paper.lines_of_pieces((q.working for q in questions if q.working), page, page.width - 2 * paper.FRAME)
     for beside, narrow in product((True, False) if any(q.shown for q in questions) else (False,), (1.0, NARROW)):
         narrower = replace(page, narrow=narrow)
         least = [question.width(narrower, beside) for question in questions]

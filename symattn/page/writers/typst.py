@@ -498,10 +498,16 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     fits = ", fits: true" * (paper.grid_size(grid, page)[0] < _SURE_GRID * page.width)
     if common.is_plain(grid):
         return f"#answer-grid({spoken}, {name}, {size}{fields}{fits})"
-    cells = ("[]" if isinstance(cell, Blank) else formula_content(cell) for row in matrix.rows for cell in row)
     brackets = str(grid.in_brackets).lower()
     labels = (array(map(formula_content, labels)) for labels in (grid.row_labels, grid.column_labels))
-    parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, array(cells), *labels)
+    parts = (
+        spoken,
+        "none" if grid.name == NOTHING else name,
+        size,
+        brackets,
+        array(map(formula_content, matrix.entries)),
+        *labels,
+    )
     return f"#cell-grid({', '.join(parts)}{fields}{fits})"
 
 
@@ -574,9 +580,7 @@ def _flow_sheet(sheet: FlowSheet, page: Page) -> str:
 def _drawn_flow(shape: flow.Shape, page: Page, spots: Mapping[Heading, Spot]) -> Iterator[str]:
     match shape:
         case flow.Boxes(grid, x, y):
-            cells = array(
-                "[]" if isinstance(cell, Blank) else formula_content(cell) for row in grid.cells for cell in row
-            )
+            cells = array(formula_content(cell) for row in grid.cells for cell in row)
             fields = _more(_flow_fields(grid, page, spots))
             given = str(isinstance(grid.inside, MatrixOf)).lower()
             size = f"{len(grid.cells[0])}, {_numbers(*grid.cell)}"
@@ -618,10 +622,7 @@ def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:
     """A grid of entries; with boxes of the given size round them, if there is one, and fields in them."""
     pads = matrix_columns(matrix).pads
     cells = array(
-        array(
-            "[]" if isinstance(cell, Blank) else formula_content(cell, pads.get((i, j), (0.0, 0.0)))
-            for j, cell in enumerate(row)
-        )
+        array(formula_content(cell, pads.get((i, j), (0.0, 0.0))) for j, cell in enumerate(row))
         for i, row in enumerate(matrix.rows)
     )
     return f"(box: {box}, cells: {cells}{f', fields: {fields}' if fields else ''})"

@@ -295,7 +295,9 @@ def padded(source: str, left: float, right: float) -> str:
 
 
 def formula_content(formula: Formula, pads: tuple[float, float] = (0.0, 0.0)) -> str:
-    """A formula as content, fractions as high as on a line of their own, with space at both sides."""
+    """A formula as content, fractions as high as on a line of their own, with space at both sides; a blank is empty."""
+    if isinstance(formula, Blank):
+        return "[]"
     source = padded(math_source(formula, "tall"), *pads)
     return f"[#m({spoken_words(formula)}, ${source}$)]" if source else "[]"
 
