@@ -20,7 +20,7 @@ from typing import Literal
 from symattn.derivation.derivation import Step
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.errors import UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols, values_of
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, compare, decide, has_symbols, values_of
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Entry, Grid
@@ -324,26 +324,11 @@ class Awarding:
         after = False
         for step in self.trace.script.d:
             if after and step.name in steps and isinstance(step.op, MatMul):
-                right, own = self._operands(step, False), self._operands(step, True)
-                if right and own:
-                    load += product_counts(*right).load
-                    other_load += product_counts(*own).load
+                right, own = (_load(step, lines) for lines in (self.trace.script.d.value, self.trace.unrounded.get))
+                if right is not None and own is not None:
+                    load, other_load = load + right, other_load + own
             after = after or step.name == first
         return load, other_load
-
-    def _operands(self, step: Step, own: bool) -> tuple[Matrix, Matrix] | None:
-        """The factors of a product if they are rational and fit."""
-        found = []
-        for operand in step.operands:
-            known = self.trace.unrounded.get(operand.name) if own else self.trace.script.d.value(operand.name)
-            if not isinstance(known, Matrix) or not all(isinstance(x, RATIONAL) for x in known):
-                return None
-            try:
-                found.append(values_of(operand.of(known)))
-            except IndexError:  # a token has no row in what was written
-                return None
-        a, b = found
-        return (a, b) if a.shape[1] == b.shape[0] else None
 
     # -- what was left out
 
@@ -390,6 +375,21 @@ class Awarding:
                 yield Notice(part, "human", says)
             elif verdict.state == "wrong" and proof == "undecided":
                 yield Notice(part, "human", undecided(verdict.i, verdict.j, message("undecided")))
+
+
+def _load(step: Step, lines: Callable[[str], AnyMatrix | None]) -> float | None:
+    """The load of a product of lines; None if they are not rational, or do not fit."""
+    factors = []
+    for operand in step.operands:
+        known = lines(operand.name)
+        if not isinstance(known, Matrix) or not all(isinstance(x, RATIONAL) for x in known):
+            return None
+        try:
+            factors.append(values_of(operand.of(known)))
+        except IndexError:  # a token has no row in what was written
+            return None
+    a, b = factors
+    return product_counts(a, b).load if a.shape[1] == b.shape[0] else None
 
 
 def has_no_working(script: Script) -> bool:
