@@ -82,6 +82,12 @@ def test_weights_that_changed_places_and_exchanged_digits():
     assert "A8" in events("attention", {"A": {(1, 0): f"0.{text[3]}{text[2]}"}})[0][1]
 
 
+def test_two_exchanges_in_one_line_are_each_named():
+    weights = value("attention", "A")
+    swapped = {(i, j): typed(weights[i, 1 - j]) for i in (0, 1) for j in (0, 1)}
+    assert events("attention", {"A": swapped}) == [("slip", {"A18"}, 2)] * 2
+
+
 def test_a_misconception_is_one_event_whatever_the_places_of_its_lines():
     """Also where a line has more places than the one before: "γ and β left out" was three mistakes there."""
     made = sheet("layer_norm", seed=1)
