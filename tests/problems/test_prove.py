@@ -1,5 +1,6 @@
 """The theorems: their instances against NumPy, and the properties of the whole type."""
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -11,6 +12,8 @@ from problem_laws import contents, questions
 from symattn.errors import SelfCheckError
 from symattn.exact import decimal_text, exact
 from symattn.page.notation import load_notation
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
 from symattn.teaching.problems.asking import Prose
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.prove import INSTANCES, THEOREMS, TYPE
@@ -196,3 +199,17 @@ def test_a_wrong_key_does_not_survive():
     other = {**content, "instance": {**content["instance"], "parts": [first + 1, *others]}}
     with pytest.raises(SelfCheckError):
         TYPE.prove(replace(question, content=other))
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_sentences_of_an_instance_take_all_that_it_puts_in(name):
+    (question,) = questions(TYPE, 1, options={"theorem": name})
+    theorem, draw = THEOREMS[name], Draw(TYPE, question.frozen["instance"])
+    instance = INSTANCES[name](draw, Prose(load_notation("standard"), True))
+    tasks = (theorem.first, theorem.second)
+    said = " ".join([theorem.given, *(text for task in tasks for text in (*task.ask, task.key, *task.why))])
+    asked = (instance.first, instance.second)
+    of_options = {place for task in asked for _, numbers in getattr(task, "options", ()) for place in numbers}
+    put_in = {*instance.shown, *of_options}
+    assert put_in <= set(re.findall(r"\w+", said))
+    assert not re.search(r"\{\w+\}", FORMATS["text"].write(question_document(question, solutions="key")))
