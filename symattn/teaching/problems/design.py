@@ -269,8 +269,8 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         return "" if fitting == [right] else f"the missing entry could be any of {fitting}"
 
     scores = scores_with(right)
-    cells = [[say.number(w) if isinstance(w, int) else w for w in r] for r in with_entry(say.formula("w"))]
-    shown = say.wording.grid([list(line) for line in zip(*cells, strict=True)] if say.columns else cells)
+    cells = [list(map(say.shown, r)) for r in with_entry(say.formula("w"))]
+    shown = say.wording.grid(zip(*cells, strict=True) if say.columns else cells)
     asked = (
         say(
             "With softmax to base 2, the weights of token $x_{token}$ are in the ratio {ratio}. Find the entry $w$ of",
@@ -282,11 +282,11 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
         fill_in((*as_text(say.formula("w")), *as_text(" =")), 20),
     )
     terms = [_linear(a, b - a) for a, b in zip(scores_with(0), scores_with(1), strict=True)]
-    in_column = say.wording.grid([[say.formula(term)] for term in terms])
+    in_row = say.formula(f"[{', '.join(terms)}]")
     key = (
         say(
             "The scores are $scores$.",
-            scores=in_column if say.columns else say.formula(f"[{', '.join(terms)}]"),
+            scores=say.wording.grid([[say.formula(term)] for term in terms]) if say.columns else in_row,
         ),
         say(
             "From the weights, the scores differ from the first one by $differences$, which gives $w = value$.",

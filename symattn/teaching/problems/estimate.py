@@ -13,8 +13,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import prod
 
-from symattn.exact import NEGATIVE_INFINITY, Value, compare
-from symattn.formula import Infinity, ListOf, Negative
+from symattn.exact import NEGATIVE_INFINITY, Value, compare, divide
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import ItemList, WorkingSpace, as_text
@@ -45,13 +44,13 @@ ITEMS = {
 ENTROPY = "The entropy of weights is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."
 
 
+def scores_of(row: Sequence[int | Fraction | None]) -> list[Value]:
+    """A row of scores; None is hidden."""
+    return [NEGATIVE_INFINITY if s is None else divide(s, 1) for s in row]
+
+
 def weights_of(row: Sequence[int | Fraction | None]) -> tuple[Value, ...]:
-    return softmax([[NEGATIVE_INFINITY if s is None else s for s in row]]).rows[0]
-
-
-def _row(say: Prose, row: Sequence[int | None]) -> ListOf:
-    hidden = Negative(Infinity())
-    return ListOf(tuple(hidden if s is None else say.number(s) for s in row), "(", ",")
+    return softmax([scores_of(row)]).rows[0]
 
 
 # ------------------------------------------------------------------------------------------------ rows in order
@@ -310,7 +309,7 @@ def change(draw: Draw, say: Prose, place: int) -> Item:
 
     asked = say(
         "A query has the scores $row$. {change} What happens to the weight of $key$?",
-        row=_row(say, row),
+        row=scores_of(row),
         change=say(effect.change, key=key, other=other),
         key=key,
     )
@@ -423,7 +422,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
         misread,
     ]
     offers = [Offer(say.row(even(keys)), say(why), k == 0, id) for k, (keys, why, id) in enumerate(shares)]
-    asked = say(of.ask, row=_row(say, row))
+    asked = say(of.ask, row=scores_of(row))
     return Item(choice_part(message("A limit"), [asked], [offers[k] for k in order]), check, 2, "limit")
 
 
