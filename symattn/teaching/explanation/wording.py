@@ -112,10 +112,10 @@ class Wording:
         self.letters = notation.letter_formulas
         rounds = any(isinstance(step.op, Round) for step in derivation)
         self._in_decimals = rounds or notation.numbers == "shortest"
-        self._calls: dict[str, tuple[MatrixNames, StepName]] = {}
-        self._carried_on: dict[Operand, bool] = {}
-        self._views: dict[tuple[Operand, bool, int], View] = {}
-        self._reads: dict[tuple[Operand, int], Entries[Value]] = {}
+        self._named = cache(self._called)
+        self._views = cache(self.view)
+        self._read = cache(self._read_off)
+        self._carries = cache(self._has_decimals)
 
     # -- names
 
@@ -136,13 +136,8 @@ class Wording:
         names, called = self._named(role)
         return decorated(self.read(names.row, i=i, t=i if t is None else t), called)
 
-    def _named(self, role: str) -> tuple[MatrixNames, StepName]:
-        """How a matrix is called, and the head and the place that its name has to tell besides."""
-        if role not in self._calls:
-            self._calls[role] = self._called(role)
-        return self._calls[role]
-
     def _called(self, role: str) -> tuple[MatrixNames, StepName]:
+        """How a matrix is called, and the head and the place that its name has to tell besides."""
         if of := self.differentiated(role):
             return self._gradient(of, role)
         called = StepName.of(role)
@@ -346,10 +341,7 @@ class Wording:
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
         guard = self.guard(step, (i, j))
-        for operand in step.operands:
-            if (operand, by_name, guard) not in self._views:  # the same for every entry
-                self._views[operand, by_name, guard] = self.view(operand, by_name, guard)
-        views = [self._views[operand, by_name, guard] for operand in step.operands]
+        views = [self._views(operand, by_name, guard) for operand in step.operands]  # the same for every entry
         matrices = list(map(self._seen, step.operands))
         numbers = [m for m in matrices if isinstance(m, Matrix)]
         if isinstance(i, str) or isinstance(j, str) or len(numbers) < len(matrices):
@@ -370,14 +362,11 @@ class Wording:
             lambda i, j: self._printed(result[i, j]),
         )
 
-    def _read(self, operand: Operand, guard: int) -> Entries[Value]:
+    def _read_off(self, operand: Operand, guard: int) -> Entries[Value]:
         """An operand's numbers as they are read off the page."""
-        if (operand, guard) not in self._reads:
-            matrix = self._seen(operand)
-            assert isinstance(matrix, Matrix)
-            read = [[read_off(self.number(x, guard), x) for x in row] for row in matrix.rows]
-            self._reads[operand, guard] = Entries.of(read)
-        return self._reads[operand, guard]
+        matrix = self._seen(operand)
+        assert isinstance(matrix, Matrix)
+        return Entries.of([[read_off(self.number(x, guard), x) for x in row] for row in matrix.rows])
 
     def _printed(self, result: Value) -> Printed:
         """A result as it is printed; an exact one must follow to as many places as decimals have."""
@@ -390,12 +379,10 @@ class Wording:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
         return "≈" if any(map(self._carries, step.operands)) else "="
 
-    def _carries(self, operand: Operand) -> bool:
+    def _has_decimals(self, operand: Operand) -> bool:
         """Whether an operand has decimals that are carried on."""
-        if operand not in self._carried_on:
-            matrix = self._seen(operand)
-            self._carried_on[operand] = isinstance(matrix, Matrix) and in_decimals(matrix)
-        return self._carried_on[operand]
+        matrix = self._seen(operand)
+        return isinstance(matrix, Matrix) and in_decimals(matrix)
 
     # -- what a formula of a notation may ask for with @
 
