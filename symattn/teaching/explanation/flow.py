@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction as Ratio
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName, in_decimals
 from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
 from symattn.exact import Matrix, Outline, Value, exponential, indices
-from symattn.exact.sums import dot, total
+from symattn.exact.sums import total
 from symattn.formula import (
     NOTHING,
     CellKind,
@@ -508,7 +509,13 @@ class _Head:
         named = equal(Name("r"), Text(_SUMS[self.rows]))
         yield self.grid("sum", named, self.working(named.parts[0], sums, kind, wide, line), (wide, high))
 
-    @property
+    @cached_property
+    def numerators(self) -> Mapping[str, Matrix]:
+        """What stands over the sums in the weights and the output."""
+        (powers, _), v = self.exponentials, self.matrix("V")
+        return {"A": powers, "Z": MatMul().apply(*((powers, v) if self.rows else (v, powers)))}
+
+    @cached_property
     def exponentials(self) -> tuple[Matrix, Matrix]:
         step = self.d[self.name("A")]
         scores = self.value(step.operands[0].name)
@@ -549,14 +556,8 @@ class _Head:
         """An entry of the weights or the output over the sum of its row, or column."""
         if role not in ("A", "Z") or not self.of.problem.exact:
             return None
-        powers, _ = self.exponentials
-        if role == "A":
-            value = powers[i, j]
-        else:
-            v = self.matrix("V")
-            first, second = (powers.rows[i], v.T.rows[j]) if self.rows else (v.rows[i], powers.T.rows[j])
-            value = dot(first, second)
-        return Fraction(self.wording.number(value), Name("r", (Number(str((i if self.rows else j) + 1)),)))
+        line = Number(str((i if self.rows else j) + 1))
+        return Fraction(self.wording.number(self.numerators[role][i, j]), Name("r", (line,)))
 
 
 _SUMS = {True: message("row sums"), False: message("column sums")}
