@@ -185,15 +185,14 @@ def _bounded(found: Iterable[File], source: Path) -> list[File]:
         if len(listed) > MOST_PATHS:
             raise InputError(f"{source} holds more than {MOST_PATHS:,} files; a folder of submissions was expected.")
     shared = _shared(listed)
-    count = Counter(file.parts[shared] for file in listed)
+    count = Counter(file.parts[: shared + 1] for file in listed)
     if len(count) > MOST_HANDED_IN:
         raise InputError(f"{source} holds more than {MOST_HANDED_IN:,} files; a folder of submissions was expected.")
-    kept = [file for file in listed if count[file.parts[shared]] <= MOST_OF_ONE]
+    kept = [file for file in listed if count[file.parts[: shared + 1]] <= MOST_OF_ONE]
     for top, many in count.items():
         if many > MOST_OF_ONE:
-            above = next(file.parts[:shared] for file in listed)
             says = message("It holds {count} files; at most {most} are read.", count=many, most=MOST_OF_ONE)
-            kept.append(File("/".join((*above, top)), says))
+            kept.append(File("/".join(top), says))
     return kept
 
 
@@ -204,11 +203,12 @@ def _told(found: Sequence[File]) -> tuple[list[File], dict[str, Submitters]]:
     """
     top = found[0].parts[: _shared(found)] if found else ()
     lists = [file for file in found if file.parts == (*top, METADATA) and file.zipped is None and not file.complaint]
-    told: dict[str, Submitters] = {}
-    for file in lists:
-        for name, said in _submitters(file.read().decode("utf-8", "replace")).items():
-            if re.match(r"submission_\d+", name) and said:
-                told["/".join((*top, name))] = said
+    told = {
+        "/".join((*top, name)): said
+        for file in lists
+        for name, said in _submitters(file.read().decode("utf-8", "replace")).items()
+        if _GRADESCOPE.match(name) and said
+    }
     others = [file for file in found if file not in lists] if told else list(found)
     return others, told
 
@@ -647,9 +647,9 @@ class Owners:
         `outer` are the parts of its path; if it lies in a zip among them, up to that, and `inner` the parts in the zip.
         """
         outer, inner = _cut(outer), _cut(inner)
-        for k, part in enumerate(outer):
-            name = part if k < len(outer) - 1 else _stem(part)
-            below = [*outer[k + 1 : -1], *map(_stem, outer[k + 1 :][-1:]), *inner[:-1], *map(_stem, inner[-1:])]
+        names = _names(outer)
+        for k, (part, name) in enumerate(zip(outer, names, strict=True)):
+            below = [*names[k + 1 :], *_names(inner)]
             if made := self._platform(outer[: k + 1]):
                 found = self._by_platform(made, "/".join(outer[: k + 1]))
                 below.insert(0, _stem(part)[made.end() :])
@@ -664,7 +664,7 @@ class Owners:
             else:
                 continue
             return found if isinstance(found, str) else self._unless_contradicted(found, part, below)
-        return self._of_nobody(outer, inner)
+        return self._of_nobody(names, bool(inner))
 
     def _meant(self, name: str) -> Meant:
         if name not in self._seen:
@@ -747,14 +747,13 @@ class Owners:
                     )
         return owner
 
-    def _of_nobody(self, outer: Sequence[str], inner: Sequence[str]) -> str:
-        if inner:
+    def _of_nobody(self, names: Sequence[str], in_a_zip: bool) -> str:
+        if in_a_zip:
             return message(
                 "It is not clear whose it is: it is in a zip with no student's name, and names in a zip do not count. "
                 "If the zip holds a whole class, unpack it first."
             )
-        numbers = [self._meant(name).by_number for name in (*outer[:-1], _stem(outer[-1]))]
-        if found := frozenset().union(*numbers):
+        if found := frozenset[Entrant]().union(*(self._meant(name).by_number for name in names)):
             return message(
                 "It is not clear whose it is: only a short number in its name fits an id, that of {students}, and it "
                 "may be any other number.",
@@ -789,6 +788,11 @@ def _group(names: Set[str]) -> str:
     """What Moodle puts before all names if a group's work is downloaded: "Group 1-"."""
     heads = [{name[: at.end()] for at in re.finditer("-", name)} for name in names]
     return max(set[str].intersection(*heads), key=len, default="") if len(names) > 1 else ""
+
+
+def _names(path: Sequence[str]) -> list[str]:
+    """The parts of a path, the last without its suffix."""
+    return [*path[:-1], *map(_stem, path[-1:])]
 
 
 def _stem(part: str) -> str:

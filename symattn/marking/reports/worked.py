@@ -76,31 +76,22 @@ class StudentWork:
         `place` says where, if that has to be said.
         """
         line, entry = self.derivation[step], self.entry(step, *cell)
-        worked = self.worked(line, cell)
-        if worked is None or entry is None or entry.blank or not entry.readable:
+        if entry is None or entry.blank or not entry.readable or self._looks_alike(entry, line, cell):
             return ()
-        have, works = sentence("You have {written}", written=self._have(entry)), Math(worked)
+        if (working := self.worked(line, cell)) is None:
+            return ()
+        have = sentence("You have {written}", written=self._have(entry))
         if place:
             have = sentence("In {place}, you have {written}", place=place, written=self._have(entry))
-        if self._looks_alike(entry, line, cell):
-            return ()
-        match line.op, line.operands:
-            case MatMul(), (left, right):
-                return sentence(
-                    "{have}; {row} times {column} is {working}.",
-                    have=have,
-                    row=self._line(left, cell[0], across=True),
-                    column=self._line(right, cell[1], across=False),
-                    working=works,
-                )
+        if isinstance(line.op, MatMul):
+            row, column = (self._line(line.operands[k], cell[k], across=k == 0) for k in (0, 1))
+            return sentence(
+                "{have}; {row} times {column} is {working}.", have=have, row=row, column=column, working=working
+            )
         if not line.operands:
-            return sentence("{have}; it is {working}.", have=have, working=works)
-        return sentence(
-            "{have}; with {lines} it is {working}.",
-            have=have,
-            lines=self._lines(line),
-            working=works,
-        )
+            return sentence("{have}; it is {working}.", have=have, working=working)
+        lines = listing(list(dict.fromkeys(map(self.name, line.operands))))
+        return sentence("{have}; with {lines} it is {working}.", have=have, lines=lines, working=working)
 
     def slips(self, step: str, i: int, j: int) -> Iterator[Slipped]:
         """Every slip that can be made at a place, with the lines before."""
@@ -251,8 +242,7 @@ class StudentWork:
 
     def _operand(self, value: Value, entry: Entry | None, guard: int = 0) -> Formula:
         """A number that is worked with: a decimal where one was written, else exactly if that is short, or rounded."""
-        decimals = entry is not None and entry.unit is not None and entry.value == value
-        if entry is not None and entry.unit is not None and decimals and not isinstance(value, int):
+        if entry and entry.unit is not None and entry.value == value and not isinstance(value, int):
             return decimal(decimal_text(value, _places_of(entry.unit)))
         exact = self.wording.number(value, guard)
         if value is NEGATIVE_INFINITY or has_symbols(value) or width(exact) <= WIDEST_NUMBER:
@@ -268,24 +258,20 @@ class StudentWork:
 
     def name(self, operand: Operand | str) -> Inlines:
         """Q, or "your Q" where the student wrote it."""
-        named, name = (operand, operand) if isinstance(operand, str) else (operand.name, operand)
-        formula = (
-            self.wording.name(name) if isinstance(name, str) else self.wording.operand(replace(name, transposed=False))
-        )
-        return sentence("your {matrix}", matrix=formula) if named in self.written else (Math(formula),)
+        if isinstance(operand, str):
+            name, formula = operand, self.wording.name(operand)
+        else:
+            name, formula = operand.name, self.wording.operand(replace(operand, transposed=False))
+        return sentence("your {matrix}", matrix=formula) if name in self.written else (Math(formula),)
 
     def _line(self, operand: Operand, index: int, across: bool) -> Inlines:
         """A row or a column of a factor, as it lies on the page: row 2 of your K, where K is transposed."""
-        whole = self.derivation.value(operand.name)
-        alone = operand.row is not None or operand.column is not None or whole.shape[across is operand.transposed] == 1
-        if alone:
+        whole, as_row = self.derivation.value(operand.name), across is not operand.transposed
+        if operand.row is not None or operand.column is not None or whole.shape[not as_row] == 1:
             return self.name(operand)
-        if across is not operand.transposed:
+        if as_row:
             return sentence("row {row} of {matrix}", row=index + 1, matrix=self.name(operand))
         return sentence("column {column} of {matrix}", column=index + 1, matrix=self.name(operand))
-
-    def _lines(self, step: Step) -> Inlines:
-        return listing(list(dict.fromkeys(map(self.name, step.operands))))
 
     def _have(self, entry: Entry) -> Formula:
         if entry.unit is not None and entry.value is not None and (digits := shortest(entry.value)) is not None:
