@@ -256,6 +256,11 @@ def test_where_nothing_forks_a_function_wants_trust(monkeypatch):
     assert trace(right, plain(), trusted=True).right
 
 
+def test_what_would_be_given_twice_is_told():
+    with refused_saying(r"^The function takes nothing; what is given is Q, K, V\."):
+        trace(lambda q=0, a=0, b=0: a, plain())
+
+
 # ------------------------------------------------------------------------------------------------ files and modules
 
 PROGRAM = """
