@@ -160,18 +160,15 @@ def _every_shown(statements: Sequence[ast.stmt]) -> Iterator[str]:
     """
     for number, statement in enumerate(statements, 1):
         match statement:
-            case ast.Expr(ast.Call(function, values)) if _last_name(function) == "print":
-                yield from map(_shown, [value for value in values if not isinstance(value, ast.Constant)])
-            case ast.Expr(ast.Call(function, values)) if _last_name(function) in ("display", "pprint"):
-                yield from map(_shown, values)
+            case ast.Expr(ast.Call(function, values)) if _last_name(function) in _SHOWING:
+                yield from (_shown(value) for value in values if not isinstance(value, ast.Constant))
             case ast.Expr(value) if number == len(statements):
                 yield from map(_shown, value.elts if isinstance(value, ast.Tuple) else [value])
             case ast.Expr(ast.Call(ast.Name())):
                 yield ""
             case ast.For() | ast.While() | ast.If() | ast.With() | ast.Try():
-                calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
-                if any(_last_name(call.func) in ("print", "display") for call in calls):
-                    yield ""
+                calls = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+                yield from [""] * any(_last_name(function) in _SHOWING for function in calls)
 
 
 def _shown(value: ast.expr) -> str:
@@ -179,15 +176,14 @@ def _shown(value: ast.expr) -> str:
     match value:
         case ast.Name(name):
             return name
-        case ast.Call(function, [inner]) if _last_name(function) in ("print", "display"):
-            return _shown(inner)
         case ast.Call(ast.Attribute(ast.Name(name), method)) if method in _SHOWN_AS and name not in _MODULES:
             return name  # S.round(3), but not np.round(S, 3)
-        case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWN_AS:
+        case ast.Call(function, [inner, *_]) if _last_name(function) in _SHOWN_AS | _SHOWING:
             return _shown(inner)
     return ""
 
 
+_SHOWING = frozenset(("print", "display", "pprint"))
 _SHOWN_AS = frozenset(("round", "around", "array", "asarray", "DataFrame", "N", "evalf", "detach", "numpy", "tolist"))
 """Functions and methods that show a matrix in another form."""
 _MODULES = frozenset(("np", "numpy", "torch", "pd", "pandas", "sp", "sympy", "jnp", "tf"))

@@ -125,22 +125,22 @@ class Written:
         target = self.names.find(name)
         if not target:
             return self._put_at(name, raw, where)
-        other = self._sign_instead(name, target)
-        if other and not raw.blank and target in self.parts and other not in self.parts:
-            target = other  # part (a) has its answer, so that `a` are the weights
-        elif target in self._by_letter and not raw.blank:
-            letter, before = self._by_letter.pop(target)
-            if letter != name and (sign := self._sign_instead(letter, target)) and sign not in self.parts:
-                self.parts[sign] = before
-                del self.parts[target]
-        elif other and not raw.blank:
-            self._by_letter[target] = name, raw
+        if raw.blank:
+            return True
+        target = self._part_or_sign(name, target, raw)
         texts = list(filter(None, raw.texts()))
         if len(texts) == 1 and self.has_shape(target) and (shape := shapes.alone(texts[0])):
             self.put_shape(target, shape)
             return True
-        if not raw.blank:
-            self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
+        into = self.parts if target in self.names.parts else self.more
+        before = into.get(target, raw)
+        differs = before != raw
+        if isinstance(before, Several) and isinstance(raw, Several):
+            differs = any(before.matrices.get(name, matrix) != matrix for name, matrix in raw.matrices.items())
+            raw = Several({**before.matrices, **raw.matrices})
+        if differs:
+            self.answered_twice(target, where)
+        into[target] = raw
         return True
 
     def has_shape(self, part: str) -> bool:
@@ -177,8 +177,23 @@ class Written:
         into[target] = Cells(tuple(map(tuple, rows)))
         return True
 
+    def _part_or_sign(self, name: str, target: str, raw: Raw) -> str:
+        """What a small letter means: `a` is part (a), and the weights A where (a) is answered otherwise as well."""
+        sign = self._sign_instead(name, target)
+        if sign and target in self.parts and sign not in self.parts:
+            return sign
+        if target in self._by_letter:
+            letter, before = self._by_letter.pop(target)
+            sign = self._sign_instead(letter, target) if letter != name else ""
+            if sign and sign not in self.parts:
+                self.parts[sign] = before
+                del self.parts[target]
+        elif sign:
+            self._by_letter[target] = name, raw
+        return target
+
     def _sign_instead(self, name: str, target: str) -> str:
-        """The other part that a small letter may mean: `a` is part (a), and the weights A of who writes q, k and v."""
+        """The other part that a small letter may mean, by its sign."""
         sign = self.names.sign(name) if len(name) == 1 and name.islower() and name not in self.names.parts else ""
         return sign if sign != target else ""
 
@@ -192,16 +207,6 @@ class Written:
         if len(rows) == len(lines) and all(shape in ((1, len(rows[0])), (len(rows[0]), 1)) for shape in shapes):
             for line, row, shape in zip(lines, rows, shapes, strict=True):
                 yield line, Cells((row,) if shape[0] == 1 else tuple((x,) for x in row), raw.factor)
-
-    def _put(self, into: dict[str, Raw], target: str, raw: Raw, where: str) -> None:
-        before = into.get(target)
-        if isinstance(before, Several) and isinstance(raw, Several):
-            if any(before.matrices.get(name, matrix) != matrix for name, matrix in raw.matrices.items()):
-                self.answered_twice(target, where)
-            raw = Several({**before.matrices, **raw.matrices})
-        elif before is not None and before != raw:
-            self.answered_twice(target, where)
-        into[target] = raw
 
     def remark(self, where: str, says: str, pointer: str = "") -> None:
         self.remarks.append(Remark(where, says, pointer))
