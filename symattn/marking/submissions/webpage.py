@@ -15,7 +15,9 @@ from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.blocks import escaped
 
 _UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation"))
-_BLOCKS = frozenset(("p", "div", "li", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure"))
+_BLOCKS = frozenset(
+    ("p", "div", "li", "tr", "td", "table", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure")
+)
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _EMPTY = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"))
 _ENDS = {"tr": ("tr",), "td": ("td", "th"), "th": ("td", "th")}
@@ -41,6 +43,8 @@ class _Element:
     tag: str
     said: dict[str, str] = field(default_factory=dict)
     inside: list[_Element | str] = field(default_factory=list)
+    is_layout: bool = False
+    """Whether it is a table in which there are tables."""
 
 
 class _Tree(HTMLParser):
@@ -56,6 +60,8 @@ class _Tree(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         for ended in _ENDS.get(tag, ()):
             self.handle_endtag(ended)
+        for outer in self._open if tag == "table" else ():
+            outer.is_layout = outer.tag == "table"
         element = _Element(tag, {name: value or "" for name, value in attributes})
         self._open[-1].inside.append(element)
         if tag not in _EMPTY and len(self._open) < DEEPEST:
@@ -106,16 +112,18 @@ class _Page:
         if tag == "textarea" or (tag == "pre" and not self.sheet):
             self._line()
             self.lines += ["", *"".join(self._inline(one)).strip("\r\n").rstrip().splitlines(), ""]
+        elif tag == "table" and not one.is_layout:
+            self._line()
+            self._table(one)
         elif asks or tag in _BLOCKS:
             self._line()
             self._read(one, seen or asks)
             self._line(_HEADINGS.get(tag, self._box if tag == "label" else ""))
             self._box = "" if tag == "label" else self._box
-        elif tag == "table":
-            self._line()
-            self._table(one)
         elif tag == "br":
             self.lines.append(self._taken())
+        elif tag == "th":
+            pass  # what stands above the columns of a layout
         elif tag == "input" and one.said.get("type") in _BOXES:
             self._box = "- [x] " if "checked" in one.said else "- [ ] "
         elif tag in _LEAVES or kind == "characters":
@@ -210,6 +218,8 @@ def as_markdown(text: str) -> str:
 
     >>> as_markdown("<table><tr><td>1<td>2<br>3</table>").strip()
     '| 1 | 2 3 |'
+    >>> as_markdown("<table><tr><td>Scores <table><tr><td>1<td>2</table></table>").split("\\n")[0]
+    'Scores'
     """
     page = _Page(text, _TYPED_INTO.search(text) is not None)
     sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
