@@ -403,7 +403,7 @@ def _one_less(found: list[Given]) -> list[Given]:
     own = [given for given in found if given.code == "A"] or found
     if any(given.given < given.of for given in own):
         return found
-    less = replace(own[-1], given=own[-1].given - 1, why=replace(own[-1].why or Why("right"), withheld=True))
+    less = replace(own[-1], given=own[-1].given - 1, why=Why("not carried forward"))
     return [less if given is own[-1] else given for given in found]
 
 
@@ -666,7 +666,7 @@ def _as_written(written: Awarding, way: Awarding) -> Awarded:
     verdicts = [replace(verdict, event=numbers.get((id(of), verdict.event))) for verdict, of in found]
     given = [mark for line in way.lines for mark in way.marks[line][0]]
     notices = [*way.human(), *(notice for line in way.lines for notice in way.marks[line][1])]
-    notices += _said_of_blanks(written, way.trace.script)
+    notices += _said_of_blanks(written, way)
     return Awarded(written.trace.script, verdicts, events, given, notices, written.trace)
 
 
@@ -678,16 +678,19 @@ def _is_same_misconception(one: Event, other: Event) -> bool:
 _NOT_WRITTEN = ("missing", "implied")
 
 
-def _said_of_blanks(written: Awarding, script: Script) -> Iterator[Notice]:
-    """That lines were not used afterwards, where they were taken for blank."""
-    for name in written.trace.script.written:
-        if name in script.as_blank:
+def _said_of_blanks(written: Awarding, way: Awarding) -> Iterator[Notice]:
+    """That lines were taken for blank and not used afterwards; of one that is right, only where that costs a mark."""
+    blank = [name for name in written.trace.script.written if name in way.trace.script.as_blank]
+    short = {name for line in way.lines if way.earned(line) < total(line.marks) for name in way.steps_of(line)}
+    for name in blank:
+        if not written.trace.accepts_all_of(name):
             says = message(
                 "The mistake here was not carried forward: it costs one mark, and what comes next shows the rest."
             )
-            if written.trace.accepts_all_of(name):
-                says = message(
-                    "What comes next was not worked out from this line, so the line is marked as if it had been left "
-                    "blank."
-                )
-            yield Notice(written.part_of(name), "blank", says)
+        elif name in short:
+            says = message(
+                "What comes next was not worked out from this line, so the line is marked as if it had been left blank."
+            )
+        else:
+            continue
+        yield Notice(written.part_of(name), "blank", says)

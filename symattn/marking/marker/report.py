@@ -124,6 +124,7 @@ Reason = Literal[
     "entries", "right", "rows", "columns", "ticks",
     "method seen", "method not seen", "wrong method", "lost already", "no method", "shapes", "no working",
     "answer alone", "right answer", "reason seen", "to be read", "right order", "one swap", "wrong order",
+    "not carried forward",
 ]  # fmt: skip
 """Why a line has its marks.  Counted are entries that show the method, entries that are right, rows or columns that
 are, and options that were ticked rightly."""

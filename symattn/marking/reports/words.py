@@ -139,6 +139,7 @@ _REASONS: Mapping[Reason, Message] = {
     "right order": message("right order"),
     "one swap": message("one swap"),
     "wrong order": message("wrong order"),
+    "not carried forward": message("one mark off, for a mistake that was not carried forward"),
 }
 
 
