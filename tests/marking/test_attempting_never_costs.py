@@ -91,6 +91,14 @@ def costs_at_most(most, q, before, after, part, names=WITH_MARKS):
         assert more.total + waits >= less.total - most, says
         others = earned(more, part, open_too=True)
         assert all(others[line] >= n for line, n in earned(less, part).items()), says
+        assert_blanks_are_told_where_they_cost(more)
+
+
+def assert_blanks_are_told_where_they_cost(report):
+    """Nobody is told that a line was taken for blank in which nothing is wrong and which has all its marks."""
+    wrong = {verdict.part for verdict in report.verdicts if not verdict.accepted}
+    short = {part for mark in report.marks if mark.given < mark.of for part in mark.parts}
+    assert {notice.part for notice in report.notices if notice.kind == "blank"} <= wrong | short
 
 
 def any_part(seed):
@@ -302,3 +310,15 @@ def test_a_decimal_and_the_fraction_that_it_equals_are_worth_the_same():
         for form in (str, lambda x: str(x) if x.denominator == 1 else f"{float(x)}")
     ]
     assert both[0].total == both[1].total
+
+
+def test_a_right_line_between_mistakes_is_told_nothing_of_blanks():
+    """K is wrong and the scores, which were worked out from the right K, are not; the weights are turned over."""
+    q = drawn("causal_self_attention")
+    right = key_script(q)
+    turned = Grid(tuple(zip(*right.answers["A"].rows, strict=True)))
+    spoilt = {"K": right.answers["K"].put(2, 1, entry("97")), "A": turned}
+    report = marked(q, Attempt({**right.answers, **spoilt}), "ecf")
+    assert [notice.part for notice in report.notices if notice.kind == "blank"] == ["K", "A"]
+    off = {mark.parts: mark.why.reason for mark in report.marks if mark.given < mark.of}
+    assert off == {("K",): "not carried forward", ("A",): "not carried forward"}
