@@ -394,9 +394,9 @@ def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
             given_shape = "×".join(map(str, d.givens[name].shape))
             raise InputError(f"{name} is {given_shape}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
         values |= zip(_symbols(d, name), map(to_sympy, _entries_of(put)), strict=True)
-    steps = []
-    for step, expression in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
-        result = expression.xreplace(values)
+    steps, expressions = [], in_sympy(d)
+    for step in d:
+        result = expressions[step.name].xreplace(values)
         if d.arithmetic != "exact":
             result = result.evalf(DIGITS)
         steps.append(replace(step, result=Matrix.of([from_sympy(x) for x in row] for row in result.tolist())))
@@ -412,36 +412,30 @@ def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
     _refuse_letters(d)
     d = in_symbols(d)
     program: list[tuple[str, tuple[Any, ...], Any, list[Any]]] = []
-    for step, expression in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
-        needed = tuple(sorted(expression.free_symbols, key=str))
-        named = _named_entries(d, step)
+    expressions, own = in_sympy(d), parameters(d)
+    taken = ", ".join([*d.givens, *own])
+    for step in d:
+        needed = tuple(sorted(expressions[step.name].free_symbols, key=str))
         try:
-            function = sympy.lambdify(needed, expression.tolist(), module)
+            function = sympy.lambdify(needed, expressions[step.name].tolist(), module)
         except (NameError, ImportError) as error:
             raise InputError(
                 f"SymPy has no module {module!r} to compile for; numpy, math or mpmath was expected."
             ) from error
-        program.append((step.name, needed, function, named))
-
-    own = parameters(d)
+        program.append((step.name, needed, function, _named_entries(d, step)))
 
     def run(**givens: Any) -> dict[str, Any]:
         """Arrays of every step, from arrays of the givens, and numbers for parameters."""
-        taken = [*d.givens, *own]
-        env: dict[Any, Any] = {}
+        if missing := next((name for name in (*d.givens, *own) if name not in givens), None):
+            raise InputError(f"{missing} is missing; this takes {taken}.")
+        if unknown := sorted(givens.keys() - {*d.givens, *own}):
+            raise InputError(f"There is no given {unknown[0]!r}; this takes {taken}.")
+        env: dict[Any, Any] = {letter: givens[name] for name, letter in own.items()}
         for name, given in d.givens.items():
-            if name not in givens:
-                raise InputError(f"{name} is missing; this takes {', '.join(taken)}.")
             rows = [list(row) for row in givens[name]]
             if (len(rows), *{len(row) for row in rows}) != given.shape:
                 raise InputError(f"{name} is not {given.shape[0]}×{given.shape[1]}, as it is in this derivation.")
             env |= zip(_symbols(d, name), (x for row in rows for x in row), strict=True)
-        for name, letter in own.items():
-            if name not in givens:
-                raise InputError(f"{name} is missing; this takes {', '.join(taken)}.")
-            env[letter] = givens[name]
-        if unknown := set(givens) - set(taken):
-            raise InputError(f"There is no given {sorted(unknown)[0]!r}; this takes {', '.join(taken)}.")
         results = {}
         for name, needed, function, named in program:
             rows = function(*(env[symbol] for symbol in needed))

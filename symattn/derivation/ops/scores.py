@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from functools import cmp_to_key, reduce
-from operator import add, truediv
+from operator import add
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
@@ -30,8 +30,8 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import assigned, factor
 from symattn.derivation.ops.attention import Empty, normalised, range_of_weights
-from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, DivisorGradient, relu
-from symattn.derivation.ops.linear import Hadamard, Scale, summed
+from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, Divide, relu
+from symattn.derivation.ops.linear import Hadamard, Scale
 from symattn.derivation.ops.lines import LineOp, LineRuleOp
 from symattn.derivation.ops.position import Multiple
 from symattn.derivation.sizes import Axis
@@ -216,9 +216,7 @@ class Bias(RuleOp):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if self.slope is None:
             return [convention("The mask is added to the scores.")]
-        slopes = [step.op.slope for step in steps if isinstance(step.op, Bias) and step.op.slope is not None]
-        numbers = ListOf(tuple(map(signs.number, slopes)), "", ",")
-        return [convention(_SLOPES, slopes=numbers) if slopes[1:] else convention(_SLOPE, slope=numbers)]
+        return _stated_slopes([step.op.slope for step in steps if isinstance(step.op, Bias)], signs)
 
 
 @dataclass(frozen=True)
@@ -246,9 +244,12 @@ class AlibiInLetters(RuleOp):
         return f"{s} - {factor(self.slope)} * np.abs({places})"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        slopes = [step.op.slope for step in steps if isinstance(step.op, AlibiInLetters)]
-        numbers = ListOf(tuple(map(signs.number, slopes)), "", ",")
-        return [convention(_SLOPES, slopes=numbers) if slopes[1:] else convention(_SLOPE, slope=numbers)]
+        return _stated_slopes([step.op.slope for step in steps if isinstance(step.op, AlibiInLetters)], signs)
+
+
+def _stated_slopes(slopes: Sequence[Value | None], signs: Signs) -> Sequence[Convention]:
+    numbers = ListOf(tuple(signs.number(slope) for slope in slopes if slope is not None), "", ",")
+    return [convention(_SLOPES, slopes=numbers) if numbers.items[1:] else convention(_SLOPE, slope=numbers)]
 
 
 def alibi(slope: Value, rows: Size, columns: Size) -> Bias | AlibiInLetters:
@@ -509,38 +510,17 @@ class FeatureMap(RuleOp):
 
 
 @dataclass(frozen=True)
-class Over(LineRuleOp):
+class Over(Divide):
     """Each row of the first matrix (n×d) over its own number in the second (n×1), or column over column."""
 
     along: Axis = "rows"
-    arity = 2
-    title = "Quotient"
-    shows_factors = False
-    by_hand = True
-    ends_in_decimals = True
-    in_numpy = "{0} / {1}"
 
-    def shape_of_rows(self, *shapes: Shape) -> Shape:
-        (rows, _), divisors = shapes
-        if divisors != (rows, 1):
-            raise ShapeError(f"every {self.line} of the first needs one divisor of its own;")
+    def shape(self, *shapes: Shape) -> Shape:
+        (rows, columns), divisors = shapes
+        if divisors != ((rows, 1) if self.along == "rows" else (1, columns)):
+            line = "row" if self.along == "rows" else "column"
+            raise ShapeError(f"every {line} of the first needs one divisor of its own;")
         return shapes[0]
-
-    def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        above, below = operands
-        return A.quotient(above[i, j], below.stretched(i, j))
-
-    def pull(self, use: Use) -> Pull:
-        divisor = use.step.operands[1]
-        if use.k == 0:
-            return Pull((use.g, divisor), self)
-        return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
-
-    def witness(self, *operands: Floats) -> Floats:
-        return entrywise(truediv, *operands)
-
-    def written(self, style: Style, *operands: Formula) -> Formula:
-        return Fraction(*operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         above, below = map(signs.operand, steps[0].operands)
