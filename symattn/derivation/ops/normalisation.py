@@ -14,7 +14,7 @@ from fractions import Fraction as Ratio
 from functools import reduce
 from itertools import pairwise
 from operator import add, mul
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, size_formula
 from symattn.derivation.derivation import (
@@ -207,14 +207,56 @@ class MeanSquare(OverOp):
 
 @dataclass(frozen=True)
 class OverRoot(RuleOp):
-    """Entries over roots to whose squares ε is added."""
+    """Entries, perhaps less a mean, over roots to whose squares ε is added.
+
+    `UndefinedError` names the line where the root is 0.
+    """
 
     epsilon: Value = 0
     norms = True
     entwined = True
+    shows_factors = False
+    by_hand = True
+    needs: ClassVar[str]
+    """What the statistics have to be."""
+    is_zero: ClassVar[str]
+    """Of which lines the root is 0."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _stretching(self.needs, *shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        x, *means, squares = operands
+        roots = _roots(squares, self.epsilon, self.is_zero)
+        return Matrix.of(
+            [_over(value - _of(means[0], i, j) if means else value, _of(roots, i, j)) for j, value in enumerate(row)]
+            for i, row in enumerate(x.rows)
+        )
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x, *means, squares = operands
+        above = A.minus(x[i, j], means[0].stretched(i, j)) if means else x[i, j]
+        return A.quotient(above, _root(A, squares.stretched(i, j), self.epsilon))
 
     def flows(self, k: int) -> bool:
         return k == 0
+
+    def witness(self, *operands: Floats) -> Floats:
+        epsilon = as_float(self.epsilon)
+
+        def normed(x: float, *statistics: float) -> float:
+            *means, squares = statistics
+            return float((x - sum(means)) * (squares + epsilon) ** -0.5)
+
+        return entrywise(normed, *operands)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        x, *means, squares = operands
+        return Fraction(Sum((x, Negative(means[0]))) if means else x, _root(FORMULAS, squares, self.epsilon))
+
+    def numpy(self, *operands: str) -> str:
+        x, *means, squares = operands
+        return f"{f'({x} - {means[0]})' if means else x} / {_numpy_root(squares, self.epsilon)}"
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
@@ -226,33 +268,12 @@ class OverRoot(RuleOp):
 
 @dataclass(frozen=True)
 class Standardise(OverRoot):
-    """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0.
-
-    `UndefinedError` names the line where all entries are equal and ε is 0.
-    """
+    """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0."""
 
     arity = 3
     title = "Standardise"
-    shows_factors = False
-    by_hand = True
-
-    def shape(self, *shapes: Shape) -> Shape:
-        x, *statistics = shapes
-        return _stretching(
-            "there must be one mean and one variance for every row, or for every column;", x, *statistics
-        )
-
-    def apply(self, *operands: Matrix) -> Matrix:
-        x, mean, variance = operands
-        roots = _roots(variance, self.epsilon, "all its entries are equal")
-        return Matrix.of(
-            [_over(value - _of(mean, i, j), _of(roots, i, j)) for j, value in enumerate(row)]
-            for i, row in enumerate(x.rows)
-        )
-
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        x, mean, variance = operands
-        return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
+    needs = "there must be one mean and one variance for every row, or for every column;"
+    is_zero = "all its entries are equal"
 
     def pull(self, use: Use) -> Pull:
         """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
@@ -261,18 +282,6 @@ class Standardise(OverRoot):
         _statistic(use, mean, Mean, source)
         return Pull((use.g, use.result, variance), NormGradient(spread.of, self.epsilon, spread.over))
 
-    def witness(self, *operands: Floats) -> Floats:
-        epsilon = as_float(self.epsilon)
-        return entrywise(lambda x, mean, variance: (x - mean) * (variance + epsilon) ** -0.5, *operands)
-
-    def written(self, style: Style, *operands: Formula) -> Formula:
-        x, mean, variance = operands
-        return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
-
-    def numpy(self, *operands: str) -> str:
-        x, mean, variance = operands
-        return f"({x} - {mean}) / {_numpy_root(variance, self.epsilon)}"
-
 
 @dataclass(frozen=True)
 class Rescale(OverRoot):
@@ -280,39 +289,13 @@ class Rescale(OverRoot):
 
     arity = 2
     title = "Rescale"
-    shows_factors = False
-    by_hand = True
-
-    def shape(self, *shapes: Shape) -> Shape:
-        return _stretching("there must be one mean square for every row, or for every column;", *shapes)
-
-    def apply(self, *operands: Matrix) -> Matrix:
-        x, squares = operands
-        roots = _roots(squares, self.epsilon, "all its entries are 0")
-        return Matrix.of(
-            [_over(value, _of(roots, i, j)) for j, value in enumerate(row)] for i, row in enumerate(x.rows)
-        )
-
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        x, squares = operands
-        return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
+    needs = "there must be one mean square for every row, or for every column;"
+    is_zero = "all its entries are 0"
 
     def pull(self, use: Use) -> Pull:
         source, squares = use.step.operands
         spread = _statistic(use, squares, MeanSquare, source)
         return Pull((use.g, use.result, squares), NormGradient("rms", self.epsilon, spread.over))
-
-    def witness(self, *operands: Floats) -> Floats:
-        epsilon = as_float(self.epsilon)
-        return entrywise(lambda x, squares: x * (squares + epsilon) ** -0.5, *operands)
-
-    def written(self, style: Style, *operands: Formula) -> Formula:
-        x, squares = operands
-        return Fraction(x, _root(FORMULAS, squares, self.epsilon))
-
-    def numpy(self, *operands: str) -> str:
-        x, squares = operands
-        return f"{x} / {_numpy_root(squares, self.epsilon)}"
 
 
 _VARIANCE: Mapping[Axis, str] = {

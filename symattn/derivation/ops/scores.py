@@ -112,8 +112,7 @@ class LogitTemperature(Temperature):
     """The same of logits: probabilities of the next word for sampling (Holtzman et al. 2020, section 2.2)."""
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        temperature = equal(Name("τ"), signs.number(self.divisor))
-        return [convention("Logits are divided by the temperature {temperature}.", temperature=temperature)]
+        return [convention("Logits are divided by the temperature {temperature}.", temperature=self._stated(signs))]
 
 
 @dataclass(frozen=True)

@@ -511,20 +511,13 @@ class CrossEntropyGradient(RuleOp):
         return entrywise(lambda p, t: (p - t) / self.tokens, *operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
-        if self.tokens == 1:
-            return self._over(*operands)
-        return Product((Fraction(ONE, Number(str(self.tokens))), self._difference(*operands)))
+        p, t = operands
+        difference = Sum((p, Negative(t)))
+        return difference if self.tokens == 1 else Product((Fraction(ONE, Number(str(self.tokens))), difference))
 
     def numpy(self, *operands: str) -> str:
         difference = " - ".join(operands)
         return difference if self.tokens == 1 else f"({difference}) / {self.tokens}"
-
-    def _over(self, p: Formula, t: Formula) -> Formula:
-        difference = self._difference(p, t)
-        return difference if self.tokens == 1 else Fraction(difference, Number(str(self.tokens)))
-
-    def _difference(self, p: Formula, t: Formula) -> Formula:
-        return Sum((p, Negative(t)))
 
 
 @dataclass(frozen=True)
