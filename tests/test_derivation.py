@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sentences import refused_saying
 from trials import tries
 
-from symattn.derivation.derivation import Derivation, Operand, column_of, row_of, symbol_names, transposed
+from symattn.derivation.derivation import Derivation, Operand, row_of, symbol_names, transposed
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import (
     Add,
@@ -150,14 +150,14 @@ def test_parts_of_matrices_as_operands():
     derivation = start(A=[[1, 2], [3, 4]])
     for operand, right in [
         (row_of("A", 1), [[3, 4]]),
-        (column_of("A", 1), [[2], [4]]),
+        (Operand("A", column=1), [[2], [4]]),
         (transposed("A"), [[1, 3], [2, 4]]),
         (transposed("A", 0), [[1], [2]]),
     ]:
         assert derivation.then("B", Scale(1), operand).value("B") == Matrix(right), str(operand)
 
 
-@pytest.mark.parametrize(("operand", "words"), [(row_of("A", 2), "no row 3"), (column_of("A", 3), "no column 4")])
+@pytest.mark.parametrize(("operand", "words"), [(row_of("A", 2), "no row 3"), (Operand("A", column=3), "no column 4")])
 def test_a_row_that_is_not_there_is_an_error(operand, words):
     with refused_saying(rf"Step 'B'.*A has 2 .*{words}"):
         start(A=[[1, 2], [3, 4]]).then("B", Scale(1), operand)

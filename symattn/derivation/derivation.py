@@ -357,11 +357,6 @@ def row_of(name: str, row: int) -> Operand:
     return Operand(name, False, row)
 
 
-def column_of(name: str, column: int) -> Operand:
-    """Column `column` (from 0) of a matrix, as a matrix of one column."""
-    return Operand(name, False, None, column)
-
-
 _NAME = re.compile(r"(?P<stem>.*?)(?:_(?P<head>\d+))?(?:\^(?P<place>\w+))?(?:\.(?P<token>\d+))?", re.DOTALL)
 
 
