@@ -43,7 +43,7 @@ SILENT = (
 """What says nothing: code for notebooks, names to read by, errors in files, tokens, what developers read."""
 
 NEVER = frozenset({
-    "no method", "lost already", "answer alone", "not carried forward",
+    "no method", "lost already", "answer alone", "not carried forward", "some lines", "all but one",
     "between parts", "feed forward", "feeding forward", "grouped weights",
     "grouped cache", "block operations", "decoder block", "weights of scores", "exact weights", "equal keys",
     "zero input", "one head", "rn cost", "The text", "and others", "Data sheet", "`symattn worksheet", "no nbformat",
