@@ -164,7 +164,7 @@ class FreeText:
         """What is left when everything that can be read has been put under its part."""
         while self._at < len(self.pieces):
             piece = self.pieces[self._at]
-            if piece.blank or not (self._labelled(piece) or self._below(piece)):
+            if piece.blank or not self._read(piece):
                 self._at += 1
         for name, found in self._entries.items():
             asked = self.written.shape(name)
@@ -230,17 +230,24 @@ class FreeText:
 
     # -------------------------------------------------------------------------------- names
 
-    def _labelled(self, piece: Piece) -> bool:
-        """A name with what stands behind it; whether the piece has been dealt with."""
+    def _read(self, piece: Piece) -> bool:
+        """Whether a line or a table was read, with the lines below that belong to it."""
         if piece.rows:
-            return self._named_table(piece)
+            return self._table(piece, piece.rows)
         if self._labelled_rows() or self._named_rows(piece):
             return True
+        return (not self._is_of_numbers(piece) and self._statement(piece)) or self._below(piece)
+
+    def _is_of_numbers(self, piece: Piece) -> bool:
+        """Whether a line is a row of what is spoken of: 2 2 is what was to come, and not part 2."""
         columns = self._shape[1]
         if columns and count_numbers(piece.text, columns) == columns and not self._is_place(piece):
-            return False  # 2 2 is what was to come, and not part 2
-        if piece.text.strip().isdigit() and (piece.row or self._is_alone(piece) or self._goes_on(piece)):
-            return False
+            return True
+        is_digits = piece.text.strip().isdigit()
+        return is_digits and bool(piece.row or self._is_alone(piece) or self._goes_on(piece))
+
+    def _statement(self, piece: Piece) -> bool:
+        """Whether a line says something of a part or a step by its name; if so, that is read."""
         if piece.placed and self._numbered(piece, piece.text.strip()):
             return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
@@ -248,9 +255,7 @@ class FreeText:
             self.used.add(piece)
             self._at += 1
             return True
-        if self._shape_alone(piece, text) or self._some_entries(piece, text):
-            return True
-        if self._numbered(piece, text):
+        if self._shape_alone(piece, text) or self._some_entries(piece, text) or self._numbered(piece, text):
             return True
         text, version = _without_version(text)
         name, rest = self._label(text)
@@ -442,18 +447,16 @@ class FreeText:
         if is_matrix and LETTERS.match(rest) and (name := self.resolver.called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
         if sign and len(_NUMBERS_ALONE.findall(shapes.without(head))) < 2:
-            if name := self.resolver.called(head):
-                is_numbered = sign != "=" and len(words_of(head)) < 3 and PLACE.fullmatch(head.strip())
-                inner, behind = self._label(rest, further - 1) if is_numbered and further else ("", "")
-                return (inner, behind) if inner else (name, rest)
-            inner, behind = self._label(rest, further - 1) if sign != "=" and further else ("", "")
-            return inner, behind
+            name = self.resolver.called(head)
+            goes_on = further and sign != "=" and (not name or PLACE.fullmatch(head.strip()))
+            inner = self._label(rest, further - 1) if goes_on else ("", "")
+            return inner if inner[0] else (name, rest)
         if found := MARKED.match(text):
-            inner, behind = self._label(found[2], further - 1) if further else ("", "")
-            if inner:
-                return inner, behind
+            inner = self._label(found[2], further - 1) if further else ("", "")
+            if inner[0]:
+                return inner
             if found[2] and (numbered := self.names.place(found[1])) and not self.resolver.called(text):
-                return (numbered, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
+                return (numbered, found[2]) if any(map(str.isdigit, found[2])) else ("", "")
         behind = head = rest = ""
         for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
             head, rest = text[: number.start()], text[number.start() :]
@@ -462,12 +465,12 @@ class FreeText:
             if (behind := self.resolver.called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
                 break  # and not "head 1 are [[1, 2]]"
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
-            shape = self.written.shape(name)
-            is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
             # One number may be of the name, but in brackets or behind a verb.
+            shape = self.written.shape(name)
             is_said = shape != (1, 1) or rest.startswith("[") or _ENDS_WITH_IS.search(head)
+            is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
             return (name, rest) if name == behind and is_said and (is_row or self._fits(rest, name)) else (name, "")
-        return (behind, rest) if behind else ("", "")
+        return behind, rest
 
     def _fits(self, text: str, name: str) -> bool:
         """Whether a text is a matrix of the shape that a part or a step should have."""
@@ -559,66 +562,66 @@ class FreeText:
 
     def _content(self, head: Piece, rest: str) -> None:
         """What stands behind a name, perhaps over several lines, and behind further names on the last of these."""
-        other = self._target
-        while other:
-            self._target, self._heads = other, [head]
-            before, other, behind = self._apart(rest[:LONGEST_LINE]) if len(rest) > LONGEST_LINE else ("", "", "")
-            if other:  # of a long line no more is looked at than has to be
-                self._value(head, before)
-                rest = behind + rest[LONGEST_LINE:]
-            else:
-                other, rest, head = self._value(head, rest)
+        name, lines = self._target, [head]
+        is_whole = False  # whether all lines up to the last bracket are there
+        while name:
+            self._target, self._heads = name, lines[-1:]
+            part, lines = self._part(name), lines[-1:]
+            if part is not None and not isinstance(part.answer, MATRICES):
+                text, name, rest = self._apart(rest)
+                self._words(part, lines[0], text)
+                continue
+            if part is not None and self._rows_of_table(part, lines[0], rest):
+                return
+            if not is_whole:
+                rest, further = self._to_its_bracket(lines[0], rest)
+                lines, is_whole = [*lines, *further], True
+            text, name, rest = self._apart(rest)
+            is_alone = not name and len(lines) == 1
+            if is_alone and (
+                self._labelled_rows(replace(lines[0], text=text)) or self._goes_on_in_table(lines[0], text)
+            ):
+                return
+            if text.strip(NO_WORDS) and not self._value(lines, text):
+                return
 
-    def _value(self, head: Piece, rest: str) -> tuple[str, str, Piece]:
-        """What stands behind one name; the next name, what stands behind that, and the line that it is in."""
-        part = self._part(self._target)
-        if part is not None and not isinstance(part.answer, MATRICES):
-            text, other, behind = self._apart(rest)
-            self._words(part, head, text)
-            return other, behind, head
-        if part is not None and self._rows_of_table(part, head, rest):
-            return "", "", head
-        text, further = self._to_its_bracket(head, rest)
-        taken = [head, *further]
-        text, other, behind = self._apart(text)
-        alone = not further and not other
-        if alone and (self._labelled_rows(replace(head, text=rest)) or self._goes_on_in_table(head, rest)):
-            return "", "", head
-        if text.strip(NO_WORDS):
-            shape = self._shape
-            text, size = shapes.without_last(text)
-            if size:
-                self.written.put_shape(self._target, size)
-            text = self._before_prose(head, text, shape)
-            row = self._token > 0 and shape[0] > 1 == shape[1] and self._matrix(text, (1, 1))
-            if row and has_shape(row.rows, (1, 1)):
-                matrix: Cells | None = row  # (0,5) said of one token is no column
-            elif _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1:
+    def _value(self, lines: list[Piece], text: str) -> bool:
+        """The matrix that stands in lines behind its name; false if they have to be read again, one by one."""
+        (head, *further), shape = lines, self._shape
+        text, size = shapes.without_last(text)
+        if size:
+            self.written.put_shape(self._target, size)
+        text, below = self._before_prose(head, text, shape), list[Piece]()
+        matrix = self._matrix(text, (1, 1)) if self._token and shape[0] > 1 == shape[1] else None
+        if matrix is None or not has_shape(matrix.rows, (1, 1)):  # (0,5) said of one token is no column
+            if _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1:
                 matrix = None
+            elif further:
+                matrix = self._matrix(text, shape)
             else:
-                matrix, below = self._with_rows_below(text, shape) if not further else (self._matrix(text, shape), [])
-                taken += below
-                self._at += len(below)
-            if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
-                if self._is_row_of_token(matrix, shape):
-                    self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
-                    self.used.update(taken)
-                else:
-                    self._strange.append((head, text, self._target, self._token))
-            elif matrix:
-                self._tell_another(head, text, matrix)
-                if not self._answer(self._target, matrix, taken):
-                    self._target = ""
-            elif not any(c.isalnum() or c == "∞" for c in text):
-                self.used.update(taken)  # ____ or ?
-            elif len(taken) > 1:
-                self._at -= len(taken) - 1
-                other = ""  # the lines are read again, one by one
+                matrix, below = self._with_rows_below(text, shape)
+        taken = [*lines, *below]
+        self._at += len(below)
+        if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
+            if self._is_row_of_token(matrix, shape):
+                self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
+                self.used.update(taken)
             else:
-                self._strange.append((head, text, self._target, 0))
-                if len(_NUMBERS.findall(text)) > 2:
-                    self._target, self._heads = "", []  # what stands below is something else
-        return other, behind, taken[-1]
+                self._strange.append((head, text, self._target, self._token))
+        elif matrix:
+            self._tell_another(head, text, matrix)
+            if not self._answer(self._target, matrix, taken):
+                self._target = ""
+        elif not any(c.isalnum() or c == "∞" for c in text):
+            self.used.update(taken)  # ____ or ?
+        elif further:
+            self._at -= len(further)
+            return False
+        else:
+            self._strange.append((head, text, self._target, 0))
+            if len(_NUMBERS.findall(text)) > 2:
+                self._target, self._heads = "", []  # what stands below is something else
+        return True
 
     def _rows_of_table(self, part: Part, head: Piece, text: str) -> bool:
         """Numbers behind words for the rows of the table that a part prints, behind its name or in the lines below."""
@@ -738,15 +741,13 @@ class FreeText:
 
     def _below(self, piece: Piece) -> bool:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
-        if piece.rows:
-            return self._table(piece, piece.rows)
-        is_something = _partition(piece.text)[1] == "=" and "[" in piece.text  # which nobody knows by this name
-        if self._is_of_another(piece.text) or (is_something and not self._target):
-            return False
-        at, shape, text = self._at, self._shape, piece.text
-        is_alone = self._is_alone(piece)
-        self._at += 1
+        text = piece.text
         in_brackets = "[" in text
+        is_something = _partition(text)[1] == "=" and in_brackets  # which nobody knows by this name
+        if self._is_of_another(text) or (is_something and not self._target):
+            return False
+        at, shape, is_alone = self._at, self._shape, self._is_alone(piece)
+        self._at += 1
         further: list[Piece] = []
         if in_brackets:
             text, further = self._to_its_bracket(piece, text)
@@ -759,8 +760,10 @@ class FreeText:
         elif (
             matrix is None
             or self._names_another(text)
-            or not (is_row or (self._target and has_shape(matrix.rows, shape)))
-        ):  # 1 2 / 3 4
+            or not (
+                is_row or (self._target and has_shape(matrix.rows, shape))  # 1 2 / 3 4
+            )
+        ):
             self._at = at
             return False
         self._at += len(below)
@@ -840,31 +843,25 @@ class FreeText:
 
     # -------------------------------------------------------------------------------- tables and formulas
 
-    def _named_table(self, piece: Piece) -> bool:
-        """A table with a name in its first cell, or before it."""
-        (first, *heads), *below = piece.rows
-        name = self.resolver.called(first) if any(c.isalpha() for c in first) else ""
-        if not name or not below or (self.beside and name == self.here):
-            return False
-        self._target, self._heads = name, []
-        before = {len(row) for row in below} == {len(heads)}  # S = | | 1 | 2 |
-        return self._table(piece, (tuple(heads), *below) if before else piece.rows)
-
     def _table(self, piece: Piece, rows: Rows) -> bool:
-        """A table below a name, with or without heads of its columns and rows."""
+        """A table below a name, or with one in its first cell, with or without heads of its columns and rows."""
+        corner, *heads = rows[0]
+        name = self.resolver.called(corner) if any(map(str.isalpha, corner)) else ""
+        if name and len(rows) > 1 and not (self.beside and name == self.here):
+            self._target, self._heads = name, []
+            if {len(row) for row in rows[1:]} == {len(heads)}:  # S = | | 1 | 2 |
+                rows = (tuple(heads), *rows[1:])
         shape = self._shape
         block = entries_of(rows, shape)
-        cells = block.rows if block else ()
-        if not cells or not is_plausible(cells):
+        if block is None or not is_plausible(block.rows):
             return False
-        corner = rows[0][0]
-        if any(shape) and not has_shape(cells, shape):
-            of_another = is_label(corner) and corner.strip(NO_WORDS) and not self.resolver.called(corner)
-            if of_another or has_unread(cells):
+        if any(shape) and not has_shape(block.rows, shape):
+            of_another = not name and is_label(corner) and corner.strip(NO_WORDS)
+            if of_another or has_unread(block.rows):
                 return False
         self._at += 1
-        self._tell(block.remarks if block else (), piece)
-        self._put_grid(_Grid(Cells(cells), (piece,)))
+        self._tell(block.remarks, piece)
+        self._put_grid(_Grid(Cells(block.rows), (piece,)))
         return True
 
     def _tell(self, remarks: Sequence[str], piece: Piece) -> None:
