@@ -210,12 +210,14 @@ def _closes(line: str) -> bool:
 
 
 def _begins_table(lines: list[str], at: int) -> bool:
-    """A line of cells with a line of dashes below it, or without one if it begins and ends as a row does."""
+    """A line of cells with a line of dashes below it, or without one if it begins and ends as a row does, or ends as
+    one behind a name and goes on below."""
     line = lines[at].strip()
     if "|" not in line:
         return False
-    below = lines[at + 1] if at + 1 < len(lines) else ""
-    return ("|" in below and _is_delimiter(below)) or (line[0] == "|" == line[-1] and line.count("|") > 2)
+    below = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    begins = line[0] == "|" or (_begins_matrix(line) and below[:1] == "|" == below[-1:])
+    return ("|" in below and _is_delimiter(below)) or (begins and line[-1] == "|" and line.count("|") > 2)
 
 
 def _begins_matrix(line: str) -> bool:

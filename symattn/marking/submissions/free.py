@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import islice, permutations, takewhile
+from itertools import islice, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
@@ -32,7 +32,6 @@ from symattn.marking.submissions.answers import (
     shape_of,
     tables_of,
 )
-from symattn.marking.submissions.blocks import cells as cells_of_line
 from symattn.marking.submissions.entries import begins_with_a_word, may_hold_number, undecorated
 from symattn.marking.submissions.labels import AND, ROW
 from symattn.marking.submissions.names import (
@@ -50,7 +49,15 @@ from symattn.marking.submissions.names import (
     transposed,
     words_of,
 )
-from symattn.marking.submissions.places import NO_WORDS, PLACED, Piece, Places, is_title, no_answer
+from symattn.marking.submissions.places import (
+    IN_ANY_WORDS,
+    NO_WORDS,
+    PLACED,
+    Piece,
+    Places,
+    is_title,
+    no_answer,
+)
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     FIRST_ROW,
@@ -86,7 +93,6 @@ from symattn.teaching.question import (
     PropertyAnswer,
     RubricAnswer,
     ShapeAnswer,
-    WordAnswer,
     total,
 )
 
@@ -101,6 +107,13 @@ class _Grid:
     @property
     def shape(self) -> Shape:
         return len(self.cells.rows), max(map(len, self.cells.rows))
+
+
+Place = tuple[int, ...]
+"""A row, or a row and a column."""
+
+_Placed = tuple[str, Place, tuple[str, ...]]
+"""The name of a matrix, the place of an entry or a row, and what stands there."""
 
 
 @dataclass
@@ -129,9 +142,8 @@ class FreeText:
     _only_names: set[Piece] = field(default_factory=set)
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
-    _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
-    _by_entry: set[str] = field(default_factory=set)
-    """The matrices of which entries were written one by one, and not in rows alone."""
+    _entries: dict[str, dict[Place, tuple[str, ...]]] = field(default_factory=dict)
+    """Entries and rows of matrices, as many as stand side by side, by the place of the first."""
     _strange: list[tuple[Piece, str, str, int]] = field(default_factory=list)
     """What stands behind a name and is no matrix: its piece, the text, the name, and the token that was spoken of."""
 
@@ -158,7 +170,7 @@ class FreeText:
             return []
         number = self.names.parts.index(self.here) + 1
         text = "\n".join(line.text for line in lines)
-        return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", placed=True)]
+        return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", part=self.here)]
 
     def unread(self) -> list[Piece]:
         """What is left when everything that can be read has been put under its part."""
@@ -167,10 +179,7 @@ class FreeText:
             if piece.blank or not self._read(piece):
                 self._at += 1
         for name, found in self._entries.items():
-            asked = self.written.shape(name)
-            found = self._from_one(name, found, asked)
-            high, wide = (max(asked[axis], *(place[axis] for place in found)) for axis in (0, 1))
-            self._answer(name, Cells.at_places(found, (high, wide)), ())
+            self._answer(name, self._at_places(name, found), ())
         if not self.beside:
             self._without_names()
         for piece, text, name, token in self._strange:
@@ -207,13 +216,7 @@ class FreeText:
 
     def _answers(self, piece: Piece) -> bool:
         """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
-        part = self._placed_part(piece)
-        return part is not None and not is_line(part)
-
-    def _placed_part(self, piece: Piece) -> Part | None:
-        """The part whose place a line begins with."""
-        marker = PLACED.match(piece.text) if piece.placed else None
-        return self._part(self.names.place(marker["place"])) if marker else None
+        return bool(piece.part) and not is_line(self.written.part(piece.part))
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -248,12 +251,11 @@ class FreeText:
 
     def _statement(self, piece: Piece) -> bool:
         """Whether a line says something of a part or a step by its name; if so, that is read."""
-        if piece.placed and self._numbered(piece, piece.text.strip()):
+        if piece.part and self._numbered(piece, piece.text.strip()):
             return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
-            self.used.add(piece)
-            self._at += 1
+            self._use(piece)
             return True
         if self._shape_alone(piece, text) or self._some_entries(piece, text) or self._numbered(piece, text):
             return True
@@ -380,8 +382,7 @@ class FreeText:
             return False
         for name, shape in found:
             self.written.put_shape(name, shape)
-        self.used.add(piece)
-        self._at += 1
+        self._use(piece)
         self._target, self._heads = found[0][0] if len(found) == 1 else "", [piece]
         return True
 
@@ -401,25 +402,22 @@ class FreeText:
         found = PLACED.match(text) or labels.question().match(text)
         if found is None or self.beside:
             return False
-        number = next(group for group in found.groups() if group)
-        part = self._part(self.names.place(number))
+        part = self._part(self.names.place(next(filter(None, found.groups()))))
         rest = text[found.end() :].lstrip(" \t.):：")
         if part is None or isinstance(part.answer, MATRICES) or part.name in self._done or not rest:
             return False
-        said, _, value = _partition(rest)
-        answer = answer_in(part, rest)
-        if piece.placed and isinstance(part.answer, RubricAnswer | CellsAnswer):
+        if piece.part and isinstance(part.answer, _IN_LINES):
             self._at += 1
             self._words(part, piece, rest)
             return True
-        in_words = piece.placed and answer and part.name not in self._wordy
-        named = self.resolver.called(said) if value and not in_words else ""
-        if named and named != part.name:
+        said, _, value = _partition(rest)
+        answer = answer_in(part, rest)
+        is_answer = piece.part and answer and not isinstance(part.answer, IN_ANY_WORDS)
+        if value and not is_answer and self.resolver.called(said) not in ("", part.name):
             return False
-        if not answer and piece.placed:
+        if not answer and piece.part:
             self.written.not_read(self.where(piece.start), rest, part.name)
-            self.used.add(piece)
-            self._at += 1
+            self._use(piece)
             return True
         if not answer or not self._answer(part.name, RawText(answer), [piece]):
             return False
@@ -427,12 +425,6 @@ class FreeText:
             self.written.not_read(self.where(piece.start), reason, part.name)
         self._at += 1
         return True
-
-    @property
-    def _wordy(self) -> frozenset[str]:
-        """The parts that any words may answer."""
-        parts = self.written.question.parts
-        return frozenset(part.name for part in parts if isinstance(part.answer, RubricAnswer | WordAnswer))
 
     def _label(self, text: str, further: int = 3) -> tuple[str, str]:
         """The part or the step that a line begins with, and what stands behind its name; "" if it has none.
@@ -486,77 +478,71 @@ class FreeText:
             found = [one for one in self._every_entry(rest) if self.resolver.called(head) in ("", one[0])]
         if not found:
             return False
-        for name, cells in found:
+        for name, place, texts in found:
             self.resolver.last = name
-            self._entries.setdefault(name, {}).update(cells)
-        self.used.add(piece)
-        self._at += 1
-        if _ONE_ROW.fullmatch(head.strip(AROUND)):
-            self._further_rows(*found[-1])
+            self._entries.setdefault(name, {})[place] = texts
+        self._use(piece)
+        if _ONE_ROW.fullmatch(head.strip(AROUND)):  # the rows with the numbers that come next stand below
+            for number, below in enumerate(self.pieces[self._at :], place[0] + 1):
+                row = self._matrix(below.text, (1, len(texts))) if below.row == number else None
+                if row is None or len(row.rows[0]) != len(texts):
+                    break
+                self._entries[name][number,] = row.rows[0]
+                self._use(below)
         return True
 
-    def _every_entry(self, text: str) -> list[tuple[str, dict[tuple[int, int], str]]]:
+    def _use(self, *pieces: Piece) -> None:
+        self.used.update(pieces)
+        self._at += len(pieces)
+
+    def _every_entry(self, text: str) -> list[_Placed]:
         """The entries and rows that a line consists of; none if there is anything else in it."""
         found = list(map(self._one_entry, _entry_by_entry(text)))
         return [one for one in found if one] if all(found) else []
 
-    def _score(self, product: re.Match[str], value: str) -> tuple[str, dict[tuple[int, int], str]] | None:
-        """q₁·k₂ = 3, and k₂·q₁ = 3, as the entry of the scores."""
-        one, i, other, j = product.groups()
-        for (first, row), (second, column) in permutations([(one, int(i)), (other, int(j))]):
-            if (name := self.names.scores(first, second)) and name not in self._done:
-                self._by_entry.add(name)
-                return name, {(row, column): value}
-        return None
-
-    def _from_one(self, name: str, found: dict[tuple[int, int], str], shape: Shape) -> dict[tuple[int, int], str]:
-        """The entries of a matrix by their places from 1, where programmers count from 0."""
-        if all(i and j for i, j in found):
-            return found
-        columns = int(name in self._by_entry)
-        moved = {(i + 1, j + columns): text for (i, j), text in found.items()}
-        if all(i <= shape[0] and 0 < j <= shape[1] for i, j in moved):
-            return moved
-        self.written.not_read(name, "; ".join(found.values()), name)  # 0 and the last at once
-        return {place: text for place, text in found.items() if all(place)}
-
-    def _further_rows(self, name: str, cells: Mapping[tuple[int, int], str]) -> None:
-        """The rows with the numbers that come next, on the lines below."""
-        row, columns = next(iter(cells))[0], len(cells)
-        for piece in self.pieces[self._at :]:
-            row += 1
-            matrix = self._matrix(piece.text, (1, columns)) if piece.row == row else None
-            if matrix is None or len(matrix.rows[0]) != columns:
-                break
-            self._entries[name].update(_row(row, matrix))
-            self.used.add(piece)
-            self._at += 1
-
-    def _one_entry(self, text: str) -> tuple[str, dict[tuple[int, int], str]] | None:
-        """The step that an entry or a row belongs to, and the entries by their places; none if it is neither."""
+    def _one_entry(self, text: str) -> _Placed | None:
+        """An entry or a row of a step, and where it stands; None if it is neither."""
         head, sign, rest = _partition(text)
-        if not sign or not any(c.isdigit() for c in head):
+        if not sign or not any(map(str.isdigit, head)):
             return None
         head = _of_entry(head)
-        if product := _PRODUCT.fullmatch(head):
-            return self._score(product, rest)
+        if product := _PRODUCT.fullmatch(head):  # q₁·k₂ = 3, and k₂·q₁ = 3
+            one, i, other, j = product.groups()
+            ways = ((self.names.scores(one, other), i, j), (self.names.scores(other, one), j, i))
+            found = ((name, (int(row), int(column)), (rest,)) for name, row, column in ways if name)
+            return next((one for one in found if one[0] not in self._done), None)
         called, place = place_in(head) or ("", ())
         name = (self.resolver.find(called, self.names.sign) or self.names.find(called)) if place else ""
-        if self.resolver.last in self.names.twins(called) and len(place) == 2:
-            name = name if place in self._entries.get(self.resolver.last, {}) else self.resolver.last
+        is_entry, last = len(place) == 2, self.resolver.last
+        if is_entry and last in self.names.twins(called) and place not in self._entries.get(last, {}):
+            name = last
         other = self.names.find(head)
-        if not name or name in self._done or (other and len(place) == 2):
+        if not name or name in self._done or (other and is_entry):
             return None
-        if len(place) == 2:
-            self._by_entry.add(name)
-            return None if _ANOTHER_ENTRY.search(rest) else (name, {(place[0], place[1]): rest})
+        if is_entry:
+            return None if _ANOTHER_ENTRY.search(rest) else (name, place, (rest,))
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
         wide = self.written.shape(other)[1] if other else 0
         if wide == 1 or wide == len(matrix.rows[0]):  # Q_1 is the first head; a row as wide as Q is row 1 of Q
             return None
-        return name, _row(place[0], matrix)
+        return name, place, matrix.rows[0]
+
+    def _at_places(self, name: str, found: Mapping[Place, Sequence[str]]) -> Cells:
+        """The entries and rows of a matrix, where programmers count from 0."""
+        high, wide = self.written.shape(name)
+
+        def counted(more: int) -> dict[tuple[int, int], str]:
+            return {(row + more, j): text for (row, *column), texts in found.items()
+                    for j, text in enumerate(texts, column[0] + more if column else 1)}  # fmt: skip
+
+        from_0 = not all(map(all, found))
+        cells = counted(from_0)
+        if from_0 and not all(i <= high and 0 < j <= wide for i, j in cells):
+            self.written.not_read(name, "; ".join(cells.values()), name)  # 0 and the last at once
+            cells = {place: text for place, text in counted(0).items() if all(place)}
+        return Cells.at_places(cells, (max([high, *(i for i, _ in cells)]), max([wide, *(j for _, j in cells)])))
 
     # -------------------------------------------------------------------------------- what belongs to a name
 
@@ -578,9 +564,7 @@ class FreeText:
                 lines, is_whole = [*lines, *further], True
             text, name, rest = self._apart(rest)
             is_alone = not name and len(lines) == 1
-            if is_alone and (
-                self._labelled_rows(replace(lines[0], text=text)) or self._goes_on_in_table(lines[0], text)
-            ):
+            if is_alone and self._labelled_rows(replace(lines[0], text=text)):
                 return
             if text.strip(NO_WORDS) and not self._value(lines, text):
                 return
@@ -604,7 +588,7 @@ class FreeText:
         self._at += len(below)
         if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
             if self._is_row_of_token(matrix, shape):
-                self._entries.setdefault(self._target, {}).update(_row(self._token, matrix))
+                self._entries.setdefault(self._target, {})[self._token,] = matrix.rows[0]
                 self.used.update(taken)
             else:
                 self._strange.append((head, text, self._target, self._token))
@@ -682,35 +666,27 @@ class FreeText:
 
     def _words(self, part: Part, head: Piece, rest: str) -> None:
         """An answer that is no matrix: what stands behind its name, or the next line; an explanation in all lines."""
-        taken = [head]
-        if not rest.strip(NO_WORDS) or isinstance(part.answer, RubricAnswer | CellsAnswer):
-            for piece in self.pieces[self._at :]:
-                if not piece.blank and (self._begins_another(piece, part, head) or self._enough(part, taken)):
-                    break
-                taken.append(piece)
-        lines = [rest.strip(), *(piece.text.strip() for piece in taken[1:])]
-        text = "\n".join(lines).strip()
+        below: list[Piece] = []
+        is_whole = rest.strip(NO_WORDS) and not isinstance(part.answer, _IN_LINES)
+        for piece in () if is_whole else self.pieces[self._at :]:
+            if not piece.blank and self._begins_another(piece, part, head):
+                break
+            below.append(piece)
+            if not piece.blank and not isinstance(part.answer, _IN_LINES):
+                break
+        text = "\n".join([rest.strip(), *(piece.text.strip() for piece in below)]).strip()
         if text:
-            self._at += len(taken) - 1
-            self._answer(part.name, RawText(text), taken)
+            self._at += len(below)
+            self._answer(part.name, RawText(text), [head, *below])
 
     def _begins_another(self, piece: Piece, part: Part, head: Piece) -> bool:
-        """Whether a line has the name of a part or a step before it, or the place of a later part than this.
-
-        Places are letters or numbers, as that of the part itself is: below (b), 1) is a line of a list.
-        """
-        place, own = (PLACED.match(line.text) for line in (piece, head))
-        if place and piece.placed and (own is None or own["place"].isdigit() == place["place"].isdigit()):
-            parts, later = self.names.parts, self.names.place(place["place"])
-            if later in parts and parts.index(later) > parts.index(part.name):
-                return True
+        """Whether a line has the name of a part or a step before it, or the place of a later part than this."""
+        parts = self.names.parts
+        if piece.part and parts.index(piece.part) > parts.index(part.name):
+            return True
         text = _without_marker(piece.text)
-        item = MARKED.match(text) if own and not piece.placed else None
+        item = MARKED.match(text) if PLACED.match(head.text) and not piece.part else None
         return bool(self._label(item[2] if item else text)[0])
-
-    def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
-        """Whether an answer of one line is there."""
-        return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
 
     def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
         """A text with the lines from here on, up to the bracket that closes what it opens, or to another name; comments
@@ -804,17 +780,6 @@ class FreeText:
                 break
         return lines if rows <= LARGEST else []
 
-    def _goes_on_in_table(self, head: Piece, first: str) -> bool:
-        """A table whose first row stands behind its name: S = | 1 | 2 |."""
-        below = self.pieces[self._at] if self._at < len(self.pieces) else head
-        below = self.pieces[self._at + 1] if below.blank and self._at + 1 < len(self.pieces) else below
-        if not (first[:1] == "|" == first[-1:] and below.rows and below.start == head.end):
-            return False
-        at, self._at = self._at, self.pieces.index(below)
-        found = self._table(below, (cells_of_line(first), *below.rows))
-        self._at = self._at if found else at
-        return found
-
     def _is_alone(self, piece: Piece) -> bool:
         """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
         if self._heads != [self.pieces[self._at - 1]] or not _NUMBER.fullmatch(piece.text):
@@ -829,7 +794,7 @@ class FreeText:
 
     def _is_place(self, piece: Piece) -> bool:
         """Whether a line is the place of a part, and no number or e below others; in a derivation, 3. may be one."""
-        return piece.placed and self._alone and PLACE.fullmatch(piece.text.strip(" :")) is not None
+        return piece.part and self._alone and PLACE.fullmatch(piece.text.strip(" :")) is not None
 
     @cached_property
     def _alone(self) -> bool:
@@ -969,7 +934,8 @@ class FreeText:
         return above if named else None
 
 
-_IN_WORDS = (RubricAnswer, WordAnswer, ChoiceAnswer, OrderAnswer, ShapeAnswer)
+_IN_WORDS = (*IN_ANY_WORDS, ChoiceAnswer, OrderAnswer, ShapeAnswer)
+_IN_LINES = (RubricAnswer, CellsAnswer)
 
 
 _COMMENT_SIGNS = ("#", "//", "%")
@@ -1131,11 +1097,6 @@ def _within_labels(text: str, shape: Shape) -> Cells | None:
     block = entries_of(table.rows, shape) if table and not has_shape(table.rows, shape) else None
     is_whole = block and block.labelled and has_shape(block.rows, shape) and are_entries(block.rows)
     return Cells(block.rows, table.factor) if table and block and is_whole else None
-
-
-def _row(number: int, matrix: Cells) -> dict[tuple[int, int], str]:
-    """The entries of a matrix of one row by their places in a larger one."""
-    return {(number, j): text for j, text in enumerate(matrix.rows[0], 1)}
 
 
 def _without_version(text: str) -> tuple[str, str]:

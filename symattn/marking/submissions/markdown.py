@@ -385,7 +385,7 @@ class FilledSheet:
         """Whether a table has the heads of a grid, and the part's name or none."""
         corner = shapes.without(undecorated(unescaped(table.rows[0][0])))
         named = not corner or (not is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
-        return named and _numbered(table.rows[0][1:])
+        return named and "=" not in table.rows[0][0] and _numbered(table.rows[0][1:])
 
     @cached_property
     def tasks(self) -> dict[int, MarkdownBlock]:

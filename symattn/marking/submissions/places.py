@@ -30,8 +30,8 @@ from symattn.teaching.question import ChoiceAnswer, OrderAnswer, Part, RubricAns
 class Piece:
     """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`.
 
-    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.  `placed`: it is
-    all that is said of the part whose number or letter it begins with.
+    `row` is the number that a line of numbers has before it, as in "Row 2: 3, 4"; 0 if it has none.  `part` is the one
+    whose number or letter it begins with, where all that is said of it stands here.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Piece:
     text: str
     rows: Rows = ()
     row: int = 0
-    placed: bool = False
+    part: str = ""
 
     @property
     def blank(self) -> bool:
@@ -91,10 +91,10 @@ class Places:
                     at += 1
                 rest = "\n".join(items)
             if rest == piece.text[marker.end() :].strip() and MARKED.match(piece.text):
-                found.append(replace(piece, placed=True))
+                found.append(replace(piece, part=place))
             else:
                 before = f"({marker['place']})" if marker["place"].isalpha() else f"{marker['place']})"
-                found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", placed=True))
+                found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", part=place))
         return found
 
     def _in_lines(self) -> list[Piece]:
