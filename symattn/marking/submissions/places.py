@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
@@ -46,6 +46,10 @@ class Piece:
         return not self.text.strip(NO_WORDS + ".")
 
 
+Answer = tuple[str, str]
+"""The number or the letter of a part, and what is said of it."""
+
+
 @dataclass
 class Places:
     """A text in which answers stand behind the numbers or the letters of their parts, as on the sheet: 3) B.
@@ -59,43 +63,50 @@ class Places:
 
     def joined(self) -> list[Piece]:
         """Every answer that is no matrix in one piece, with its number before it and without the sheet's heading."""
-        self.pieces = self._in_lines()
         found: list[Piece] = []
-        style, last, at = "", -1, 0
-        while at < len(self.pieces):
-            piece = self.pieces[at]
-            at += 1
-            marker = self._marker(piece)
-            place = self.written.names.place(marker["place"]) if marker else ""
-            number = self.written.names.parts.index(place) if place else -1
-            if marker is None or number <= last or (style and _style(marker) != style):
+        style, last, lines = "", -1, deque(self._in_lines())
+        while lines:
+            piece = lines.popleft()
+            marker = self._further(piece, style, last)
+            if marker is None:
                 found.append(piece)
                 continue
-            style, last = style or _style(marker), number
-            part = self.written.question.parts[number]
-            rest = self._without_title(part, piece.text[marker.end() :].strip())
-            lines = [piece]
-            if not rest and not isinstance(part.answer, MATRICES):
-                below = next((k for k in range(at, len(self.pieces)) if not self.pieces[k].blank), at)
-                if below < len(self.pieces) and not self._begins(self.pieces[below], style, last):
-                    lines.append(self.pieces[below])
-                    rest, at = self.pieces[below].text.strip(), below + 1
-            goes_on = _OPTION if isinstance(part.answer, ChoiceAnswer) else _LABEL
-            if isinstance(part.answer, ChoiceAnswer | OrderAnswer) and goes_on.match(rest):
-                items = [rest]
-                for line in self.pieces[at:]:
-                    if not line.blank and (not goes_on.match(line.text) or self._begins(line, style, last)):
-                        break
-                    lines.append(line)
-                    items += [] if line.blank else [line.text]
-                    at += 1
-                rest = "\n".join(items)
-            if rest == piece.text[marker.end() :].strip() and MARKED.match(piece.text):
-                found.append(replace(piece, part=place))
-            else:
+            style, last = style or _style(marker), self._number(marker["place"])
+            part, behind = self.written.question.parts[last], piece.text[marker.end() :].strip()
+            said = self._without_title(part, behind)
+            goes_on = {ChoiceAnswer: _OPTION, OrderAnswer: _LABEL}.get(type(part.answer), _NOTHING)
+            below: list[Piece] = []
+            for line in lines:
+                is_first = not said and not isinstance(part.answer, MATRICES)
+                is_item = goes_on.match(said) and goes_on.match(line.text)
+                if not line.blank and (self._further(line, style, last) or not (is_first or is_item)):
+                    break
+                below.append(line)
+                said += "" if line.blank else line.text.strip() if is_first else f"\n{line.text}"
+            while below and below[-1].blank:
+                below.pop()
+            for _ in below:
+                lines.popleft()
+            if said != behind or not MARKED.match(piece.text):
                 before = f"({marker['place']})" if marker["place"].isalpha() else f"{marker['place']})"
-                found.append(replace(piece, end=lines[-1].end, text=f"{before} {rest}", part=place))
+                piece = replace(piece, end=[piece, *below][-1].end, text=f"{before} {said}")
+            found.append(replace(piece, part=part.name))
         return found
+
+    def _number(self, place: str) -> int:
+        """The place in the question of the part with a number or a letter, from 0; -1 if there is none."""
+        name = self.written.names.place(place)
+        return self.written.names.parts.index(name) if name else -1
+
+    def _further(self, piece: Piece, style: str, last: int) -> re.Match[str] | None:
+        """The number or the letter of a part behind the last one at the beginning of a line, in the same style; Q1 is
+        one where no derivation has queries.
+        """
+        marker = None if piece.rows else PLACED.match(piece.text)
+        if marker is None or self._number(marker["place"]) <= last or _style(marker) != (style or _style(marker)):
+            return None
+        has_steps = any(map(is_line, self.written.question.parts))
+        return None if has_steps and _style(marker).startswith(("q1", "q(")) else marker
 
     def _in_lines(self) -> list[Piece]:
         """Answers that stand one behind the other, in a table, or without their numbers, each behind its own: 1a 2b."""
@@ -103,70 +114,47 @@ class Places:
         if whole is not None:
             return whole
         found: list[Piece] = []
-        for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and self._numbered(piece.text) != []):
+        for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and _numbered(piece.text) != []):
             lines = [*run]
-            below = self._in_turn([one for line in lines for one in self._numbered(line.text)]) if numbered else []
+            below = self._in_turn([one for line in lines for one in _numbered(line.text)]) if numbered else []
             each = [[one] for one in below] if len(below) == len(lines) else [*map(self._answers_of, lines)]
             for piece, answers in zip(lines, each, strict=True):
                 found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]
         return found
 
-    def _answers_of(self, piece: Piece) -> list[tuple[str, str]]:
-        return self._answers_of_table(piece.rows) if piece.rows else self._answers_of_line(piece.text)
+    def _answers_of(self, piece: Piece) -> list[Answer]:
+        """The answers to parts that follow each other in a line, or beside or below their numbers in a table."""
+        table = [tuple(row) for row in piece.rows if any(row)]
+        tables = (table, table[1:], [*zip(*table, strict=False)])
+        ways = [[(row[0], row[1]) for row in way] for way in tables if all(len(row) == 2 for row in way)]
+        if not piece.rows:
+            ways = [_lettered(piece.text), self._one_behind_the_other(piece.text)]
+        return next(filter(None, map(self._in_turn, ways)), [])
 
-    def _numbered(self, line: str) -> list[tuple[str, str]]:
-        """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
-        found = _BEHIND_A_DASH.fullmatch(line)
-        if found and "\t" not in line and is_number(found["said"]):
-            found = None  # 1 - 3 may be −3
-        return self._lettered(line) or ([(found["place"], found["said"])] if found else [])
-
-    def _lettered(self, line: str) -> list[tuple[str, str]]:
-        """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
-        found = [(one["place"], one["option"]) for one in _LETTERED.finditer(line)]
-        return found if not _LETTERED.sub("", line).strip(" ,;.|") else []
-
-    def _answers_of_line(self, line: str) -> list[tuple[str, str]]:
+    def _one_behind_the_other(self, line: str) -> list[Answer]:
         """1) A 2) 3×4 3) C < A: the numbers or letters of parts that follow each other, and the answers to them."""
-        if short := self._in_turn(self._lettered(line), ChoiceAnswer):
-            return short
         places: list[re.Match[str]] = []
         for found in _NEXT_PLACE.finditer(line):
-            if not places or self._follows(places[-1]["place"], found["place"]):
+            before, place = places[-1]["place"] if places else "", found["place"]
+            alike = before.isdigit() == place.isdigit()
+            if not places or (alike and self._number(place) == self._number(before) + 1 > 0):
                 places.append(found)
         ends = [one.start() for one in places[1:]] + [len(line)]
+        title = line[: places[0].start()].strip() if places else ""
         said = [(one["place"], line[one.end() : end].strip(" ,;")) for one, end in zip(places, ends, strict=False)]
-        before = line[: places[0].start()].strip() if places else ""
-        return self._in_turn(said) if not before or before.endswith(":") else []
+        return said if not title or title.endswith(":") else []
 
-    def _follows(self, before: str, place: str) -> bool:
-        """Whether a number or a letter is that of the next part."""
-        parts, names = self.written.names.parts, self.written.names
-        first, second = names.place(before), names.place(place)
-        alike = before.isdigit() == place.isdigit()
-        return alike and bool(first and second) and parts.index(second) == parts.index(first) + 1
-
-    def _answers_of_table(self, rows: Rows) -> list[tuple[str, str]]:
-        """A table with the numbers of the parts beside or above the answers."""
-        table = [tuple(row) for row in rows if any(row)]
-        for way in (table, table[1:], [*zip(*table, strict=False)]):
-            if all(len(row) == 2 for row in way) and (found := self._in_turn([(row[0], row[1]) for row in way])):
-                return found
-        return []
-
-    def _in_turn(self, said: list[tuple[str, str]], kind: type = object) -> list[tuple[str, str]]:
-        """The same, if it answers parts of the kind that follow each other and ask for no matrix; else nothing."""
-        parts, names = self.written.question.parts, self.written.names
+    def _in_turn(self, said: Sequence[Answer]) -> list[Answer]:
+        """The same, if it answers parts that follow each other and ask for no matrix; else nothing."""
         called = [(place.strip("()*. :"), text) for place, text in said]
-        places = [names.parts.index(name) for place, _ in called if (name := names.place(place))]
-        if len(places) < max(2, len(said)) or places != sorted({*places}):
+        numbers = [self._number(place) for place, _ in called]
+        if len(numbers) < 2 or -1 in numbers or numbers != sorted({*numbers}) or not all(text for _, text in called):
             return []
-        gaps = places[-1] - places[0] >= len(places)
-        if gaps and not all(_answers(parts[k], text) for k, (_, text) in zip(places, called, strict=True)):
+        answered = [(self.written.question.parts[k], text) for k, (_, text) in zip(numbers, called, strict=True)]
+        gaps = numbers[-1] - numbers[0] >= len(numbers)
+        if any(isinstance(part.answer, MATRICES) or (gaps and not _answers(part, text)) for part, text in answered):
             return []
-        meant = [parts[k].answer for k in places]
-        fits = all(isinstance(one, kind) and not isinstance(one, MATRICES) for one in meant)
-        return called if fits and all(text for _, text in called) else []
+        return called
 
     def _without_numbers(self) -> list[Piece] | None:
         """Answers alone, as many as there are parts of their kind, each of which it answers: DDABD, 8×3; 7×3."""
@@ -194,21 +182,6 @@ class Places:
             if whole and len(run) > 1 and not any(isinstance(part.answer, (*MATRICES, *IN_ANY_WORDS)) for part in run):
                 yield first, run
 
-    def _marker(self, piece: Piece) -> re.Match[str] | None:
-        """The number or the letter of a part at the beginning of a line; Q1 is one where no derivation has queries."""
-        found = None if piece.rows else PLACED.match(piece.text)
-        return None if found and self._has_steps and _style(found).startswith(("q1", "q(")) else found
-
-    @cached_property
-    def _has_steps(self) -> bool:
-        return any(map(is_line, self.written.question.parts))
-
-    def _begins(self, piece: Piece, style: str, last: int) -> bool:
-        """Whether a line begins the answer to a further part."""
-        marker = self._marker(piece)
-        place = self.written.names.place(marker["place"]) if marker and _style(marker) == style else ""
-        return bool(place) and self.written.names.parts.index(place) > last
-
     def _without_title(self, part: Part, text: str) -> str:
         """What stands behind the heading of a part, in any language, and the marks that it is worth."""
         for title in () if is_line(part) else _titles(part.title):
@@ -222,6 +195,19 @@ class Places:
 def _answers(part: Part, text: str) -> bool:
     """Whether a text is an answer to a part, and nothing else."""
     return bool(text) and answer_in(part, text) == text
+
+
+def _numbered(line: str) -> list[Answer]:
+    """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
+    found = _BEHIND_A_DASH.fullmatch(line)
+    may_be_minus = found and "\t" not in line and is_number(found["said"])  # 1 - 3
+    return _lettered(line) or ([(found["place"], found["said"])] if found and not may_be_minus else [])
+
+
+def _lettered(line: str) -> list[Answer]:
+    """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
+    found = [(one["place"], one["option"]) for one in _LETTERED.finditer(line)]
+    return found if not _LETTERED.sub("", line).strip(" ,;.|") else []
 
 
 _BETWEEN_ANSWERS = (r"[;|]", ",", r"\s+", r"(?<=\w)(?=\w)")
@@ -276,6 +262,9 @@ _BEHIND_TITLE = re.compile(r"[′'’)]*\s*(?:[\[(]\d{1,2}[^\])]{0,9}[\])])?\s*(
 _OPTION = re.compile(
     r"\s*(?:[-*•+]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
 )
+
+
+_NOTHING = re.compile(r"(?!)")
 
 
 _LABEL = re.compile(r"\s*(?:[-*•+]\s+)?(?:\d{1,2}[.):])?\s*\(?[A-Za-z]\)?[.,;]?\s*$")
