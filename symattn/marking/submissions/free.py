@@ -575,18 +575,15 @@ class FreeText:
         text, size = shapes.without_last(text)
         if size:
             self.written.put_shape(self._target, size)
-        text, below = self._before_prose(head, text, shape), list[Piece]()
-        matrix = self._matrix(text, (1, 1)) if self._token and shape[0] > 1 == shape[1] else None
-        if matrix is None or not has_shape(matrix.rows, (1, 1)):  # (0,5) said of one token is no column
-            if _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1:
-                matrix = None
-            elif further:
-                matrix = self._matrix(text, shape)
-            else:
-                matrix, below = self._with_rows_below(text, shape)
+        text = self._before_prose(head, text, shape)
+        of_token = self._token > 0 and shape[0] > 1
+        is_unclear = _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1
+        row = self._matrix(text, (1, shape[1])) if of_token and not is_unclear else None
+        matrix, below = row, list[Piece]()
+        if not is_unclear and not (row and self._is_row_of_token(row, shape)):
+            matrix, below = self._with_rows_below(text, shape)
         taken = [*lines, *below]
-        self._at += len(below)
-        if self._token and shape[0] > 1 and matrix and len(matrix.rows) == 1:
+        if of_token and matrix and len(matrix.rows) == 1:
             if self._is_row_of_token(matrix, shape):
                 self._entries.setdefault(self._target, {})[self._token,] = matrix.rows[0]
                 self.used.update(taken)
@@ -609,12 +606,9 @@ class FreeText:
 
     def _rows_of_table(self, part: Part, head: Piece, text: str) -> bool:
         """Numbers behind words for the rows of the table that a part prints, behind its name or in the lines below."""
-        if text.strip(NO_WORDS):
-            lines = []
-        else:
-            below = self.pieces[self._at : self._at + self._shape[0]]
-            lines = [*takewhile(lambda piece: not (piece.blank or piece.rows), below)]
-        cells = in_rows_of_table(part, "\n".join([line.text for line in lines] or [text])) if tables_of(part) else None
+        below = self.pieces[self._at : self._at + self._shape[0]] if not text.strip(NO_WORDS) else ()
+        lines = [*takewhile(lambda piece: not (piece.blank or piece.rows), below)]
+        cells = in_rows_of_table(part, "\n".join(line.text for line in lines) or text) if tables_of(part) else None
         if cells is None:
             return False
         self._at += len(lines)
@@ -707,12 +701,23 @@ class FreeText:
         return text, taken
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
-        """A row of numbers with the rows below it, any other text alone, as a matrix; and the lines below."""
-        count = count_numbers(text, shape[1])
-        below = self._rows_below(count) if count > 1 or count == 1 == shape[1] else []
-        matrix = self._matrix("\n".join((text, *(line.text for line in below))), shape) if below else None
+        """A row of numbers with the rows below it, between which there may be gaps as long as rows are lacking; any
+        other text alone; as a matrix, and the lines below.
+        """
+        count, rows, lines = count_numbers(text, shape[1]), 1, list[Piece]()
+        is_row = count > 1 or count == 1 == shape[1]
+        for piece in self.pieces[self._at : self._at + 2 * LARGEST] if is_row else ():
+            has_numbers = not piece.rows and count_numbers(piece.text, count) == count and not self._is_place(piece)
+            if not has_numbers and not (piece.blank and rows < shape[0]):
+                break
+            rows += has_numbers
+            lines.append(piece)
+        while lines and lines[-1].blank:
+            lines.pop()
+        matrix = self._matrix("\n".join((text, *(line.text for line in lines))), shape) if 1 < rows <= LARGEST else None
         if matrix and len(matrix.rows) > 1:  # what was not told apart would vanish
-            return matrix, below
+            self._at += len(lines)
+            return matrix, lines
         return self._matrix(text, shape), []
 
     def _below(self, piece: Piece) -> bool:
@@ -728,21 +733,15 @@ class FreeText:
         if in_brackets:
             text, further = self._to_its_bracket(piece, text)
             text = _behind_name(text)
-        matrix, below = (None, further) if begins_with_a_word(text) else self._with_rows_below(text, shape)
+        matrix, below = (None, []) if begins_with_a_word(text) else self._with_rows_below(text, shape)
         count = count_numbers(piece.text, shape[1])
-        is_row = in_brackets or below or count > 1 or count == 1 == shape[1]
+        fits = self._target and matrix and has_shape(matrix.rows, shape)  # 1 2 / 3 4
+        is_row = in_brackets or below or count > 1 or count == 1 == shape[1] or fits
         if is_alone:
             matrix = Cells(((text.strip(),),))
-        elif (
-            matrix is None
-            or self._names_another(text)
-            or not (
-                is_row or (self._target and has_shape(matrix.rows, shape))  # 1 2 / 3 4
-            )
-        ):
+        elif matrix is None or not is_row or self._names_another(text):
             self._at = at
             return False
-        self._at += len(below)
         if not below:
             self._tell_another(piece, text, matrix)
         self._put_grid(_Grid(matrix, (piece, *further, *below)))
@@ -763,23 +762,6 @@ class FreeText:
             self._answer(self._target, grid.cells, [*self._heads, *grid.pieces])
         self._target, self._heads = "", []
 
-    def _rows_below(self, count: int) -> list[Piece]:
-        """The lines from here on with so many numbers each; as long as the matrix lacks rows, with gaps between them.
-        None where there are more than any matrix has.
-        """
-        lines: list[Piece] = []
-        apart: list[Piece] = []
-        rows = 1
-        for piece in self.pieces[self._at :]:
-            if piece.blank and rows < self._shape[0]:
-                apart.append(piece)
-            elif self._is_row(piece, count) and rows <= LARGEST:
-                lines += [*apart, piece]
-                apart, rows = [], rows + 1
-            else:
-                break
-        return lines if rows <= LARGEST else []
-
     def _is_alone(self, piece: Piece) -> bool:
         """Whether a number is all that stands right below the name of a matrix: it has one entry then."""
         if self._heads != [self.pieces[self._at - 1]] or not _NUMBER.fullmatch(piece.text):
@@ -794,17 +776,8 @@ class FreeText:
 
     def _is_place(self, piece: Piece) -> bool:
         """Whether a line is the place of a part, and no number or e below others; in a derivation, 3. may be one."""
-        return piece.part and self._alone and PLACE.fullmatch(piece.text.strip(" :")) is not None
-
-    @cached_property
-    def _alone(self) -> bool:
-        """Whether no part is a line of a derivation."""
-        return not any(map(is_line, self.written.question.parts))
-
-    def _is_row(self, piece: Piece, count: int) -> bool:
-        """Whether a line has so many numbers and nothing else."""
-        other = piece.blank or piece.rows or self._is_place(piece)
-        return not other and count_numbers(piece.text, count) == count
+        is_place = piece.part and PLACE.fullmatch(piece.text.strip(" :"))
+        return bool(is_place) and not any(map(is_line, self.written.question.parts))
 
     # -------------------------------------------------------------------------------- tables and formulas
 
@@ -845,27 +818,25 @@ class FreeText:
         text = without_row_numbers(_ROWS_ARE.sub("", text))
         if rows := results(text, shape[1]):
             return Cells(rows)
-        found: list[Cells] = []
-        alone = read_matrix(text, shape)
         if labelled := _within_labels(text, shape):
             return labelled
-        for separator in (None, *_BETWEEN_ROWS):
-            way = text if separator is None else re.sub(separator, " ; ", text)
-            if way == text and separator:
-                continue
-            matrix = alone if separator is None else read_matrix(way, shape)
+        found: Cells | None = None
+        for way in dict.fromkeys((text, *(re.sub(separator, " ; ", text) for separator in _BETWEEN_ROWS))):
+            matrix = read_matrix(way, shape)
+            if matrix is None and way == text:
+                return None
             if matrix is None or is_run_together(matrix.rows, shape) or not is_plausible(matrix.rows):
                 continue
             if is_prose(text, matrix.rows, shape):
                 continue
             if has_shape(matrix.rows, shape):
                 return Cells(matrix.rows, matrix.factor)
-            if not any(shape) or not has_unread(matrix.rows):
-                found.append(Cells(matrix.rows, matrix.factor))
-        if not found or alone is None:
+            if found is None and not (any(shape) and has_unread(matrix.rows)):
+                found = Cells(matrix.rows, matrix.factor)
+        if found is None:
             return None
-        is_matrix = max(map(len, found[0].rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
-        return found[0] if is_matrix else None
+        is_matrix = max(map(len, found.rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
+        return found if is_matrix else None
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
@@ -900,31 +871,23 @@ class FreeText:
             return
         open_parts = [part for part in self.written.question.parts if isinstance(part.answer, MATRICES)
                       and part.name not in self.written.parts]  # fmt: skip
-        shapes = [shape_of(part) for part in open_parts]
-        pairs: list[tuple[Part, _Grid]] = []
-        if [grid.shape for grid in self._grids] == shapes:
-            pairs = list(zip(open_parts, self._grids, strict=True))
-        else:
-            found = [grid.shape for grid in self._grids]
-            pairs = [(part, grid) for part, shape in zip(open_parts, shapes, strict=True) for grid in self._grids
-                     if grid.shape == shape and shapes.count(shape) == 1 == found.count(shape)]  # fmt: skip
-        for part, grid in pairs:
-            if self._answer(part.name, grid.cells, grid.pieces):
-                where = self.where(grid.pieces[0].start)
-                sign = self.names.shown(part.name)
-                said = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
-                               part=sign)  # fmt: skip
-                if head := self._head_of(grid):
-                    self.used.add(head)
-                    called = repr(head.text.strip(AROUND))
-                    said = message(
-                        "Nothing is called {name} here; from its shape and its place it was taken to be {part}.",
-                        name=called,
-                        part=sign,
-                    )
-                self.written.remark(where, said)
-                says = message("It was found by its shape and its place alone; a person has to look at it.")
-                self.written.doubt(part.name, says, said)
+        shapes, found = [*map(shape_of, open_parts)], [grid.shape for grid in self._grids]
+        for k, part in enumerate(open_parts):
+            is_one = shapes.count(shapes[k]) == 1 == found.count(shapes[k])
+            grid = self._grids[k if shapes == found else found.index(shapes[k])] if shapes == found or is_one else None
+            if grid is None or not self._answer(part.name, grid.cells, grid.pieces):
+                continue
+            sign, head = self.names.shown(part.name), self._head_of(grid)
+            said = message(
+                "This matrix has no name; from its shape and its place it was taken to be {part}.", part=sign
+            )
+            if head:
+                self.used.add(head)
+                said = message("Nothing is called {name} here; from its shape and its place it was taken to be {part}.",
+                               name=repr(head.text.strip(AROUND)), part=sign)  # fmt: skip
+            self.written.remark(self.where(grid.pieces[0].start), said)
+            says = message("It was found by its shape and its place alone; a person has to look at it.")
+            self.written.doubt(part.name, says, said)
 
     def _head_of(self, grid: _Grid) -> Piece | None:
         """The line right above a matrix that names it by a name which is not known here."""
