@@ -103,7 +103,7 @@ def _filled_table(slot, table, said):
 def _grid_of(slot, said):
     if not isinstance(said, Grids):
         return said
-    return said.grids.get(matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
+    return said.grids.get(matrix_name(slot.part.answer.model, slot.name), Grid.blank(*shape_of_grid(slot)))
 
 
 def shape_of_grid(slot):
@@ -118,11 +118,11 @@ def _table_of(name, grid):
 
 def _space(sheet, slot):
     """The lines of the space for working of a part."""
-    place = (slot.question, sheet.position(slot))
+    place = slot.place
     found = zip(sheet.blocks, sheet.places, strict=True)
     here = [block for block, where in found if where == place and block.kind != "program"]
     for before, block in enumerate(here):
-        if sheet.furniture.working.match(block.text):
+        if block.text.lstrip("*_").startswith(tuple(labels.said("Working"))):
             empty = [b for b in here[before + 1 :] if not md.normal(b.text) and "nbsp" in b.text]
             return block.end, max((b.end for b in empty), default=block.end)
     return here[-1].end, here[-1].end

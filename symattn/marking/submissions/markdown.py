@@ -10,11 +10,12 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from typing import Literal
 
+from symattn.exact import Matrix
 from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import (
@@ -51,29 +52,24 @@ from symattn.teaching.question import (
 )
 
 
-@dataclass(frozen=True)
-class Furniture:
-    """What stands on a page in any language: headings, labels, the end."""
-
-    end: re.Pattern[str]
-    total: re.Pattern[str]
-    working: re.Pattern[str]
-    answer: re.Pattern[str]
-
-    @classmethod
-    @cache
-    def of_all_languages(cls) -> Furniture:
-        end = labels.pattern("END OF QUESTIONS", "Data sheet", _DATA_SHEET, "Page for rough work")
-        total = labels.pattern("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")
-        return cls(
-            end=re.compile(f"(?i){end}"),
-            total=re.compile(total),
-            working=re.compile(rf"^[*_]?(?:{labels.pattern('Working')})\s?[:：][*_]?"),
-            answer=re.compile(rf"(?:{labels.pattern('Answer')})\s?[:：]"),
-        )
+@cache
+def _furniture() -> dict[str, re.Pattern[str]]:
+    """What stands on a page in any language: the end of the questions, totals of marks, labels."""
+    total = labels.pattern("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")
+    return {
+        "end": re.compile(
+            f"(?i){labels.pattern('END OF QUESTIONS', 'Data sheet', _DATA_SHEET, 'Page for rough work')}"
+        ),
+        "total": re.compile(total),
+        "working": re.compile(rf"^[*_]?(?:{labels.pattern('Working')})\s?[:：][*_]?"),
+        "answer": re.compile(rf"(?:{labels.pattern('Answer')})\s?[:：]"),
+    }
 
 
 _DATA_SHEET = "Data sheet (you may tear this page off)"
+Place = tuple[int | None, int | None]
+"""A question and a part of it, from 0; none where that is not known."""
+
 _IDENTITY = re.compile(r"\b[0-9A-Za-z]{4}-[0-9A-Za-z]{4}\b")
 
 
@@ -82,9 +78,14 @@ class Slot:
     """One place to write in: a grid, a table, boxes to tick, a line; none of these where there is only space."""
 
     question: int
+    position: int
     part: Part
     block: AnswerGrid | Table | Choices | FillIn | None
     id: str = ""
+
+    @property
+    def place(self) -> Place:
+        return self.question, self.position
 
     @property
     def name(self) -> str:
@@ -102,15 +103,15 @@ def slots(questions: Sequence[Question]) -> list[Slot]:
     found: list[Slot] = []
     ids = markdown.unique(markdown.grid_id(grid) for q in questions for part in q.parts for grid in grids_of(part))
     for number, question in enumerate(questions):
-        for part in question.parts:
-            places: list[Slot] = [Slot(number, part, grid, next(ids)) for grid in grids_of(part)]
-            places += [Slot(number, part, table) for table in tables_of(part)]
+        for position, part in enumerate(question.parts):
+            slot = partial(Slot, number, position, part)
+            places = [slot(grid, next(ids)) for grid in grids_of(part)] + [*map(slot, tables_of(part))]
             for block in all_blocks(part.ask):
                 if isinstance(block, Choices) and isinstance(part.answer, ChoiceAnswer):
-                    places.append(Slot(number, part, block))
+                    places.append(slot(block))
                 if isinstance(block, FillIns) and isinstance(part.answer, _ON_A_LINE):
-                    places += [Slot(number, part, item) for item in block.items]
-            found += places or [Slot(number, part, None)]
+                    places += map(slot, block.items)
+            found += places or [slot(None)]
     return found
 
 
@@ -127,7 +128,6 @@ def question_in_language(question: Question, language: str) -> Question:
 
 
 _ON_A_LINE = (FormulaAnswer, ShapeAnswer, OrderAnswer, WordAnswer)
-Place = tuple[int | None, int | None]
 
 
 @dataclass
@@ -138,10 +138,9 @@ class FilledSheet:
     asked: Sequence[Question]
     questions: list[Question] = field(init=False)
     """As they stand on the page, in its language."""
-    furniture: Furniture = field(init=False)
     slots: list[Slot] = field(init=False)
     places: list[Place] = field(init=False)
-    """The question and the part, from 0, that each block stands under; none where that is not known."""
+    """The place that each block stands under."""
     headed: frozenset[Place] = field(init=False)
     """The places of which the heading is there."""
     used: set[int] = field(default_factory=set)
@@ -149,7 +148,6 @@ class FilledSheet:
 
     def __post_init__(self) -> None:
         language = language_of(self.page) or ENGLISH
-        self.furniture = Furniture.of_all_languages()
         self.questions = [question_in_language(question, language) for question in self.asked]
         self.slots = slots(self.questions)
         if len(self.questions) > 1 and not self.is_printed:
@@ -173,24 +171,25 @@ class FilledSheet:
 
     # -------------------------------------------------------------------------------- where blocks stand
 
+    @property
+    def standing(self) -> Iterator[tuple[MarkdownBlock, Place]]:
+        """Every block, and the place that it stands under."""
+        return zip(self.blocks, self.places, strict=True)
+
     def _places(self) -> Iterator[Place]:
         single = len(self.questions) == 1
-        question, part = (0 if single else None), None
+        none: Place = (0 if single else None), None
+        question, part = none
         for block in self.blocks:
-            if block.kind == "heading":
-                title = _title(block)
-                if found := self._question_in(title):
-                    number = labels.number_in(found) - 1
-                    question = number if number < len(self.questions) else None
-                    part = 0 if question is not None and self.questions[question].has_one_part else None
-                elif question is not None and (found := (_NUMBER if single else _LETTER).match(title)):
-                    part = self._position(question, found[1])
-                elif single and (found := _LETTER.match(title)):
-                    part = self._position(0, found[1])
-                elif self.furniture.end.match(title):
-                    question, part = (0 if single else None), None
-            elif block.kind == "text" and (self.furniture.end.match(block.text.strip("* ")) or _is_foot(block.text)):
-                question, part = (0 if single else None), None
+            title = _title(block) if block.kind == "heading" else ""
+            if found := title and self._question_in(title):
+                number = labels.number_in(found) - 1
+                question = number if number < len(self.questions) else None
+                part = 0 if question is not None and self.questions[question].has_one_part else None
+            elif question is not None and (found := (single and _NUMBER.match(title)) or _LETTER.match(title)):
+                part = self._position(question, found[1])
+            elif self.ends(block) or (block.kind == "text" and _is_foot(block.text)):
+                question, part = none
             yield question, part
 
     def _by_question(self, block: MarkdownBlock) -> Iterator[MarkdownBlock]:
@@ -250,9 +249,6 @@ class FilledSheet:
     def names(self) -> list[names.Names]:
         return [names.Names(question) for question in self.questions]
 
-    def position(self, slot: Slot) -> int:
-        return next(i for i, part in enumerate(self.questions[slot.question].parts) if part is slot.part)
-
     @cached_property
     def printed(self) -> list[list[frozenset[str]]]:
         """By question and part: what was printed there, as `blocks.normal` has it."""
@@ -265,17 +261,17 @@ class FilledSheet:
     def own(self, question: int, part: int) -> Iterator[MarkdownBlock]:
         """What stands under a part that was not printed there, without what is in its tables and boxes."""
         lines = {id(block) for slot, block, _ in self.lines if slot.question == question}
-        for block, place in zip(self.blocks, self.places, strict=True):
+        for block, place in self.standing:
             if place != (question, part) or block.kind not in ("text", "math", "code") or id(block) in lines:
                 continue
-            text = self.furniture.working.sub("", block.text, count=1)
-            said = _said(replace(block, text=text))
-            if said and said not in self.printed[question][part] and not self.furniture.total.match(text):
+            text = _furniture()["working"].sub("", block.text, count=1)
+            said, is_total = _said(replace(block, text=text)), _furniture()["total"].match(text)
+            if said and said not in self.printed[question][part] and not is_total:
                 yield MarkdownBlock(block.kind, block.start, block.end, text.strip())
 
     def added(self, block: MarkdownBlock, question: int) -> bool:
         """Whether a block holds something that is not printed on the sheet, whatever the sheet's layout is."""
-        text = self.furniture.working.sub("", block.text, count=1)
+        text = _furniture()["working"].sub("", block.text, count=1)
         said = _said(replace(block, text=text))
         if block.kind in ("grid", "choices", "program"):
             return False
@@ -302,7 +298,9 @@ class FilledSheet:
         return labels.question().match(title) or (_heads_question(title) if len(self.questions) > 1 else None)
 
     def ends(self, block: MarkdownBlock) -> bool:
-        return self.furniture.end.match(block.text.strip("* ")) is not None
+        """Whether the questions end here, so that what follows belongs to none."""
+        is_text = block.kind in ("heading", "text")
+        return is_text and _furniture()["end"].match(block.text.strip("* ")) is not None
 
     @cached_property
     def is_printed(self) -> bool:
@@ -322,7 +320,8 @@ class FilledSheet:
             if label and ("=" not in text or _letters(text) - _letters(label[0]) in self._titles):
                 return True
         known = all(self.is_field(line) for line in text.split("\n") if line.strip())
-        return known or _is_foot(text) or bool(self.furniture.total.search(text) or self.furniture.end.match(text))
+        found = (_furniture()[what].search(text) for what in ("total", "end"))
+        return known or _is_foot(text) or any(found)
 
     @cached_property
     def _titles(self) -> list[Counter[str]]:
@@ -353,7 +352,7 @@ class FilledSheet:
         """By the number of a slot: the tables that were filled in for it."""
         found: dict[int, list[MarkdownBlock]] = {}
         comment = ""
-        for block, place in zip(self.blocks, self.places, strict=True):
+        for block, place in self.standing:
             if block.kind == "table":
                 scores = [(self._score(block, place, comment, slot), -len(found.get(i, ())), -i)
                           for i, slot in enumerate(self.slots)]  # fmt: skip
@@ -365,8 +364,7 @@ class FilledSheet:
 
     def _score(self, table: MarkdownBlock, place: Place, comment: str, slot: Slot) -> int:
         """How well a table fits a slot: by the comment before it, its place, its first cell; above 0 if it may."""
-        own = (slot.question, self.position(slot))
-        here, lost = place == own, own not in self.headed  # lost: its heading is not there
+        here, lost = place == slot.place, slot.place not in self.headed  # lost: its heading is not there
         if not table.rows or place[0] not in (None, slot.question):
             return 0
         corner = md.normal(shapes.without(table.rows[0][0]))
@@ -390,14 +388,13 @@ class FilledSheet:
     @cached_property
     def tasks(self) -> dict[int, MarkdownBlock]:
         """By the number of a slot: the list of boxes that belongs to it."""
-        choices = [(i, slot) for i, slot in enumerate(self.slots) if isinstance(slot.block, Choices)]
         found: dict[int, MarkdownBlock] = {}
-        for block, (question, part) in zip(self.blocks, self.places, strict=True):
+        for block, (question, part) in self.standing:
             if block.kind != "tasks" or not (self.is_printed or part is not None):
                 continue  # in a text of somebody's own its place is what stands before it
-            for i, slot in choices:
-                here = part is None or (question, part) == (slot.question, self.position(slot))
-                if i not in found and here and question in (None, slot.question):
+            for i, slot in enumerate(self.slots):
+                here = question in (None, slot.question) and part in (None, slot.position)
+                if here and isinstance(slot.block, Choices) and i not in found:
                     found[i] = block
                     break
         return found
@@ -410,12 +407,10 @@ class FilledSheet:
         for slot in self.slots:
             if not isinstance(slot.block, FillIn):
                 continue
-            place = (slot.question, self.position(slot))
-            own = place if place in self.headed else None  # none if its heading was lost
-            for block, (question, part) in zip(self.blocks, self.places, strict=True):
+            headed = slot.place in self.headed
+            here = (block for block, place in self.standing if place == slot.place or (not headed and place[1] is None))
+            for block in here:
                 if block.kind != "text" or id(block) in taken:
-                    continue
-                if (question, part) != own if own else part is not None:
                     continue
                 behind = behind_label(block.text, markdown.in_line(slot.block.label))
                 if behind is not None:
@@ -642,7 +637,8 @@ def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
             for i, row in enumerate(inside)
         )
     )
-    return Several({matrix_name(slot): cells}) if isinstance(slot.part.answer, PropertyAnswer) else cells
+    answer = slot.part.answer
+    return Several({matrix_name(answer.model, slot.name): cells}) if isinstance(answer, PropertyAnswer) else cells
 
 
 def _labelled(said: Sequence[str], expected: Sequence[str]) -> list[int]:
@@ -652,11 +648,9 @@ def _labelled(said: Sequence[str], expected: Sequence[str]) -> list[int]:
     return found or [*range(len(said))]
 
 
-def matrix_name(slot: Slot) -> str:
-    """What the part calls the matrix of a grid."""
-    assert isinstance(slot.part.answer, PropertyAnswer)
-    model = slot.part.answer.model
-    return next((name for name in model if names.normal(name) == names.normal(slot.name)), next(iter(model)))
+def matrix_name(model: Mapping[str, Matrix], name: str) -> str:
+    """What a part calls the matrix of the grid with this name."""
+    return next((own for own in model if names.normal(own) == names.normal(name)), next(iter(model)))
 
 
 def _expected(slot: Slot) -> tuple[list[str], list[str], dict[tuple[int, int], str]]:
@@ -728,7 +722,7 @@ def _own_words(paper: Paper, sheet: FilledSheet) -> None:
                 said = "\n\n".join(block.text for block in own)
             else:
                 said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
-                said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
+                said = unescaped(_furniture()["answer"].sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
                 sheet.used.update(map(id, own))
                 paper.written[q].put(part.name, RawText(said), sheet.page.where(own[0].start))
@@ -740,14 +734,13 @@ def _free_text(paper: Paper, sheet: FilledSheet) -> None:
     beside: list[MarkdownBlock] = []  # under no question
     asked = not any(sheet.begins_question(block) for block in sheet.blocks)  # a paper has pages besides its questions
     rough = sheet.is_printed or any(block.kind == "text" and _is_foot(block.text) for block in sheet.blocks)
-    for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
+    for block, (question, part) in sheet.standing:
         begins = sheet.begins_question(block)
         asked = part is not None or (asked and not sheet.ends(block)) or begins
         rough = (rough or sheet.ends(block)) and not begins
-        if question is None and not rough and id(block) not in sheet.used and sheet.added(block, 0):
-            beside.append(block)
-        elif question is not None and asked and id(block) not in sheet.used and sheet.added(block, question):
-            under.setdefault((question, part), []).append(block)
+        is_read = asked if question is not None else not rough
+        if is_read and id(block) not in sheet.used and sheet.added(block, question or 0):
+            (beside if question is None else under.setdefault((question, part), [])).append(block)
     for (question, part), blocks in under.items():
         here = "" if part is None else sheet.asked[question].parts[part].name
         _under_a_question(paper.written[question], here, blocks, sheet)
@@ -789,12 +782,8 @@ def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledShee
 def _lost_headings(paper: Paper, sheet: FilledSheet) -> None:
     """Without its heading, what was written into the space of a part cannot be told from anything else."""
     for slot in sheet.slots if sheet.is_sheet else ():
-        place = (slot.question, sheet.position(slot))
-        if (
-            slot.block is None
-            and place not in sheet.headed
-            and slot.part.name not in paper.written[slot.question].parts
-        ):
+        written = paper.written[slot.question]
+        if slot.block is None and slot.place not in sheet.headed and slot.part.name not in written.parts:
             says = message("Its heading is not in the file, so nothing that was written below it could be found.")
-            paper.written[slot.question].remark(slot.part.name, says)
-            paper.written[slot.question].unread.add(slot.part.name)
+            written.remark(slot.part.name, says)
+            written.unread.add(slot.part.name)

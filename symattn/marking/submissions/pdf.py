@@ -20,11 +20,12 @@ from symattn.marking.attempt import Remark
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, shape_of
 from symattn.marking.submissions.entries import is_blank, quoted
-from symattn.marking.submissions.markdown import Slot, matrix_name
+from symattn.marking.submissions.markdown import matrix_name
 from symattn.marking.submissions.tables import read_matrix
 from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
 from symattn.page.writers import common
+from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.forms import Kind, Spot
 from symattn.teaching.question import CellsAnswer, Part, PropertyAnswer, Question, RubricAnswer
 
@@ -169,7 +170,7 @@ def _raw(part: Part, block: AnswerGrid | Table | Choices | FillIn, own: _Texts, 
             return Cells.at_places(dict.fromkeys(own, "x"), size)
     cells = Cells.at_places(own, size)
     if isinstance(block, AnswerGrid) and isinstance(part.answer, PropertyAnswer):
-        return Several({matrix_name(Slot(0, part, block)): cells})
+        return Several({matrix_name(part.answer.model, on_one_line(block.name)): cells})
     return cells
 
 
