@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
@@ -130,20 +130,20 @@ def in_rows_of_table(part: Part, text: str) -> Cells | None:
     """
     labels = [characters.plain(row[0]).casefold() for table in tables_of(part)[:1] for row in table.rows]
     items = [_NUMBER_BEHIND_WORDS.fullmatch(item) for item in _BETWEEN_ITEMS.split(text.strip(" .\n"))]
-    numbers = {row: item[2] for item in items if item and (row := _row_called(item[1], labels)) >= 0}
-    others = [item[2] for item in items if item and _row_called(item[1], labels) < 0]
-    if len(others) == 1 and len(numbers) == len(labels) - 1:
-        numbers[next(row for row in range(len(labels)) if row not in numbers)] = others[0]
-    if not len(items) == len(numbers) == len(labels) or not all(map(is_number, numbers.values())):
-        return None
-    return Cells(tuple((numbers[row],) for row in range(len(labels))))
+    named = [(_rows_called(item[1], labels), item[2]) for item in items if item and is_number(item[2])]
+    numbers = {rows[0]: number for rows, number in named if len(rows) == 1}
+    others = [number for rows, number in named if len(rows) != 1]
+    left = [row for row in range(len(labels)) if row not in numbers]
+    if len(left) == len(others) == 1:
+        numbers[left[0]] = others[0]
+    is_whole = len(items) == len(named) == len(numbers) == len(labels)
+    return Cells(tuple((numbers[row],) for row in range(len(labels)))) if is_whole else None
 
 
-def _row_called(words: str, labels: Sequence[str]) -> int:
-    """The row whose label has all of the words in it; −1 if none has, or several."""
+def _rows_called(words: str, labels: Sequence[str]) -> list[int]:
+    """The rows whose labels have all of the words in them."""
     sought = re.findall(r"[^\W\d_]{3,}", words.casefold())
-    found = [row for row, label in enumerate(labels) if sought and all(word in label for word in sought)]
-    return found[0] if len(found) == 1 else -1
+    return [row for row, label in enumerate(labels) if sought and all(word in label for word in sought)]
 
 
 _BETWEEN_ITEMS = re.compile(r"[,;]\s+|\s*\n\s*")
@@ -391,18 +391,8 @@ def option_texts(answer: ChoiceAnswer) -> tuple[str, ...]:
     return tuple(characters.plain(option.text) for option in answer.options)
 
 
-SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
-    "yes",
-    "true",
-    "shaded",
-    "hidden",
-    "black",
-    "grey",
-    "gray",
-    "-inf",
-    "-∞",
-    "−∞",
-}
+SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {"yes", "true", "shaded", "hidden", "black", "grey", "gray"}
+SHADED |= {"-inf", "-∞", "−∞"}
 WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "visible", "white"}
 HIDDEN = noticed("-∞").entry
 _PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
@@ -411,27 +401,26 @@ _PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
 def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
     """A grid with marks in the shaded cells, or the places (1, 2), (1, 3) of these cells, from 1."""
     text = one_text(raw)
-    cells = raw if isinstance(raw, Cells) else None
-    if cells is None and not (pairs := _PAIR.findall(text)):
-        matrix = read_matrix(text, size)
-        cells = Cells(matrix.rows) if matrix else None
-    elif cells is None:
-        return _at_places(text, pairs, size)
-    if cells and (len(cells.rows), max(map(len, cells.rows), default=0)) != size:
-        pairs = [row for row in cells.rows if len(row) == 2]
-        return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
-    marks = {(i, j): mark_in(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
+    if isinstance(raw, Cells):
+        rows, pairs = raw.rows, ()
+    else:
+        pairs = tuple(_PAIR.findall(text))
+        matrix = read_matrix(text, size) if not pairs else None
+        rows = matrix.rows if matrix else ()
+    is_grid = (len(rows), max(map(len, rows), default=0)) == size
+    if rows and not is_grid and all(len(row) == 2 for row in rows):
+        pairs = rows
+    if pairs:
+        places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
+        inside = all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places)
+        return Shaded(frozenset((i, j) for i, j in places)) if inside else _no_cells(text, size)
+    if rows and not is_grid:
+        return _no_cells(text, size)
+    marks = {(i, j): mark_in(mark) for i, row in enumerate(rows) for j, mark in enumerate(row)}
     if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
         says = message("Found {text} in a cell, where x or nothing was expected.", text=quoted(strange))
         return Unreadable(text, says)
     return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
-
-
-def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded | Unreadable:
-    places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
-    if not all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places):
-        return _no_cells(text, size)
-    return Shaded(frozenset((i, j) for i, j in places))
 
 
 def _no_cells(text: str, size: Shape) -> Unreadable:
@@ -442,7 +431,7 @@ def _no_cells(text: str, size: Shape) -> Unreadable:
     return Unreadable(text, says)
 
 
-_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈/\s]|-+>?|–)[\s|]*")
+_BETWEEN_LABELS = r"[<>≤≥=~,;|→≈/]|-+>?|–"
 _NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
 _IN_WORDS_OF_ORDER = re.compile(
     r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
@@ -464,24 +453,25 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
     line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
     line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
-    pieces = _BETWEEN.split(line)
-    found, signs = pieces[::2], pieces[1::2]
-    by_name = {label.casefold(): label for label in labels}
-    if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
-        found, signs = list(line), [","] * (len(line) - 1)
-    falls, rises = (any(sign in signs for sign in pair) for pair in (">≥", "<≤"))
-    if not all(label.casefold() in by_name for label in found) or (rises and (falls or downwards)):
+    names = {label.casefold(): label for label in labels}
+    longest_first = sorted(map(re.escape, labels), key=len, reverse=True)
+    token = re.compile(f"(?i){'|'.join(longest_first)}|{_BETWEEN_LABELS}")
+    tokens = token.findall(line)
+    falls, rises = (any(sign in tokens for sign in pair) for pair in (">≥", "<≤"))
+    groups, is_equal = list[list[str]](), False
+    for found in tokens:
+        label = names.get(found.casefold())
+        if label and is_equal and groups:
+            groups[-1].append(label)
+        elif label:
+            groups.append([label])
+        is_equal = not label and (is_equal or found in "=~≈")
+    if not groups or token.sub("", line).strip() or (rises and (falls or downwards)):
         says = message(
             "Found {text}, where {labels} were expected in some order.",
             text=quoted(text),
             labels=", ".join(labels),
         )
         return Unreadable(text, says)
-    groups: list[list[str]] = []
-    for sign, label in zip(["", *signs], found, strict=True):
-        if sign and sign in "=~≈":
-            groups[-1].append(by_name[label.casefold()])
-        else:
-            groups.append([by_name[label.casefold()]])
     in_order = reversed(groups) if falls or downwards else groups
     return Ordered(tuple(tuple(group) for group in in_order))
