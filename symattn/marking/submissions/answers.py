@@ -431,7 +431,8 @@ def _no_cells(text: str, size: Shape) -> Unreadable:
     return Unreadable(text, says)
 
 
-_BETWEEN_LABELS = r"[<>≤≥=~,;|→≈/]|-+>?|–"
+_BETWEEN_LABELS = r"(?:[<>≤≥=~,;|→≈/]|-+>?|–)(?!\s*[<>≤≥=~–-])"
+"""One sign; <- and => are none of them."""
 _NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
 _IN_WORDS_OF_ORDER = re.compile(
     r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"

@@ -313,7 +313,7 @@ _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\c
 _LONGEST_CHAIN = 6
 _MATHEMATICS = r"(?!(?:e|exp|ln|log|sqrt|sin|cos|[xX]\s?10)(?![^\W\d_]))"
 _OF_ANOTHER = re.compile(
-    rf"[\d)\]}}%](?:[,;]\s+{_MATHEMATICS}[^\W\d_][^=≈]{{0,30}}|\s+{_MATHEMATICS}[^\W\d_][^\s,;=≈]{{0,20}}[\d\])}}])\s*[=≈]"
+    rf"[\d.)\]}}%](?:[,;]\s+{_MATHEMATICS}[^\W\d_][^=≈]{{0,30}}|\s+{_MATHEMATICS}[^\W\d_][^\s,;=≈]{{0,20}}[\d\])}}])\s*[=≈]"
 )
 """A name behind a number and a comma, or one with an index behind a gap: where another entry begins."""
 

@@ -452,10 +452,9 @@ class FreeText:
         behind = head = rest = ""
         for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
             head, rest = text[: number.start()], text[number.start() :]
-            if len(_NUMBERS_ALONE.findall(head)) > 2:
-                continue  # numbers of something else
-            if (behind := self.resolver.called(head) if head else "") and not _NUMBER_OF_A_NAME.match(rest):
-                break  # and not "head 1 are [[1, 2]]"
+            has_numbers = len(_NUMBERS_ALONE.findall(head)) > 2  # of something else
+            if behind := self.resolver.called(head) if head and not has_numbers else "":
+                break
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
             # One number may be of the name, but in brackets or behind a verb.
             shape = self.written.shape(name)
@@ -520,7 +519,7 @@ class FreeText:
         if not name or name in self._done or (other and is_entry):
             return None
         if is_entry:
-            return None if _ANOTHER_ENTRY.search(rest) else (name, place, (rest,))
+            return name, place, (rest,)
         matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
         if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
             return None
@@ -732,7 +731,6 @@ class FreeText:
         further: list[Piece] = []
         if in_brackets:
             text, further = self._to_its_bracket(piece, text)
-            text = _behind_name(text)
         matrix, below = (None, []) if begins_with_a_word(text) else self._with_rows_below(text, shape)
         count = count_numbers(piece.text, shape[1])
         fits = self._target and matrix and has_shape(matrix.rows, shape)  # 1 2 / 3 4
@@ -988,9 +986,6 @@ _TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(
 _PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
 
 
-_ANOTHER_ENTRY = re.compile(r"[,;]\s+[^,;=]{0,40}[^\W\d_][^,;=]{0,20}=")  # 1., S_12 = 2
-
-
 def _entry_by_entry(text: str) -> list[str]:
     """A text taken apart where the name of another entry or row, or a product of tokens, begins before an equals sign.
 
@@ -1025,9 +1020,6 @@ _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
 
 
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
-
-
-_NUMBER_OF_A_NAME = re.compile(r"\d{1,2}\s+[^\W\d_]{2,}\s")
 
 
 _FIRST_NUMBER = re.compile(  # none of a name, Q.2; a word in brackets is none, but for e and π: (e)/(1 + e)
@@ -1101,12 +1093,6 @@ def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
     head = next(split(text, "=:：≈")) if _SIGN.search(text) else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
-
-
-def _behind_name(text: str) -> str:
-    """What stands behind the sign or the colon before the first bracket: of "the last one: [[1]]", [[1]]."""
-    head, sign, rest = _partition(text)
-    return rest if sign and "[" not in head and not _NUMBERS_ALONE.search(head) else text
 
 
 def _open(text: str) -> int:
