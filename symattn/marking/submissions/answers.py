@@ -401,12 +401,10 @@ _PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
 def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
     """A grid with marks in the shaded cells, or the places (1, 2), (1, 3) of these cells, from 1."""
     text = one_text(raw)
-    if isinstance(raw, Cells):
-        rows, pairs = raw.rows, ()
-    else:
-        pairs = tuple(_PAIR.findall(text))
-        matrix = read_matrix(text, size) if not pairs else None
-        rows = matrix.rows if matrix else ()
+    rows: Rows = raw.rows if isinstance(raw, Cells) else ()
+    pairs: Rows = () if isinstance(raw, Cells) else tuple(_PAIR.findall(text))
+    if not isinstance(raw, Cells) and not pairs and (matrix := read_matrix(text, size)):
+        rows = matrix.rows
     is_grid = (len(rows), max(map(len, rows), default=0)) == size
     if rows and not is_grid and all(len(row) == 2 for row in rows):
         pairs = rows
