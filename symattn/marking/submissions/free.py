@@ -204,19 +204,19 @@ class FreeText:
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
         left = set(unread)
-        first = list(takewhile(left.__contains__, (piece for piece in self.pieces if not piece.blank)))
-        above = list(
-            takewhile(
-                lambda piece: is_title(piece.text) and not self._speaks_of_parts(piece) and not self._answers(piece),
-                first,
-            )
-        )
+        lines = (piece for piece in self.pieces if not piece.blank)
+        above = takewhile(lambda piece: piece in left and is_title(piece.text) and not self._is_answer(piece), lines)
         headings = [piece for piece in unread if piece.text.lstrip().startswith("#") and is_title(piece.text)]
         return [*headings, *(above if self.used and not self.here else ())]
 
-    def _answers(self, piece: Piece) -> bool:
-        """Whether a line has the number of a part before it that is no line of a derivation: it is no title."""
-        return bool(piece.part) and not is_line(self.written.part(piece.part))
+    def _is_answer(self, piece: Piece) -> bool:
+        """Whether a line begins with the number of a part that is no line of a derivation, or with the name of a part
+        or a step, or has a sign of one in it: it is no title.
+        """
+        words = (word.strip(".:!?") for word in words_of(piece.text))
+        short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
+        is_numbered = bool(piece.part) and not is_line(self.written.part(piece.part))
+        return is_numbered or bool(self._label(_without_marker(piece.text))[0] or any(map(self.names.sign, short)))
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -224,12 +224,6 @@ class FreeText:
             in_words = part.name not in self.written.parts and isinstance(part.answer, _IN_WORDS)
             if in_words and answer_in(part, piece.text):
                 yield part.name
-
-    def _speaks_of_parts(self, piece: Piece) -> bool:
-        """Whether a line begins with the name of a part or a step, or has a sign of one in it."""
-        words = (word.strip(".:!?") for word in words_of(piece.text))
-        short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
-        return bool(self._label(_without_marker(piece.text))[0] or any(map(self.names.sign, short)))
 
     # -------------------------------------------------------------------------------- names
 
