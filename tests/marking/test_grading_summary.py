@@ -6,6 +6,7 @@ import math
 import random
 import re
 import statistics
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.foundation.languages import ENGLISH, languages
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.marking.grading.record import Result, Row, Terms
 from symattn.marking.grading.summary import Spread, facility_is_off, is_off, percent, two_places, variance
 from symattn.marking.marker.policy import POLICIES
+from symattn.page import presentation
+from symattn.page.document import Look, Quoted
+from symattn.page.presentation import presented
 from symattn.teaching.sheets import formats, render
 
 ECF, STRICT = Terms(POLICIES["ecf"]), Terms(POLICIES["strict"])
@@ -92,6 +97,16 @@ def test_a_harder_variant_is_flagged_with_its_step_and_the_adjustment_is_only_of
     within = sum(np.var(x, ddof=1) * (len(x) - 1) for x in totals.values()) / (len(everybody) - 3)
     assert f"Variance of the variants' means: {means:.2f}; of the marks within a variant: {within:.2f}." in found
     assert [r.total for r in rows] == [r.total for r in Gradebook("M", ECF, tuple(rows)).rows]
+
+
+@pytest.mark.parametrize("language", sorted({*languages()} - {ENGLISH}))
+def test_a_summary_is_whole_in_every_language(language, monkeypatch, caplog):
+    monkeypatch.setattr(presentation, "TOLD", set())
+    flagged = families({"AAAA": 25, "BBBB": 25}, "BBBB", 2)
+    apart = [row(k, result(f"V{k}", {"S": k}, mistakes=[("S", "unknown", [])])) for k in range(1, 4)]
+    for rows in (flagged, [*apart, row(9)]):
+        presented(replace(Gradebook(Quoted("Midterm"), ECF, tuple(rows)).summary, look=Look(language=language)))
+    assert "stays English" not in caplog.text
 
 
 def test_nineteen_are_too_few_to_say():

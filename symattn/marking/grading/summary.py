@@ -224,7 +224,7 @@ def _variants(marked: Sequence[Row]) -> Iterator[Block]:
         )
     )
     for number, rows in families:
-        yield from _family(number, rows)
+        yield from _variants_apart(number, rows)
 
 
 def _answered(marked: Sequence[Row]) -> Iterator[tuple[int, list[Row]]]:
@@ -244,7 +244,7 @@ def _siblings(number: int, rows: Sequence[Row]) -> list[tuple[str, list[Result]]
     return [(", ".join(papers[variant]), own) for variant, own in results.items()]
 
 
-def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
+def _variants_apart(number: int, marked: Sequence[Row]) -> Iterator[Block]:
     siblings = _siblings(number, marked)
     results = [row.results[number - 1] for row in marked]
     family = Spread(tuple(result.total for result in results))
