@@ -74,7 +74,7 @@ def coded(text, sources, outputs=None):
 
 
 @pytest.mark.covering(most=3)
-@pytest.mark.parametrize("name", TYPES[::3])
+@pytest.mark.parametrize("name", [*dict.fromkeys(("drills", *TYPES[::3]))])
 def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name):
     """Exact values as texts; every part, also where givens of another part are called like its answer."""
     q = question(name)
@@ -187,6 +187,11 @@ def test_a_filled_table_counts_before_code():
 def test_a_result_counts_only_for_what_was_computed():
     exact, rounded = "Q = [['1/3', '√2']]\nQ", "array([[0.3333, 1.4142]])"
     assert [e.text for e in one([code(exact, rounded)]).answers["Q"].rows[0]] == ["1/3", "√2"]
+    hidden = "Q = [[1, float('-inf')], [-np.inf, 1 - 2]]"
+    assert [[e.text for e in row] for row in one([code(hidden)]).answers["Q"].rows] == [
+        ["1", "-inf"],
+        ["-inf", "(1 - 2)"],
+    ]
     computed = one([code("Q = X @ W_Q"), code("print(Q)", "[[ 1 -2]]")])
     assert values(computed.answers["Q"]) == [["1", "-2"]]
     later = one([code("Q = [[1, 2]]"), code("Q = Q * 2\nQ", "[[2, 4]]")])
@@ -224,6 +229,27 @@ def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice():
 
     said = read(changed(blank("design"), below), design).attempts[0].answers[part.name]
     assert values(said.grids[matrix]) == [["1", "2"], ["3", "4"]]
+
+
+def test_code_below_an_explanation_is_none():
+    q = question("design")
+    text = changed(blank("design"), lambda cells: cells.append(code("S = [[1, 2], [3, 4]]")))
+    assert set(read(text, q).attempts[0].answers) == {"a"}
+
+
+def test_a_variable_of_ones_own_is_told_and_casts_no_doubt_on_what_stands_above_it():
+    square = "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]"
+    for beside in (code("mine = [[1, 2], [3, 4]]"), code("mine = f(S)\nmine", "[[1, 2], [3, 4]]")):
+        text = notebook_of(cells=[code(f"S = {square}"), beside])
+        found = read(text, question("full")).attempts[0]
+        assert (set(found.answers), found.doubts) == ({"S"}, {})
+        assert ["mine = " in remark.says for remark in found.remarks] == [True]
+
+
+def test_a_list_of_numbers_may_be_a_column():
+    q = question("block")
+    found = read(coded(blank("block"), {"N1_mean": "N1_mean = [-1, -3]"}), q).attempts[0]
+    assert values(found.answers["N1_mean"]) == [["-1"], ["-3"]]
 
 
 def test_a_decimal_mark_that_was_stated_holds_for_texts():

@@ -15,7 +15,7 @@ from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.entries import visible
 
-Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program"]
+Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program", "output"]
 
 
 LONGEST_TEXT, MOST_LINES = 300_000, 6000
@@ -104,7 +104,7 @@ def page_of_cells(
                 found.blocks.append(MarkdownBlock("program", start, start + len(lines), text))
             else:
                 blocks = (block.below(start) for block in _blocks(lines, 0))
-                found.blocks += (replace(block, kind="text") if is_output and block.kind != "table" else block
+                found.blocks += (replace(block, kind="output") if is_output and block.kind != "table" else block
                                  for block in blocks)  # fmt: skip
             found.lines += [*lines, ""]
             found.cells += [number] * (len(lines) + 1)

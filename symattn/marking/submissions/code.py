@@ -204,6 +204,7 @@ _in_text = rewriting(
     (r"\blog\b", "ln"),
     (r"\bE\b", "e"),
     (r"\boo\b", "inf"),
+    (r"(?<!\w)\((-?inf)\)", r"\1"),  # float("-inf")
     (r"(?i)(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?(?![\w.])", lambda found: format(Decimal(found[0]), "f")),
 )
 """What stands otherwise in code than people write it."""

@@ -196,7 +196,7 @@ class FilledSheet:
         """In a text of somebody's own, a line that begins with the number of a question is its heading, and says what
         stands behind the number: Question 1, Q2: (a) C, 3b) D."""
         start = block.start
-        for at in range(block.start, block.end) if block.kind == "text" else ():
+        for at in range(block.start, block.end) if block.kind in ("text", "output") else ():
             if found := self._number_before(self.page.lines[at]):
                 if start < at:
                     yield self._text(start, at)
@@ -277,7 +277,7 @@ class FilledSheet:
             return False
         if block.kind == "tasks" and any(item.ticked for item in block.items):
             return True
-        if block.kind == "text" and (_TICKS if said else _SHADED).search(text):
+        if block.kind in ("text", "output") and (_TICKS if said else _SHADED).search(text):
             return True
         if not said or self._is_furniture(block, text):
             return False
@@ -759,13 +759,17 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     if working and unread:
         written.unread.add(here)
     left = [piece for piece in unread if piece not in titles] if not working else []
-    reader.doubt_beside(left)
+    reader.doubt_beside([piece for piece in left if not (sheet.page.cells and _VARIABLE.match(piece.text))])
     for line, said in told(left):
         written.not_read(sheet.page.where(line), said, here)
     for piece in titles:
         if not is_surely_title(piece.text):
             written.remark(sheet.page.where(piece.start), no_answer(piece.text))
             written.unread.update(reader.may_answer(piece))
+
+
+_VARIABLE = re.compile(r"[^\W\d]\w*\s*=\s*\[")
+"""A matrix of a program, by a name of its own: it belongs to nothing that stands beside it."""
 
 
 def _under_none(paper: Paper, blocks: Sequence[MarkdownBlock], sheet: FilledSheet) -> None:

@@ -17,11 +17,12 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions.alphabet import plain_signs
-from symattn.marking.submissions.answers import Cells, RawText, Several
+from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
+from symattn.marking.submissions.tables import split
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Paper
 from symattn.teaching.explanation.program import Variables, identifier, variables
@@ -59,6 +60,10 @@ class Notebook:
     cells: tuple[Cell, ...]
     language: str
     head: dict[str, str]
+
+    @property
+    def is_python(self) -> bool:
+        return self.language.lower() in ("python", "ipython", "python3")
 
     @property
     def page(self) -> md.Page:
@@ -124,30 +129,37 @@ def _text(value: object) -> str | None:
 def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = AUTO) -> Paper:
     """Everything that was written into a worksheet or an exam paper.
 
-    What stands in the tables comes first; what the code says counts for parts whose tables were left empty.  Decimals
+    What the code says is read as a text below its cell, and counts for parts whose tables were left empty.  Decimals
     in code, which have points, are given in the `decimal_mark` in which they will be read.
     """
     book = notebook(text)
     md.readable("\n".join(cell.source for cell in book.cells if cell.kind == "markdown"))
     _check_length(cell.source for cell in book.cells if cell.kind == "code")
-    code = _Program(book, FilledSheet(book.page, questions), "," if decimal_mark == "," else ".")
-    code.read()
-    _check_length(code.outputs.values())
-    paper = read_page(FilledSheet(book.page_with(code.outputs), questions))
-    for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
-        for part, number in code.not_shown(question):
-            if part not in written.parts and part not in more.parts:
+    session = _Session(book, FilledSheet(book.page, questions), "," if decimal_mark == "," else ".")
+    session.read()
+    _check_length(session.texts.values())
+    paper = read_page(FilledSheet(book.page_with(session.texts), questions))
+    for q, written in enumerate(paper.written):
+        for (at, name), number in session.computed.items():
+            if at == q and name in written.names.parts and name not in written.parts:
                 says = message(
                     "It is computed in cell {cell}, but the result is not in the file. Run the cell and save it.",
                     cell=number,
                 )
-                more.remark(part, says)
-        written.doubts = {**more.doubts, **written.doubts}
-        written.parts = {**more.parts, **written.parts}
-        written.more = {**more.more, **written.more}
-        written.remarks += more.remarks
-        written.unread |= more.unread
-    paper.remarks += code.paper.remarks
+                written.remark(name, says)
+        for at, number, said in session.strange:
+            if at in (None, q):
+                written.not_read(message("cell {cell}", cell=number), said, "")
+    for number in session.broken:
+        says = message("It cannot be read as Python, so nothing in it counts.")
+        paper.not_read(message("cell {cell}", cell=number), says)
+    if not book.is_python and any(cell.kind == "code" and cell.source.strip() for cell in book.cells):
+        says = message(
+            "Its code is in {language}, but only Python is read. Answers in tables and boxes count, and what is "
+            "shown below the code.",
+            language=repr(book.language[:40]),
+        )
+        paper.remarks.append(Remark("", says))
     return paper
 
 
@@ -156,73 +168,50 @@ def _check_length(texts: Iterable[str]) -> None:
     md.readable(" ".join(texts).replace("\n", " "))
 
 
-Target = tuple[int, str, str]
-"""A question, a part or a step of it, and the matrix that is meant where the part has several."""
-
-
 @dataclass
-class _Program:
-    """The cells of code from the first to the last, with what each says about the answers."""
+class _Session:
+    """The cells of code from the first to the last, as the text that they make of a session."""
 
     book: Notebook
     sheet: FilledSheet
     mark: str
-    paper: Paper = field(init=False)
-    known: list[Variables] = field(init=False)
-    open: dict[Target, int] = field(default_factory=dict)
-    """What was computed in a cell and has not been shown since."""
-    outputs: dict[int, str] = field(default_factory=dict)
-    """By the number of its cell, what is shown and no variable says what it is: text like any other."""
+    texts: dict[int, str] = field(default_factory=dict)
+    """By the number of its cell, what is written out in it and what it shows."""
+    computed: dict[tuple[int | None, str], int] = field(default_factory=dict)
+    """By question and part or step, the cell in which it was computed last."""
+    strange: list[tuple[int | None, int, str]] = field(default_factory=list)
+    """What is written out and belongs nowhere: the question that it stands under, its cell, what it is called."""
+    broken: list[int] = field(default_factory=list)
+    """The cells that are no Python."""
     _typed: set[str] = field(default_factory=set)
     """The variables whose values are written out in the code."""
 
-    def __post_init__(self) -> None:
-        self.paper = Paper.of(self.sheet.asked)
-        self.known = [variables(question) for question in self.sheet.asked]
-
     def read(self) -> None:
-        if not self.is_python and any(cell.kind == "code" and cell.source.strip() for cell in self.book.cells):
-            says = message(
-                "Its code is in {language}, but only Python is read. Answers in tables and boxes count, and what is "
-                "shown below the code.",
-                language=repr(self.book.language[:40]),
-            )
-            self.paper.remarks.append(Remark("", says))
-        for block, place in zip(self.sheet.blocks, self.sheet.places, strict=True):
+        for block, place in self.sheet.standing:
             if block.kind != "program":
                 continue
             number = self.sheet.page.cells[block.start]
-            code = read_code(block.text) if self.is_python else None
-            if code is None and self.is_python:
-                says = message("It cannot be read as Python, so nothing in it counts.")
-                self.paper.not_read(message("cell {cell}", cell=number), says)
+            code = read_code(block.text) if self.book.is_python else None
+            if code is None and self.book.is_python:
+                self.broken.append(number)
             code = code or Code(shown=tuple(map("".join, _NAME_AT_END.findall(block.text))))
-            self.cell(code, number, place)
-            self.shown(code, number, place)
+            said = (*self.typed(code, number, place), self.shown(code, number, place))
+            self.texts[number] = plain_signs("\n".join(said)).strip("\n")
 
-    @property
-    def is_python(self) -> bool:
-        return self.book.language.lower() in ("python", "ipython", "python3")
-
-    def not_shown(self, question: int) -> Iterator[tuple[str, int]]:
-        """Parts of a question that were computed, each with its cell, and whose results are not there."""
-        for (number, name, _), cell in self.open.items():
-            if number == question and name in self.known[question].parts:
-                yield name, cell
-
-    def cell(self, code: Code, number: int, place: Place) -> None:
-        """What is written out in the code of a cell, and what is computed in it; what belongs nowhere is told."""
+    def typed(self, code: Code, number: int, place: Place) -> Iterator[str]:
+        """What is written out in the code of a cell; what is computed in it is noted, what belongs nowhere is told."""
         for variable, raw in code.names.items():
             (self._typed.discard if raw is None else self._typed.add)(variable)
-            target = self.target(variable, place)
-            if target is not None:
-                self.put(target, raw, number)
+            name = self.called(variable, place)
+            if raw is None:
+                self.computed[place[0], name] = number
+            elif name:
+                yield f"{name} = {_listed(raw, self.mark) if isinstance(raw, Cells) else raw.text}"
             elif isinstance(raw, Cells) and variable not in self.given:
-                for q in range(len(self.known)) if place[0] is None else (place[0],):
-                    self.paper.written[q].not_read(message("cell {cell}", cell=number), f"{variable} = …", "")
+                self.strange.append((place[0], number, f"{variable} = …"))
 
-    def shown(self, code: Code, number: int, place: Place) -> None:
-        """What a cell shows: matrices by the names of their variables, the rest as a text."""
+    def shown(self, code: Code, number: int, place: Place) -> str:
+        """What a cell shows: before a matrix the name of its variable, where no words stand there."""
         pieces = [piece for output in self.book.cells[number - 1].outputs for piece in taken_apart(output)]
         words = "".join(before for before, _ in pieces)
         matrices = sum(matrix is not None for _, matrix in pieces)
@@ -233,27 +222,22 @@ class _Program:
                 text += before
                 continue
             variable = next(variables, "") or _name_in(before)
-            target = self.target(variable, place) if variable.isidentifier() else None
-            if variable in self.given or (variable in self._typed and target is not None):
+            name = self.called(variable, place) if variable.isidentifier() else ""
+            if variable in self.given or (name and variable in self._typed):
                 continue
-            if target is not None:
-                self.put(target, matrix, number)
-            else:
-                name = f"{variable} = " if unnamed and variable else ""
-                rows = ", ".join(f"[{', '.join(row)}]" for row in self.in_mark(matrix).rows)
-                text += f"{before}{name}[{rows}]\n"
-        if len(code.shown) == 1 and unnamed and not code.shown[0]:
+            if name or (unnamed and variable):
+                before = f"{name or variable} = "
+            text += f"{before}{_listed(matrix, self.mark)}\n"
+        if code.shown == ("",) and unnamed:
             text = f"{self.above(number, place)}{text}"
-        if len(code.shown) == 1 and not matrices and _ROW_OF_NUMBERS.search(words):
-            text = f"{code.shown[0]} =\n{text}" if code.shown[0] else text
-        if matrices or _ROW_OF_NUMBERS.search(text):
-            self.outputs[number] = plain_signs(text).strip("\n")
+        elif len(code.shown) == 1 and code.shown[0] and not matrices and _ROW_OF_NUMBERS.search(words):
+            text = f"{code.shown[0]} =\n{text}"
+        return text if matrices or _ROW_OF_NUMBERS.search(text) else ""
 
     def above(self, number: int, place: Place) -> str:
         """The comment above the last line of a cell, where that is the name of what the line comes to."""
         comment = _COMMENT_ABOVE.search(self.book.cells[number - 1].source)
-        names = self.paper.written[place[0] or 0].names
-        return f"{comment[1]}:\n" if comment and names.sign(comment[1]) else ""
+        return f"{comment[1]}:\n" if comment and self.called(comment[1], place) else ""
 
     @cached_property
     def given(self) -> frozenset[str]:
@@ -264,47 +248,41 @@ class _Program:
         derivations = (*(question.problem.derivation for question in asked if question.problem), *filter(None, own))
         return frozenset(identifier(name) for derivation in derivations for name in derivation.givens)
 
-    def put(self, target: Target, raw: Cells | RawText | None, number: int) -> None:
-        """What a variable stands for from a cell on; nothing is known of it where it is computed."""
-        self.open.pop(target, None)
-        if raw is None:
-            self.open[target] = number
-            return
-        question, name, matrix = target
-        raw = self.in_mark(raw) if isinstance(raw, Cells) else raw
-        where = message("cell {cell}", cell=number)
-        self.paper.written[question].put(name, Several({matrix: raw}) if matrix else raw, where)
+    @cached_property
+    def known(self) -> list[Variables]:
+        return [variables(question) for question in self.sheet.asked]
 
-    def in_mark(self, cells: Cells) -> Cells:
-        """Decimals of a program, which have points, with the mark in which they will be read."""
-        if self.mark == ".":
-            return cells
-        return Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in cells.rows), cells.factor)
-
-    def target(self, variable: str, place: Place) -> Target | None:
-        """What a variable stands for at a place: the part there, else the only one called so, else a step."""
-        question, position = place
-        numbers = range(len(self.known)) if question is None else (question,)
-        found = [(q, *names) for q in numbers for names in self.named(variable, q, position)]
-        return found[0] if len(found) == 1 else None
-
-    def named(self, variable: str, question: int, position: int | None) -> Iterator[tuple[str, str]]:
-        """The answers of a question that a variable may stand for.
+    def called(self, variable: str, place: Place) -> str:
+        """The part or the step that a variable stands for at a place, "" if none does.
 
         A part with a derivation of its own has givens of its own: what is called so there is nothing else.
         """
+        question, position = place
+        if question is None:
+            return ""
         parts, known = self.sheet.asked[question].parts, self.known[question]
         here = parts[position] if position is not None else None
-        if here and isinstance(here.answer, PropertyAnswer):
-            yield from ((here.name, name) for name in here.answer.model if identifier(name) == variable)
-        elif here and isinstance(here.answer, MatrixAnswer):
-            yield from ((name, "") for name in (here.name,) if known.parts.get(name) == variable)
-        elif named := [part.name for part in parts if known.parts.get(part.name) == variable]:
-            yield from ((name, "") for name in ([here.name] if here and here.name in named else named))
-        elif name := known.steps.get(variable) or self.paper.written[question].names.sign(
-            _SHORT.get(variable, variable)
-        ):
-            yield name, ""
+        match here.answer if here else None:
+            case PropertyAnswer(model=model):
+                return next((name for name in model if identifier(name) == variable), "")
+            case MatrixAnswer():
+                return here.name if here and known.parts.get(here.name) == variable else ""
+        named = [part.name for part in parts if known.parts.get(part.name) == variable]
+        if named:
+            return here.name if here and here.name in named else named[0] * (len(named) == 1)
+        return known.steps.get(variable) or self.sheet.names[question].sign(_SHORT.get(variable, variable))
+
+
+def _listed(cells: Cells, mark: str) -> str:
+    """A list of rows, its decimals, which have points in code, with the mark in which they will be read."""
+
+    def entry(text: str) -> str:
+        text = _POINT.sub(mark, " ".join(text.split()))
+        return f"({text})" if len([*split(text, " ,")]) > 1 else text or "_"
+
+    rows = ", ".join(f"[{', '.join(map(entry, row))}]" for row in cells.rows)
+    listed = rows if len(cells.rows) == 1 and "(" not in rows else f"[{rows}]"  # [1, 2] may be a column
+    return f"{cells.factor} * {listed}" if cells.factor else listed
 
 
 def _name_in(before: str) -> str:
