@@ -380,16 +380,19 @@ class FreeText:
         self._target, self._heads = found[0][0] if len(found) == 1 else "", [piece]
         return True
 
+    def _others(self, text: str) -> Iterator[tuple[str, str, str]]:
+        """Wherever another part or step is named: what stands before it, its name and what stands behind that."""
+        for gap in _GAP.finditer(text):
+            before, statement = text[: gap.start()], text[gap.end() :]
+            name, value = self._label(statement) if not _in_round(before) else ("", "")
+            head = statement[: len(statement) - len(value)].rstrip(" ,;")
+            if name and "]" not in head and (len(head) > LONGEST_SIGN or _SAYS.search(head)):
+                yield before, name, value
+
     def _apart(self, text: str) -> tuple[str, str, str]:
         """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
-        found = _OTHER_NAME.search(text)
-        while found:
-            has_sign = found[3] or found[2].strip()
-            named = (has_sign or len(found[1]) > LONGEST_SIGN) and not _in_round(text[: found.start()])
-            if named and (other := self.resolver.called(found[1])):
-                return text[: found.start()], other, text[found.end() :]
-            found = _OTHER_NAME.search(text, found.start(1) + 1)  # … -> right, so K = [[1]]
-        return text, "", ""
+        others = (other for other in self._others(text) if _VALUE.match(other[2]))
+        return next(others, (text, "", ""))
 
     def _numbered(self, piece: Piece, text: str) -> bool:
         """The number of a part that asks for no matrix, and its answer behind it: "2. A, C", "Question 3: n.d."."""
@@ -570,7 +573,7 @@ class FreeText:
             self.written.put_shape(self._target, size)
         text = self._before_prose(head, text, shape)
         of_token = self._token > 0 and shape[0] > 1
-        is_unclear = _says_something_else(text) or self._names_another(text) or len(_entry_by_entry(text)) > 1
+        is_unclear = self._ends_in_another(text)
         row = self._matrix(text, (1, shape[1])) if of_token and not is_unclear else None
         matrix, below = row, list[Piece]()
         if not is_unclear and not (row and self._is_row_of_token(row, shape)):
@@ -593,7 +596,7 @@ class FreeText:
             return False
         else:
             self._strange.append((head, text, self._target, 0))
-            if len(_NUMBERS.findall(text)) > 2:
+            if _has_numbers(text):
                 self._target, self._heads = "", []  # what stands below is something else
         return True
 
@@ -613,17 +616,11 @@ class FreeText:
         if another or _leaves_numbers(text, matrix):
             self.written.not_read(self.where(piece.start), another[1] if another else text, self._target)
 
-    def _names_another(self, text: str) -> bool:
-        """Whether behind numbers another part or step is named and more numbers follow: [1 2] → weights = [3 4]."""
-        count = 0
-        for segment in _SAYS.split(_BULLETS.sub("\n", text))[:-1]:
-            numbers = [*_NUMBERS.finditer(segment)]
-            count += len(numbers)
-            words = segment[numbers[-1].end() if numbers else 0 :].lstrip(_BEHIND_NUMBERS)
-            name = self.resolver.called(words) if count > 2 and words and words[0] not in _OPERATORS else ""
-            if name and name != self._target and name not in self.names.given.values():
-                return True
-        return False
+    def _ends_in_another(self, text: str) -> bool:
+        """Whether behind numbers another part or step is named, or something in words: [1 2] → weights = [3 4]."""
+        before = text.rpartition("\n")[2].rpartition("=")[0]
+        has_words = _has_numbers(before) and _WORD_BETWEEN.search(before) is not None
+        return has_words or any(_has_numbers(before) and name != self._target for before, name, _ in self._others(text))
 
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
@@ -731,7 +728,7 @@ class FreeText:
         is_row = in_brackets or below or count > 1 or count == 1 == shape[1] or fits
         if is_alone:
             matrix = Cells(((text.strip(),),))
-        elif matrix is None or not is_row or self._names_another(text):
+        elif matrix is None or not is_row or self._ends_in_another(text):
             self._at = at
             return False
         if not below:
@@ -913,15 +910,11 @@ _ARROW = re.compile(
 
 
 _IS_OR_ARE = "(?:is|are|ist|sind|est|sont|es|son)"
-_OTHER_NAME = re.compile(
-    r"(?:(?<=[\])\d%])[,;.:]?\s+|(?<=\w)[,;.]\s+|(?<=[>→⟶⇒])\s*)"
-    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*([^\s\d\[\]=:()+−.-][^\[\]=:]{0,40}?)"
-    rf"(?:(\s*(?:[=:→]|[-=]>)\s*|\s+(?:{_IS_OR_ARE}\s+)?)"
-    r"(?=(?:≈\s*)?[\[({+−.\d√-])"
-    r"|(\s*=\s*)(?=[^\s=][^=\[\]]{0,40}[=≈:]\s*[\[({+−.\d√-]))"
+_GAP = re.compile(  # behind it another statement may begin: after a number, a bracket, a comma, a full stop, an arrow
+    r"(?:(?:(?<=[\])\d%✓`\"'$])|(?<=\*\*)|(?<=[\w\])%`]\.))(?:\s*[,;:]\s*|\s+)|(?<=\w)[,;]\s+|(?<=[>→⟶⇒])\s*)"
+    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*(?=[^\W\d])"
 )
-
-
+_VALUE = re.compile(r"(?:[^=\[\]]{0,40}[=≈:])?[\s≈]*[\[({+−.\d√-]")  # numbers, perhaps behind a formula
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 
 
@@ -986,28 +979,20 @@ def _entry_by_entry(text: str) -> list[str]:
     >>> _entry_by_entry("s11 = 1·2 + 1 = 3, s12 = 4 and S[1, 0]=-2\\tS'_1[1][1]=5")
     ['s11 = 1·2 + 1 = 3', 's12 = 4', 'S[1, 0]=-2', "S'_1[1][1]=5"]
     """
-    starts = [gap for gap in _GAP.finditer(text) if _names_entry(text[gap.end() : gap.end() + _LONGEST_HEAD])]
+    starts = [gap for gap in _GAP.finditer(text) if _names_entry(text[gap.end() :])]
     ends = [*(gap.start() for gap in starts), len(text)]
     return [text[start:end] for start, end in zip([0, *(gap.end() for gap in starts)], ends, strict=True)]
 
 
 def _names_entry(text: str) -> bool:
     head, sign, _ = _partition(text)
-    if sign != "=" or _WORD_GAP.search(_INNER_GAP.sub("", head)):
-        return False
     name = _of_entry(head)
-    return _PRODUCT.fullmatch(name) is not None or place_in(name) is not None
+    return sign == "=" and (_PRODUCT.fullmatch(name) or place_in(name)) is not None
 
 
 def _of_entry(head: str) -> str:
     """What stands before an equals sign, as names of entries are looked up."""
     return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
-
-
-_GAP = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
-_LONGEST_HEAD = 40
-_INNER_GAP = re.compile(rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s{ROW}\s)(?=\d)|\s+(?=[\[(=]|$)")
-_WORD_GAP = re.compile(r"[\s,;]")
 
 
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
@@ -1031,7 +1016,7 @@ def _section() -> re.Pattern[str]:
     said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|{ROW})|t){number})")
+    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|query|{ROW})|t){number})")
 
 
 def _without_comment(text: str) -> tuple[str, str]:
@@ -1079,8 +1064,6 @@ def _without_marker(text: str) -> str:
 _SIGN = re.compile("[=:：≈]")
 _SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{_IS_OR_ARE}\s")
 _ENDS_WITH_IS = re.compile(rf"\s{_IS_OR_ARE}\s*$")
-_BULLETS = re.compile(r"\*\*|\n\s*[-*+•>]\s")
-_BEHIND_NUMBERS, _OPERATORS = " \t\n])}%,;.✓`\"'$", "-−+*/·×⋅∘⊙@^"
 
 
 def _partition(text: str) -> tuple[str, str, str]:
@@ -1099,17 +1082,15 @@ def _in_round(text: str) -> bool:
     return text.count("(") > text.count(")")
 
 
+def _has_numbers(text: str) -> bool:
+    """Whether there are more numbers in a text than in a name."""
+    return len(_NUMBERS.findall(text)) > 2
+
+
 def _leaves_numbers(text: str, matrix: Cells) -> bool:
     """Whether so many numbers stand beside a matrix, with no equals sign between, that they may be another one."""
     last = re.split("[=≈]", text)[-1]
     start = last.find("[")
     outside = last[:start] + last[closed(last, start) :] if start >= 0 else last  # in it there may be labels
     most = len(_NUMBERS.findall(" ".join(matrix.texts()))) + 2
-    return len(_NUMBERS.findall(last)) > most and len(_NUMBERS.findall(outside)) > 2
-
-
-def _says_something_else(text: str) -> bool:
-    """Whether what a line ends in may not be what it began with: numbers, and words, and an equals sign."""
-    before, sign, _ = text.rpartition("=")
-    alone = sign and "\n" not in text and len(_NUMBERS.findall(before)) > 2
-    return bool(alone) and _WORD_BETWEEN.search(before) is not None
+    return len(_NUMBERS.findall(last)) > most and _has_numbers(outside)
