@@ -8,7 +8,9 @@ from __future__ import annotations
 import codecs
 import csv
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, TypeGuard
 
@@ -191,10 +193,10 @@ def form_of(text: str) -> str:
     if "\\begin{document}" in text or "\\documentclass" in text:
         return "latex"
     lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
-    if start.startswith(("---", "#", "<!--", "|")) and not _is_toml(lines):
-        return "markdown"
-    if _is_toml(lines):
+    if _is_toml(lines) and (any(map(_HEAD.fullmatch, lines)) or _can_be_toml(text)):
         return "toml"
+    if start.startswith(("---", "#", "<!--", "|")):
+        return "markdown"
     if "\\begin{" in text and "|" not in text:
         return "latex"
     from symattn.marking.submissions.names import ONE_ROW
@@ -231,6 +233,17 @@ def _is_toml(lines: Sequence[str]) -> bool:
     return (first.startswith("[") and first.endswith("]") and "=" not in first and "," not in first) or (
         bool(equals and _KEY.fullmatch(key)) and (begins in "\"'[{+-" or begins.isdigit()) and "\\begin" not in value
     )
+
+
+def _can_be_toml(text: str) -> bool:
+    """Whether a text without heads keeps to the rules of TOML: A = [[1/3, 2/3]] is text."""
+    with suppress(ValueError, RecursionError):
+        tomllib.loads(text)
+        return True
+    return False
+
+
+_HEAD = re.compile(r"\[[\w\s\".'-]+\](?:\s*#.*)?")
 
 
 _KEY = re.compile(r"""\s*(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*\s*""")

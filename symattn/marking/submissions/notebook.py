@@ -278,7 +278,8 @@ def _listed(cells: Cells, mark: str) -> str:
 
     def entry(text: str) -> str:
         text = _POINT.sub(mark, " ".join(text.split()))
-        return f"({text})" if len([*split(text, " ,")]) > 1 else text or "_"
+        gaps = "," if "=" in text or "≈" in text else " ,"  # 1/3 ≈ 0.33 is one entry as it stands
+        return f"({text})" if len([*split(text, gaps)]) > 1 else text or "_"
 
     rows = ", ".join(f"[{', '.join(map(entry, row))}]" for row in cells.rows)
     listed = rows if len(cells.rows) == 1 and "(" not in rows else f"[{rows}]"  # [1, 2] may be a column

@@ -57,9 +57,9 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     """
     if len(text) > LONGEST:
         return None
-    exact, sign, about = _without_sign(_RUN.sub("  ", without_kind(text))).partition("≈")
-    if ("[" in about and "[" not in exact) or (sign and not may_hold_number(exact)):
-        exact += f"= {about.partition('≈')[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
+    exact, *about = split(_without_sign(_RUN.sub("  ", without_kind(text))), "≈")
+    if about and (("[" in about[0] and "[" not in exact) or not may_hold_number(exact)):
+        exact += f"= {about[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
     first, *others = split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
     body = _in_square_brackets(body)
@@ -580,8 +580,8 @@ def _counted(text: str, columns: int) -> int:
     cell = is_number if _BETWEEN_NUMBERS.search(text) else is_entry
     if not text or _BEGINS_WRONGLY.match(text) or len(text) > LONGEST_LINE or ":" in text or not may_hold_number(text):
         return 0
-    if "=" in text:
-        return len(_equations(text, columns))
+    if _EQUAL.search(text):
+        return len(_with_working(text, columns))
     cells = _parted(text, columns, cell)
     return len(cells) or int(is_number(text) and ";" not in text)
 
@@ -603,14 +603,19 @@ _known_count = lru_cache(maxsize=2**11)(_counted)
 _LONGEST_KNOWN = 120
 
 
-def _equations(line: str, columns: int) -> list[str]:
-    """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
-    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, _is_equation)
+_EQUAL = re.compile("[=≈]")
 
 
 def _is_equation(cell: str) -> bool:
-    sides = re.split("[=≈]", cell)
+    sides = _EQUAL.split(cell)
     return len(sides) > 1 and all(side and is_number(side) for side in sides)
+
+
+def _with_working(line: str, columns: int) -> list[str]:
+    """Entries with their working, perhaps among others, `2.72/3.72 = 0.73, 1/3.72 ≈ 0.27, 0`: as many as there should
+    be, else more than one.
+    """
+    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, lambda cell: _is_equation(cell) or is_number(cell))
 
 
 def _alone(line: str, columns: int) -> list[str]:
@@ -620,9 +625,10 @@ def _alone(line: str, columns: int) -> list[str]:
 
 def results(text: str, columns: int) -> Rows:
     """Lines of such entries, as many in each; none if it is anything else."""
-    lines = [line for line in text.splitlines() if line.strip()] if "=" in text and "[" not in text else []
-    rows = tuple(tuple(_equations(line, columns) or _alone(line, columns)) for line in lines)
-    return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
+    lines = [line for line in text.splitlines() if line.strip()] if _EQUAL.search(text) and "[" not in text else []
+    rows = tuple(tuple(_with_working(line, columns) or _alone(line, columns)) for line in lines)
+    whole = len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1
+    return rows if whole and any(map(_is_equation, chain.from_iterable(rows))) else ()
 
 
 _ROUND_A_SIGN = re.compile(r"(?<!\s)\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
