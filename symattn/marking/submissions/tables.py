@@ -580,8 +580,8 @@ def _counted(text: str, columns: int) -> int:
     cell = is_number if _BETWEEN_NUMBERS.search(text) else is_entry
     if not text or _BEGINS_WRONGLY.match(text) or len(text) > LONGEST_LINE or ":" in text or not may_hold_number(text):
         return 0
-    if _EQUAL.search(text):
-        return len(_with_working(text, columns))
+    if "=" in text:
+        return len(_equations(text, columns))
     cells = _parted(text, columns, cell)
     return len(cells) or int(is_number(text) and ";" not in text)
 
@@ -603,19 +603,14 @@ _known_count = lru_cache(maxsize=2**11)(_counted)
 _LONGEST_KNOWN = 120
 
 
-_EQUAL = re.compile("[=≈]")
+def _equations(line: str, columns: int) -> list[str]:
+    """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
+    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, _is_equation)
 
 
 def _is_equation(cell: str) -> bool:
-    sides = _EQUAL.split(cell)
+    sides = re.split("[=≈]", cell)
     return len(sides) > 1 and all(side and is_number(side) for side in sides)
-
-
-def _with_working(line: str, columns: int) -> list[str]:
-    """Entries with their working, perhaps among others, `2.72/3.72 = 0.73, 1/3.72 ≈ 0.27, 0`: as many as there should
-    be, else more than one.
-    """
-    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, lambda cell: _is_equation(cell) or is_number(cell))
 
 
 def _alone(line: str, columns: int) -> list[str]:
@@ -625,10 +620,9 @@ def _alone(line: str, columns: int) -> list[str]:
 
 def results(text: str, columns: int) -> Rows:
     """Lines of such entries, as many in each; none if it is anything else."""
-    lines = [line for line in text.splitlines() if line.strip()] if _EQUAL.search(text) and "[" not in text else []
-    rows = tuple(tuple(_with_working(line, columns) or _alone(line, columns)) for line in lines)
-    whole = len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1
-    return rows if whole and any(map(_is_equation, chain.from_iterable(rows))) else ()
+    lines = [line for line in text.splitlines() if line.strip()] if "=" in text and "[" not in text else []
+    rows = tuple(tuple(_equations(line, columns) or _alone(line, columns)) for line in lines)
+    return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
 
 
 _ROUND_A_SIGN = re.compile(r"(?<!\s)\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
