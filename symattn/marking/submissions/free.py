@@ -979,20 +979,28 @@ def _entry_by_entry(text: str) -> list[str]:
     >>> _entry_by_entry("s11 = 1·2 + 1 = 3, s12 = 4 and S[1, 0]=-2\\tS'_1[1][1]=5")
     ['s11 = 1·2 + 1 = 3', 's12 = 4', 'S[1, 0]=-2', "S'_1[1][1]=5"]
     """
-    starts = [gap for gap in _GAP.finditer(text) if _names_entry(text[gap.end() :])]
+    starts = [gap for gap in _BEFORE_ENTRY.finditer(text) if _names_entry(text[gap.end() : gap.end() + _LONGEST_HEAD])]
     ends = [*(gap.start() for gap in starts), len(text)]
     return [text[start:end] for start, end in zip([0, *(gap.end() for gap in starts)], ends, strict=True)]
 
 
 def _names_entry(text: str) -> bool:
     head, sign, _ = _partition(text)
+    if sign != "=" or _WORD_GAP.search(_INNER_GAP.sub("", head)):
+        return False
     name = _of_entry(head)
-    return sign == "=" and (_PRODUCT.fullmatch(name) or place_in(name)) is not None
+    return _PRODUCT.fullmatch(name) is not None or place_in(name) is not None
 
 
 def _of_entry(head: str) -> str:
     """What stands before an equals sign, as names of entries are looked up."""
     return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
+
+
+_BEFORE_ENTRY = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
+_LONGEST_HEAD = 40
+_INNER_GAP = re.compile(rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s{ROW}\s)(?=\d)|\s+(?=[\[(=]|$)")
+_WORD_GAP = re.compile(r"[\s,;]")
 
 
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
