@@ -552,7 +552,8 @@ def _note(mark: Mark) -> str:
 
 def with_notes(marks: Marks) -> Marks:
     """Marks that were read from a file: their notes are English text there, and messages here, for every language."""
-    return tuple(replace(mark, what=_note(mark)) if _note(mark) == mark.what else mark for mark in marks)
+    notes = zip(marks, map(_note, marks), strict=True)
+    return tuple(replace(mark, what=note) if note == mark.what else mark for mark, note in notes)
 
 
 def in_proportion(number: int, together: bool = False) -> Message:

@@ -265,9 +265,7 @@ def _contents(path: Path) -> bytes:
 
 _PAGE = re.compile(rb"\n(\d+) 0 obj\s*<<\s*/Type\s*/Page(?=[\s/]).*?/Contents (\d+) 0 R", re.DOTALL)
 _STREAM = rb"\n%s 0 obj\s*<<\s*/Length (\d+)[^>]*>>\s*stream\r?\n"
-_PLACE = re.compile(
-    rb"([\d.]+) 0 0 -\1 [-\d.]+ ([-\d.]+) cm"
-)  # of what stands there, perhaps smaller; points from below
+_PLACE = re.compile(rb"([\d.]+) 0 0 -\1 [-\d.]+ ([-\d.]+) cm")  # places in points, of what may be made smaller
 _FOOTER = re.compile(rb"/Subtype\s*/Footer")
 _LAST_LINES = 6_000  # bytes
 _POINT = 25.4 / 72  # millimetres
