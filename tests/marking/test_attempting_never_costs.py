@@ -20,6 +20,9 @@ import symattn
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import to_sympy
 from symattn.marking.attempt import BLANK, Attempt, Grid, Shaded
+from symattn.marking.marker import blanks
+from symattn.marking.marker.blanks import recounted
+from symattn.marking.marker.diagnosis import diagnosed
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
 from symattn.teaching.question import EntriesAnswer
@@ -259,6 +262,56 @@ def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed)
     before = without(mistaken, part)
     after = Attempt({**before.answers, part: anything(said.shape, rng)})
     costs_a_mark_at_most(q, part, before, after)
+
+
+def nonsense(seed):
+    """A sheet with lines that are right, that have nothing to do with the question, and that are not there."""
+    rng = Random(f"nonsense {seed}")
+    q, right = key_to(rng.choice([0, 1, 3, 4]))
+    texts = rng.choice(
+        [[str(k) for k in range(-9, 10)], [f"{k / 8:.2f}" for k in range(-24, 25)], ["0", "1", "-10000"]]
+    )
+    answers = {
+        part: said if rng.random() < 0.2 else grid([[rng.choice(texts) for _ in row] for row in said.rows])
+        for part, said in right.answers.items()
+        if rng.random() > 0.1 or not isinstance(said, Grid)
+    }
+    return q, Attempt(answers), rng.choice(WITH_MARKS)
+
+
+def test_lines_judged_anew_are_as_a_diagnosis_has_them(monkeypatch):
+    """What earns no more with lines blank is known from the lines that rest on them alone."""
+    known = []
+
+    def compared(other, before):
+        recount = recounted(other, before)
+        if recount is not None:
+            whole = diagnosed(other, before.policy)
+            assert [(v.place, v.state, v.flags) for v in recount.every_verdict] == [
+                (v.place, v.state, v.flags) for v in whole.every_verdict
+            ]
+            known.append(other)
+        return recount
+
+    for seed in range(6):
+        q, attempt, policy = nonsense(seed)
+        monkeypatch.setattr(blanks, "recounted", compared)
+        report = marked(q, attempt, policy)
+        monkeypatch.setattr(blanks, "recounted", lambda other, before: None)
+        whole = marked(q, attempt, policy)
+        assert (report.marks, report.events, report.notices) == (whole.marks, whole.events, whole.notices)
+    assert len(known) > 20
+
+
+def test_rows_swapped_after_a_blank_line_show_the_method():
+    """The queries are anything; the scores are those of the right ones, two rows of them in each other's places."""
+    q = drawn("self_attention")
+    d = q.problem.derivation
+    first, second, third = page(d.value("S"))
+    answers = script(q, laid(q, pages(d.replay(pinned={"S": [second, first, third]})))).answers
+    anything_else = grid([[str(7 * i - 5 * j) for j, _ in enumerate(row)] for i, row in enumerate(answers["Q"].rows)])
+    report = marked(q, Attempt({**answers, "Q": anything_else}))
+    assert [mark.given for mark in report.marks if mark.parts == ("S",) and mark.code == "M"] == [2]
 
 
 def test_zeros_everywhere_earn_next_to_nothing():

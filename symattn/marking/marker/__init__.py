@@ -16,7 +16,8 @@ from symattn.exact import Matrix, indices, values_of
 from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Said, Unreadable, cannot_be_read
 from symattn.marking.marker.answers import mark_answer, plain_number, rows_text, unread
-from symattn.marking.marker.award import Awarded, Awarding, awarded, part_of
+from symattn.marking.marker.award import Awarding, part_of
+from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.policy import POLICIES, Policy, Scheme, SchemeLine, lines_of
 from symattn.marking.marker.readings import (
@@ -285,11 +286,13 @@ class DerivationAnswers:
         Matrices in each other's boxes are marked as what they are if all is right then, or more of it, and no
         misconception explains them where they stand.
         """
-        as_it_stands = self._as_it_stands(policy, lines, first_event)
-        moves = {} if _is_right(as_it_stands) else misplaced(self.script(), policy)
+        script = self.script()
+        as_it_stands = self._as_it_stands(script, policy, lines, first_event)
+        moves = {} if _is_right(as_it_stands) else misplaced(script, policy)
         if not moves:
             return as_it_stands
-        moved = self._moved(moves)._as_it_stands(policy, lines, first_event)
+        other = self._moved(moves)
+        moved = other._as_it_stands(other.script(), policy, lines, first_event)
         if not _is_right(moved):  # otherwise what comes after them shows that they were used as what they are
             beliefs = {event.number for event in as_it_stands.events if event.kind == "misconception"}
             wrong = [v for v in as_it_stands.verdicts if self.steps.get(v.part) in moves and v.state == "wrong"]
@@ -311,16 +314,12 @@ class DerivationAnswers:
         doubts = {name: d for name, d in self.attempt.doubts.items() if name not in moved and name in answers}
         return replace(self, attempt=replace(self.attempt, answers={**kept, **moved}, doubts=doubts))
 
-    def _as_it_stands(self, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
-        script = self.script()
+    def _as_it_stands(self, script: Script, policy: Policy, lines: tuple[SchemeLine, ...], first_event: int) -> Report:
         own_masks = list(under_own_masks(script, self.question, self.attempt))
         masked = likeliest(Trace(script, policy), own_masks) if own_masks else None
         diagnosis, meant = understood(masked.script if masked else script, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        found = awarded(
-            diagnosis.script,
-            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
-        )
+        found = awarded(diagnosis, lambda one: self._awarding(one, own))
         notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
         events = [self._event(found, event, first_event, transposed) for event in found.events]

@@ -274,7 +274,14 @@ class Diagnosis(Trace):
         self._loose = False
         self.beliefs = _beliefs(script, script.d)
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
+        self.has_fits = False  # whether a misconception comes near to any line
         super().__init__(script, policy)
+
+    @property
+    def without_beliefs(self) -> bool:
+        """Whether no misconception explains anything, nor comes near to it."""
+        beliefs = (c for event in self.events for c in event.candidates if c.kind == "misconception")
+        return not (self.has_fits or self.excluded or self.misshapen or any(beliefs))
 
     def left_out_with(self, event: Event) -> frozenset[str]:
         """The steps that the step charged is handed on by, where a misconception leaves it out and these with it: β
@@ -337,7 +344,7 @@ class Diagnosis(Trace):
                 self._record(step, "slip", slip.candidates, slip.values, [step.name])
             if left := set(wrong).difference(*(slip.values for slip in found.slips)):
                 self._record(step, "unknown", [], sorted(left), [step.name])
-        elif pairs := self._once("pairs", step, grid, (), lambda: self._pairs(step, grid)):
+        elif pairs := self._possible_pairs(step, grid):
             self._compose(step, wrong, pairs)
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
@@ -434,7 +441,7 @@ class Diagnosis(Trace):
             elsewhere, m = fit.charged != step.name, fit.misconception
             return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.sum_adjusted), elsewhere, not m.core
 
-        possible = self._once("fits", step, grid, wrong, lambda: self._possible_fits(step, grid, wrong))
+        possible = self._possible_fits(step, grid, wrong)
         found: dict[Extent, list[Fit]] = {}
         for extent in get_args(Extent):
             fits = sorted((fit for fit in possible if fit.extent == extent), key=order)
@@ -446,6 +453,11 @@ class Diagnosis(Trace):
 
     def _possible_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[Fit]:
         """The same whatever the lines before say of them."""
+        possible = self._once("fits", step, grid, wrong, lambda: self._all_fits(step, grid, wrong))
+        self.has_fits |= bool(possible)
+        return possible
+
+    def _all_fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[Fit]:
         ids = (id for id in self._with_a_part(step) if wrong and (step.name, id) not in self.excluded)
         fits = [fit for id in ids if (fit := self._tried(id, step, grid, wrong)) is not None]
         return [
@@ -560,36 +572,41 @@ class Diagnosis(Trace):
         return [(i, j, entry) for i, j, entry in grid.cells() if entry.readable and (i, j) not in printed]
 
     def _worlds(self, step: Step) -> Sequence[StudentDerivation]:
-        """The student's own lines before a step: as they were written, and as they were before they were rounded.
-
-        The lines of other tokens for the same role are left aside: the step does not rest on them.
-        """
+        """The student's own lines before a step: as they were written, and as they were before they were rounded."""
         if step.name not in self._seen:
-            before, needed = [], self.script.depends(step)
-            for other in self.script.d:
-                if other.name == step.name:
-                    break
-                own = self.script.is_known(other.name) or other.name in self._assumed
-                rests = other.role != step.role or other.name in needed
-                if own and other.name in self.carried and rests:
-                    before.append(other.name)
-            until = None
+            before, until = self._own_lines_before(step), None
             if self.misshapen.isdisjoint(before):  # otherwise there may be something else to look at
-                before, until = self._looked_at(step, before), step.name
+                looked_at = self.looked_at(step)
+                before, until = [name for name in before if name in looked_at], step.name
             found = [self._lines(before, self.carried, until)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
                 found.append(self._lines(before, self.unrounded, until))
             self._seen[step.name] = found
         return self._seen[step.name]
 
-    def _looked_at(self, step: Step, before: Sequence[str]) -> list[str]:
-        """Of the lines before a step, those that somebody looks at who works it out, rightly or not."""
-        seen, todo = set[str](), list(self.beliefs.read(self._up_to(step)))
+    def _own_lines_before(self, step: Step) -> list[str]:
+        """The lines before a step that the student has, but for those of other tokens for the same role, on which the
+        step does not rest.
+        """
+        before, needed = list[str](), self.script.depends(step)
+        for other in self.script.d:
+            if other.name == step.name:
+                break
+            own = self.script.is_known(other.name) or other.name in self._assumed
+            rests = other.role != step.role or other.name in needed
+            if own and other.name in self.carried and rests:
+                before.append(other.name)
+        return before
+
+    def looked_at(self, step: Step) -> frozenset[str]:
+        """The steps that somebody looks at who works a step out, rightly or not, and those that they come of."""
+        before, seen = frozenset(self._own_lines_before(step)), set[str]()
+        todo = list(self.beliefs.read(self._up_to(step)))
         while todo:
             if (name := todo.pop()) not in seen:
                 seen.add(name)
                 todo += [] if name in before else [source.name for source in self.script.sources(self.script.d[name])]
-        return [name for name in before if name in seen]
+        return frozenset(seen)
 
     def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix], until: str | None) -> StudentDerivation:
         """These lines in a world; those that are the key's, and rest on nothing else, need not be told."""
@@ -667,12 +684,7 @@ class Diagnosis(Trace):
     def _possibly_slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[SlipFit]:
         """The same: what stands in another place; one cause for a row, a column or all; and what spoils one entry."""
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
-        owns = (lines.own for lines in self._worlds(step))
-        possibles = [
-            self._possible_slips(own, step)
-            for own in owns
-            if not own[step.name].pinned and own[step.name].result.shape == grid.shape
-        ]
+        possibles = self._possible_slips(step, grid)
         left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
         found = _apart(slip for possible in possibles for slip in self._misplaced(possible, entries, left))
         moved = {c for slip in found for c in slip.values}
@@ -696,9 +708,15 @@ class Diagnosis(Trace):
         )
         return [*found, *_apart(others)]
 
-    def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
-        rests_on = [own.value(operand.name) for operand in step.operands]
-        return self.script.memory.memoize("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
+    def _possible_slips(self, step: Step, grid: Grid) -> list[PossibleSlips]:
+        """The slips that may have been made in a line, in each world in which it has the shape that was written."""
+        found = []
+        for own in (lines.own for lines in self._worlds(step)):
+            if not own[step.name].pinned and own[step.name].result.shape == grid.shape:
+                rests_on = [own.value(operand.name) for operand in step.operands]
+                made = partial(PossibleSlips, own, step.name)
+                found.append(self.script.memory.memoize("slips", (step, *rests_on), made))
+        return found
 
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
         near_it = self._nearness(entry)
@@ -716,15 +734,19 @@ class Diagnosis(Trace):
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], wrong: Sequence[Cell]
     ) -> Iterator[SlipFit]:
         """Wrong entries that are right in each other's places, or in a line beside."""
+        if len(wrong) < 2:
+            return
         right = {(i, j): x for i, row in enumerate(possible.result.rows) for j, x in enumerate(row)}
         floats, shape = {c: near(x) for c, x in right.items()}, possible.result.shape
+        near_to = {c: {place for place, x in floats.items() if not self._is_far(e, x)} for c, e in entries.items()}
         misplaced = chain(
             ((*found, "A18") for found in exchanges(*shape)), ((*found, REPEATED) for found in repeats(*shape))
         )
-        for places, says, id in misplaced if len(wrong) > 1 else ():
+        for places, says, id in misplaced:
             put = {c: source for c, source in places.items() if c in entries}
-            spoilt = {c: right[put[c]] for c in wrong if c in put}
-            if len(spoilt) < 2 or any(self._is_far(entries[c], floats[source]) for c, source in put.items()):
+            if any(source not in near_to[c] for c, source in put.items()):
+                continue
+            if len(spoilt := {c: right[put[c]] for c in wrong if c in put}) < 2:
                 continue
             values = {floats[source] for source in put.values()}
             as_in_a_mask = id == REPEATED and (len(values) == 1 or values == {0, 1})  # which several rows may have
@@ -768,6 +790,9 @@ class Diagnosis(Trace):
         return ""
 
     # -- two misconceptions, one of them in a step that was left out
+
+    def _possible_pairs(self, step: Step, grid: Grid) -> list[Fit]:
+        return self._once("pairs", step, grid, (), lambda: self._pairs(step, grid))
 
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found = self._worlds(step)[0], list[Fit]()

@@ -67,6 +67,8 @@ def likeliest(trace: Trace, readings: Iterable[ScriptReading]) -> ScriptReading 
     """
     best, wrong = None, trace.wrong
     for reading in readings:
+        if not wrong:
+            break
         other = Trace(reading.script, trace.policy, reading.decisive, wrong - 1)
         if reading.shown_by(other):
             best, wrong = reading, other.wrong

@@ -134,7 +134,7 @@ class Trace:
         self, script: Script, policy: Policy, decisive: frozenset[str] = frozenset(), limit: int | None = None
     ) -> None:
         """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
-        self.script, self.policy, self.decisive = script, policy, decisive
+        self.script, self.policy, self.decisive, self.limit = script, policy, decisive, limit
         self.accepts = Accepts(policy, script.exact, script.places, script.memory)
         self.verdicts: dict[str, dict[Cell, Verdict]] = {step.name: {} for step in script.d}
         self.events: list[Event] = []
@@ -149,8 +149,7 @@ class Trace:
         self.hopeless = False
         for step in script.d:
             self._walk(step)
-            if limit is not None and (self.hopeless or self.wrong > limit):
-                self.hopeless = True
+            if self.hopeless:
                 return
         self._imply()
 
@@ -245,7 +244,7 @@ class Trace:
 
     def _count(self, step: Step, wrong: int) -> None:
         self.wrong += wrong
-        self.hopeless = self.hopeless or step.name in self.decisive
+        self.hopeless |= step.name in self.decisive or (self.limit is not None and self.wrong > self.limit)
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         """Find out what went wrong; here, where only counting is wanted, nothing is asked."""

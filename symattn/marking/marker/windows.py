@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce
 from typing import Literal, NamedTuple, TypeVar
 
 from symattn.derivation.algebra import Algebra, Base, Indices, Known
@@ -333,7 +333,7 @@ class ByHand(Algebra[Rounded]):
 
     def logarithm(self, base: Base) -> Window:
         """ln b, where 2.72 may stand for e."""
-        return RING.ln(self.carried_forward(Rounded(RING.exp(UNIT), False)) if base == "e" else WINDOWS.number(base))
+        return _logarithm_of_e(self.places) if base == "e" else RING.ln(WINDOWS.number(base))
 
     def root(self, x: Rounded) -> Rounded:
         return self.of(WINDOWS.root(self.carried_forward(x)))
@@ -385,6 +385,11 @@ class ByHand(Algebra[Rounded]):
             low = share(p.low, (q.high for q in others), unit / 2)
             found.append(Window(low.low, share(p.high, (q.low for q in others), -unit).high))
         return found
+
+
+@cache
+def _logarithm_of_e(places: int) -> Window:
+    return RING.ln(ByHand(places).carried_forward(Rounded(RING.exp(UNIT), False)))
 
 
 World = Literal["written", "before"]
