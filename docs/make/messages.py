@@ -32,7 +32,7 @@ LANGUAGES = Path(symattn.foundation.languages.__file__).parent
 
 SPEAKING = (
     "explanation", "problems", "marker", "reports", "ops", "submissions", "speech.py", "papers.py",
-    "summary.py", "handed_in.py", "reading.py", "values.py", "intervals.py",
+    "summary.py", "handed_in.py", "roster.py", "unpacking.py", "reading.py", "values.py", "intervals.py",
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""
 
@@ -49,7 +49,7 @@ NEVER = frozenset({
     "zero input", "one head", "rn cost", "The text", "and others", "Data sheet", "`symattn worksheet", "no nbformat",
     "S turned twice", "S at once", "S by columns", "S own key", "S' first row", "A row maximum", "A global maximum",
     "A masked after", "A column maximum", "Z late weights", "Expr", "Something", "Stated",
-    "None", "Off", "Moodle", "Canvas", "The mark scheme",
+    "None", "Off", "Moodle", "Canvas", "Brightspace", "The mark scheme",
 })  # fmt: skip
 """Names of kinds and of things to be read, which look like messages and are printed nowhere."""
 

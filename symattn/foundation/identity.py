@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _READ_AS = str.maketrans({"I": "1", "L": "1", "O": "0"})
@@ -34,9 +35,18 @@ def identity(content: object) -> str:
 
 def is_identity(text: str) -> bool:
     """Whether a text is such a name with the right check character; small letters, I, L and O are forgiven."""
-    letters = text.strip().upper().translate(_READ_AS).replace("-", "")
+    letters = plain_name(text)
     known = len(letters) == _LENGTH + 1 and all(c in ALPHABET for c in letters)
     return known and _check(letters[:-1]) == letters[-1]
+
+
+def plain_name(text: str) -> str:
+    """A name as it is compared: without hyphens, in capitals, and with the letters that nobody can mistake.
+
+    >>> plain_name("0bx9-9eho")
+    '0BX99EH0'
+    """
+    return re.sub(r"[-\s]", "", text).upper().translate(_READ_AS)
 
 
 def _check(letters: str) -> str:

@@ -73,7 +73,7 @@ OF_MAKING: tuple[str, ...] = (
     "derivation/symbolic.py", "derivation/sympy_source.py",
     "marking/trial.py",
     *(f"marking/grading/{name}.py" for name in (
-        "by_exception", "entries", "gradebook", "handed_in", "run", "summary", "worker",
+        "by_exception", "entries", "gradebook", "handed_in", "roster", "run", "summary", "unpacking", "worker",
     )),
 )  # fmt: skip
 

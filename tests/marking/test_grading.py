@@ -28,9 +28,10 @@ import symattn
 from symattn.foundation.files import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
-from symattn.marking.grading.handed_in import File, Handed
+from symattn.marking.grading.handed_in import Handed
 from symattn.marking.grading.record import Terms, line_name, settled
 from symattn.marking.grading.source import papers
+from symattn.marking.grading.unpacking import File
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import grid

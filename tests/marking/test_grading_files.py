@@ -14,10 +14,11 @@ from test_whose_work import WHOSE, in_order
 
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
-from symattn.marking.grading import handed_in
-from symattn.marking.grading.handed_in import RECORDS, File, files
+from symattn.marking.grading import unpacking
+from symattn.marking.grading.roster import Entrant
 from symattn.marking.grading.run import looked_into
-from symattn.marking.grading.source import Entrant, Paper, Papers
+from symattn.marking.grading.source import Paper, Papers
+from symattn.marking.grading.unpacking import RECORDS, File, files
 
 SHEETS = [identity(k) for k in range(3)]
 NAMES = ["Ada Lovelace", "Alan Turing", "Emmy Noether", "Kurt Gödel", "Grace Hopper", "Grace Hopper"]
@@ -57,13 +58,14 @@ def only(folder, path, text, papers=EXAM):
 def test_files_at_any_depth_without_what_nobody_handed_in(tmp_path):
     hand_in(
         tmp_path, **{"a.toml": "", "b/c/d.toml": "", "b/.hidden": "", ".git/x": "", "__MACOSX/a.toml": "",
-                     "b/Thumbs.db": "", f"marked/{RECORDS}/r.json": "", "marked/a/1.md": "", "s10.md": "", "s9.md": ""}
+                     "b/Thumbs.db": "", "b/.DS_Store": "", "b/._a.toml": "", "b/~$a.docx": "", "b/.~lock.a.odt#": "",
+                     f"marked/{RECORDS}/r.json": "", "marked/a/1.md": "", "s10.md": "", "s9.md": ""}
     )  # fmt: skip
     (tmp_path / "link.toml").symlink_to(tmp_path / "a.toml")
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.toml")
-    assert [file.path for file in files(tmp_path)] == ["a.toml", "b/c/d.toml", "s9.md", "s10.md"]
+    assert [file.path for file in files(tmp_path)] == ["a.toml", "b/.hidden", "b/c/d.toml", "s9.md", "s10.md"]
 
 
 def zipped(path, **texts):
@@ -101,7 +103,7 @@ def bombs(folder):
     return {
         "many": many,
         "overlapping": overlapping(folder / "kernel.zip", 700),
-        "too many": zipped(folder / "files.zip", **{f"{k}.md": b"" for k in range(handed_in.MOST_MEMBERS + 1)}),
+        "too many": zipped(folder / "files.zip", **{f"{k}.md": b"" for k in range(unpacking.MOST_MEMBERS + 1)}),
         "lying": said.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")),
     }
 
@@ -117,7 +119,7 @@ def overlapping(path, times):
 
 
 def test_a_zip_that_expands_is_broken_by_name_and_stops_nobody(tmp_path, monkeypatch):
-    monkeypatch.setattr(handed_in, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 10_000_000)
     made = bombs(tmp_path)
     assert max(map(len, made.values())) < 150_000
     hand_in(
@@ -142,27 +144,27 @@ def test_no_more_is_unpacked_of_a_zip_than_may_be_in_it(tmp_path, monkeypatch):
         read.append(len(data))
         return data
 
-    monkeypatch.setattr(handed_in, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 10_000_000)
     monkeypatch.setattr(zipfile.ZipExtFile, "read", counting)
     for name, data in bombs(tmp_path).items():
         read.clear()
         if name != "lying":
             with refused_saying("It is a zip"):
-                handed_in.members_of(data)
+                unpacking.members_of(data)
         else:
-            assert "cannot be unpacked" in handed_in.members_of(data)[0].complaint
-        assert sum(read) <= handed_in.MOST_BYTES + 2_000_000, name
+            assert "cannot be unpacked" in unpacking.members_of(data)[0].complaint
+        assert sum(read) <= unpacking.MOST_BYTES + 2_000_000, name
 
 
 def test_a_broken_compressed_file_is_told_like_any_other(tmp_path):
     data = zipped(tmp_path / "a.zip", **{"a.md": bytes(range(256)) * 40})
     spoilt = data[:34] + b"\xff" + data[35:]  # a block of no kind that there is
-    [one] = handed_in.members_of(spoilt)
+    [one] = unpacking.members_of(spoilt)
     assert one.complaint.startswith("It cannot be unpacked: Error -3 while decompressing data")
 
 
 def test_whoever_hands_in_thousands_of_files_stops_nobody_else(tmp_path, monkeypatch):
-    monkeypatch.setattr("symattn.marking.grading.handed_in.MOST_OF_ONE", 3)
+    monkeypatch.setattr(unpacking, "MOST_OF_ONE", 3)
     many = {f"001-s001/{k}.toml": head() for k in range(4)}
     ada, grace = found(hand_in(tmp_path, **many, **{"006-s006.toml": head()}))
     assert (ada.entrant, ada.complaint) == (ENTRANTS[0], "It holds 4 files; at most 3 are read.")
@@ -182,7 +184,7 @@ def test_a_zip_among_the_submissions_is_looked_into_once(tmp_path):
     read = {file.path: file for file in looked_into(files(tmp_path / "all"), Crew())}
     work = "Ada Lovelace_77_assignsubmission_file_/work.zip"
     assert read.keys() == {f"{work}/sheet.md", f"{work}/more.zip", f"{work}/../b.md", "spoilt.zip"}
-    assert handed_in.content_of(read[f"{work}/sheet.md"].read(), read[f"{work}/sheet.md"].zipped) == b"mine"
+    assert unpacking.content_of(read[f"{work}/sheet.md"].read(), read[f"{work}/sheet.md"].zipped) == b"mine"
     assert read[f"{work}/../b.md"].complaint == "Its path leads out of the folder."
     assert read["spoilt.zip"].complaint.startswith("It cannot be unpacked:")
 
@@ -302,7 +304,7 @@ def test_a_list_of_gradescope_says_whose_a_file_is_and_is_none_itself(tmp_path):
     assert len(handed) == 5
     assert (by_folder["5"].entrant.name, by_folder["7"].entrant.name) == ("Ada Lovelace", "José Ñandú")
     assert by_folder["6"].unclear == (
-        "Several students handed it in: Muster, Anna Maria (), José Ñandú (1882); mark it for each of them."
+        "Several students handed it in: Muster, Anna Maria, José Ñandú (1882); mark it for each of them."
     )
     assert by_folder["9"].unclear.endswith("fits 'José Ñandú' ('1882'), 'Ada Lovelace' ('1815').")
     assert by_folder["8"].unclear == "It was handed in by Somebody (99): not in the class list."

@@ -13,9 +13,11 @@ from trials import tries
 
 from symattn.foundation.crew import Crew
 from symattn.foundation.identity import identity
-from symattn.marking.grading.handed_in import METADATA, File, matched
+from symattn.marking.grading.handed_in import matched
+from symattn.marking.grading.roster import METADATA, Entrant
 from symattn.marking.grading.run import heads_of, looked_into
-from symattn.marking.grading.source import Entrant, Paper, Papers
+from symattn.marking.grading.source import Paper, Papers
+from symattn.marking.grading.unpacking import File
 
 SHEETS = [identity(k) for k in range(4)]
 PEOPLE = [
@@ -63,6 +65,9 @@ PLATFORMS = {
     "Moodle, no folders": Platform(lambda k, who, file: f"{who}_{900 + k}_assignsubmission_file_{file}", flat=True),
     "Canvas": Platform(lambda k, who, file: f"{_sortable(who)}_{1800 + k}_{60 + k}_{file}", flat=True),
     "Canvas, late": Platform(lambda k, who, file: f"{_sortable(who)}_LATE_{1800 + k}_{60 + k}_{file}", flat=True),
+    "Brightspace": Platform(
+        lambda k, who, file: f"{900 + k}-55 - {who} - Nov 30, 2026 510 PM/{file}", lambda people: {"index.html": b"<p>"}
+    ),
     "Gradescope": Platform(lambda k, who, file: f"submission_{70000 + k}/{file}", _metadata),
     "folders by name": Platform(lambda k, who, file: f"{who}/{file}", knows=False),
     "folders by paper": Platform(lambda k, who, file: f"{k:03}-{dict(PEOPLE).get(who, 'x')}/{file}", knows=False),
@@ -111,6 +116,42 @@ def test_every_platform_says_whose_each_is(name):
         found = given_out(export(platform, handed, top))
         assert found.keys() == {e.number for e in KNOWN}
         assert all(not complaint and not doubt and not notices for *_, complaint, doubt, notices in found.values())
+
+
+ONE_FILE = {
+    "hidden": ({".work.toml": ANSWER}, ""),
+    "in a zip of the folder itself": ({"work.zip": zipped({"./": b"", "./work.toml": ANSWER})}, ""),
+    "hidden in a zip": ({"work.zip": zipped({"__MACOSX/._.work.toml": b"", ".work.toml": ANSWER})}, ""),
+    "in a zip, open in Word": ({"work.zip": zipped({"~$work.docx": b"Ada", "work.toml": ANSWER})}, ""),
+    "a zip with nothing in it": ({"work.zip": zipped({})}, "It is a zip with no work in it."),
+    "a zip with a folder": ({"work.zip": zipped({"work/": b""})}, "It is a zip with no work in it."),
+}
+
+
+@pytest.mark.parametrize("how", ONE_FILE)
+@pytest.mark.parametrize("name", [name for name in PLATFORMS if not PLATFORMS[name].flat])
+def test_no_file_vanishes(name, how):
+    texts, complaint = ONE_FILE[how]
+    [(_, _, _, said, _, notices)] = given_out(export(PLATFORMS[name], {1: ("Ada Lovelace", texts)}, "")).values()
+    assert (said, notices) == (complaint, ())
+
+
+def test_a_hidden_file_beside_another_is_told():
+    [(path, *_, notices)] = given_out(
+        [File.of("Ada Lovelace/.zzz.toml", ANSWER), File.of("Ada Lovelace/a.toml", ANSWER), File.of(".x", b"")]
+    ).values()
+    assert (path, len(notices)) == ("Ada Lovelace/a.toml", 1)
+    assert ".zzz.toml" in notices[0]
+
+
+def test_the_latest_of_brightspace_counts():
+    """Whatever the folders are called: of December in the morning and November in the evening, that of December."""
+    times = ("Nov 30, 2026 510 PM", "Nov 30, 2026 1155 AM", "Dec 1, 2026 900 AM", "Dec 1, 2026 1259 AM")
+    sent = [f"901-55 - Ada Lovelace - {time}/work.toml" for time in times]
+    [(path, *_, notices)] = given_out([File.of(one, ANSWER) for one in sent]).values()
+    assert path == sent[2]
+    assert notices[0].startswith("4 files were handed in; the latest is marked, not ")
+    assert not any(sent[2] in notice for notice in notices)
 
 
 # ------------------------------------------------------------------------------------------------ the law

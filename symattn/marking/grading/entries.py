@@ -12,8 +12,10 @@ from symattn.errors import InputError, offered
 from symattn.foundation.languages import counted, listed, message
 from symattn.foundation.tables import Rows, check_kind, read_table, table
 from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, Doubt, Entered
-from symattn.marking.grading.handed_in import File, Handed, Roster, another_paper, folded
-from symattn.marking.grading.source import Entrant, Papers
+from symattn.marking.grading.handed_in import Handed, another_paper
+from symattn.marking.grading.roster import Entrant, Roster, folded
+from symattn.marking.grading.source import Papers
+from symattn.marking.grading.unpacking import File
 from symattn.marking.submissions.data import ABOUT, ENTERED
 
 HEADS = {

@@ -26,9 +26,10 @@ from symattn.foundation.tables import csv_lines
 from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import PLATFORMS, Change, Gradebook, changed, check_platforms, listed_in
-from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, Member, files, matched
+from symattn.marking.grading.handed_in import Handed, Head, matched
 from symattn.marking.grading.record import PENDING, Marks, Row, Settled, Terms, pending_table, read_settled
 from symattn.marking.grading.source import Papers, papers
+from symattn.marking.grading.unpacking import RECORDS, File, Member, files
 from symattn.marking.grading.worker import FOLDERS, HEAD, LOOKED_INTO, MARKED, PRACTICE
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look

@@ -20,7 +20,7 @@ from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.settings import ABOUT, typed_rounding
 from symattn.errors import InputError, nearest, offered
 from symattn.foundation.files import read_text
-from symattn.foundation.identity import digest, identity, is_identity
+from symattn.foundation.identity import digest, identity, is_identity, plain_name
 from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
@@ -40,25 +40,12 @@ from symattn.teaching.sheets import (
 )
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of
+    from symattn.marking.grading.roster import Entrant
     from symattn.teaching.exam import Exam
 
 
 _EXAM = "this exam"
 NOT_ASKED: Mapping[str, object] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """Somebody of the class list: the number in it, from 1, the sheet that was given out, the name of its file, the
-    seat, and the cells by which a learning platform knows the student, by their headings."""
-
-    number: int
-    name: str
-    id: str
-    sheet: str
-    stem: str
-    seat: str = ""
-    listed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,11 +114,6 @@ class Papers:
             except InputError as error:  # which whoever has that sheet is told
                 refused.append(error)
         raise refused[0]
-
-
-def plain_name(sheet: str) -> str:
-    """A sheet's name as it is compared: without hyphens, and with the letters that nobody can mistake."""
-    return re.sub(r"[-\s]", "", sheet).upper().translate(str.maketrans("ILO", "110"))
 
 
 def of_question(question: Question, sheet: str = "") -> Papers:
@@ -221,6 +203,7 @@ def _frozen(path: Path) -> Papers:
 
 
 def _exam(path: Path) -> Papers:
+    from symattn.marking.grading.roster import Entrant
     from symattn.teaching.exam.deploy import copies, thawed
 
     exam, hash = thawed(read_text(path), path)

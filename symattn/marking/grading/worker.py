@@ -11,9 +11,10 @@ from symattn.errors import InputError, SymattnError
 from symattn.foundation.languages import message, packed, sentences
 from symattn.foundation.workers import Job
 from symattn.marking.grading.checking import Marking, mark_all
-from symattn.marking.grading.handed_in import Head, content_of, members_of
+from symattn.marking.grading.handed_in import Head
 from symattn.marking.grading.record import Marks, Result, Row, Terms, settled
 from symattn.marking.grading.source import papers
+from symattn.marking.grading.unpacking import content_of, members_of
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import EMPTY, FORMS
