@@ -882,6 +882,11 @@ def turned(d: Derivation) -> Derivation:
     )
 
 
+def oriented(d: Derivation, orientation: Orientation) -> Derivation:
+    """The derivation with its tokens as rows, or as columns."""
+    return d if d.orientation == orientation else turned(d)
+
+
 def turned_step(step: Step) -> Step:
     """A line for the transposed matrices: (A B)ᵀ = Bᵀ Aᵀ, so that factors change places; the rest stay in theirs."""
     operands = tuple(replace(o, row=o.column, column=o.row) for o in step.operands)

@@ -15,7 +15,8 @@ from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.formula import Negative
 from symattn.formula import Number as Digits
 from symattn.page.document import Words, spans
-from symattn.teaching.problems.choice import TYPE, WAYS, MissingError, carried_out
+from symattn.teaching.problems.choice import TYPE
+from symattn.teaching.problems.ways import WAYS, MissingError, carried_out
 
 
 def shown(option):

@@ -207,7 +207,8 @@ def test_sentences_of_an_instance_take_all_that_it_puts_in(name):
     theorem, draw = THEOREMS[name], Draw(TYPE, question.frozen["instance"])
     instance = INSTANCES[name](draw, Prose(load_notation("standard"), True))
     tasks = (theorem.first, theorem.second)
-    said = " ".join([theorem.given, *(text for task in tasks for text in (*task.ask, task.key, *task.why))])
+    phrases = [(theorem.given,), *(phrase for task in tasks for phrase in (*task.ask, task.key, task.why))]
+    said = " ".join(text for phrase in phrases for text in phrase)
     asked = (instance.first, instance.second)
     of_options = {place for task in asked for _, numbers in getattr(task, "options", ()) for place in numbers}
     put_in = {*instance.shown, *of_options}

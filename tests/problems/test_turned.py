@@ -1,5 +1,7 @@
 """Where tokens are columns, a question asks for what it asks for where they are rows, transposed."""
 
+import re
+
 import pytest
 import sympy
 from scripts import key_script
@@ -14,6 +16,7 @@ from symattn.marking.submissions.entries import grid
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.asking import for_columns
 from symattn.teaching.problems.prove import THEOREMS
+from symattn.teaching.problems.shapes import FAULTS
 from symattn.teaching.question import (
     CellsAnswer,
     MatrixAnswer,
@@ -81,6 +84,26 @@ def test_every_theorem_has_its_numbers_transposed(name):
     rows, columns = (chosen.make({**content, "notation": notation}) for notation in ("standard", "columns"))
     chosen.prove(columns)
     check(rows, columns)
+
+
+def phrases_of(theorem):
+    return [theorem.statement, *theorem.points, *theorem.proof, *theorem.first.ask, *theorem.second.ask,
+            theorem.first.key, theorem.second.key, (theorem.given,), *((why,) for why in theorem.first.why),
+            *((why,) for why in theorem.second.why)]  # fmt: skip
+
+
+BANKED = {
+    **{f"{name} {k}": said for name, one in THEOREMS.items() for k, said in enumerate(phrases_of(one))},
+    **{fault.formula: fault.why for fault in FAULTS.values()},
+}
+
+
+@pytest.mark.parametrize("phrase", BANKED.values(), ids=BANKED)
+def test_what_names_rows_alone_is_said_anew_of_columns(phrase):
+    """And what names columns alone, of rows; both together, or neither, are the same either way."""
+    named, *turned = (re.findall(r"\b(row|column)s?\b", text.lower()) for text in phrase or ("",))
+    if len(set(named)) == 1:
+        assert turned == [[{"row": "column", "column": "row"}[line] for line in named]]
 
 
 @pytest.mark.parametrize(

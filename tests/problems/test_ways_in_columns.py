@@ -15,7 +15,8 @@ from symattn.formula import Bracketed, Name, Product, Root, Transposed
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.problems.choice import TYPE, WAYS
+from symattn.teaching.problems.choice import TYPE
+from symattn.teaching.problems.ways import WAYS
 from symattn.teaching.question import ChoiceAnswer
 
 Table = sympy.Matrix
@@ -147,9 +148,9 @@ TURNED = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=lambda way: way.id)
 def test_what_names_a_direction_is_said_anew_of_columns(way):
-    for text, turned in ((way.text, way.turned), (way.why, way.turned_why)):
+    for text, *turned in (way.text, way.why):
         if words := DIRECTION.findall(text):
-            assert sorted(DIRECTION.findall(turned)) == sorted(TURNED[word] for word in words)
+            assert sorted(DIRECTION.findall(*turned)) == sorted(TURNED[word] for word in words)
 
 
 def test_settings_lay_tokens_as_a_notation_does():

@@ -28,6 +28,7 @@ from symattn.derivation.derivation import (
     StepName,
     Style,
     View,
+    oriented,
     transposed,
     turned,
     turned_step,
@@ -209,7 +210,7 @@ class MatrixwiseDerivation:
 
     def __init__(self, derivation: Derivation) -> None:
         self.given = whole(derivation)
-        self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
+        self.rows = oriented(self.given, "rows")
         self.pinned = any(step.pinned for step in self.given)
 
     @cached_property

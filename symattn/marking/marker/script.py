@@ -20,7 +20,7 @@ from struct import pack, unpack
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from symattn.derivation.derivation import Derivation, Step, turned
+from symattn.derivation.derivation import Derivation, Step, oriented
 from symattn.derivation.ops import Softmax
 from symattn.exact import Matrix, Value, exact
 from symattn.exact.reading import read
@@ -114,7 +114,7 @@ def key_of(d: Derivation) -> tuple[Derivation, KeyMemory]:
     known = KEYS.pop(id(d), None)
     if known is None or len(known[2]) > MOST_KNOWN:
         numbers = _with_numbers(d)
-        laid = _by_role(numbers if d.orientation == "rows" else turned(numbers))
+        laid = _by_role(oriented(numbers, "rows"))
         known = d, laid, KeyMemory(laid)
     KEYS[id(d)] = known  # behind all others: the last that was asked for
     while len(KEYS) > MOST_KEYS:

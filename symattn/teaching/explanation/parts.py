@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from symattn.derivation.algebra import Index
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View, turned
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View, oriented
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops import ActivationGradient, MatMul, RunningMaximum, Scale, Slice, Softmax, Stack
 from symattn.derivation.ops.gradient import InfinityNorm
@@ -225,7 +225,7 @@ def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
         return []
     if not all(map(in_numbers, d.givens.values())):
         return []
-    usual = chosen.other_way(d) if d.orientation == "rows" else turned(chosen.other_way(turned(d)))
+    usual = oriented(chosen.other_way(oriented(d, "rows")), d.orientation)
     output, again = d.value("Z"), usual.value("Z")
     assert isinstance(output, Matrix) and isinstance(again, Matrix)
     same = [decide(x, y).equal for x, y in zip(output, again, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,7 +36,7 @@ from symattn.formula import (
 )
 from symattn.formula.width import wrapped
 from symattn.foundation.languages import filled, message
-from symattn.foundation.typed import read
+from symattn.foundation.typed import OrOne, read
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -66,6 +67,7 @@ from symattn.teaching.question import (
     Mark,
     MatrixAnswer,
     Option,
+    OrderAnswer,
     Part,
 )
 
@@ -79,6 +81,8 @@ T = TypeVar("T")
 BlockLike = Block | Inlines | str
 Shown: TypeAlias = "TextLike | AnyMatrix | Value | Sequence[Value]"
 """What is put into a sentence."""
+Phrase = typing.Annotated[tuple[str, ...], OrOne()]
+"""What a bank says, for `say(*phrase)`: a text; or one for tokens as rows, and one for tokens as columns."""
 
 
 def blocks(shown: Sequence[BlockLike]) -> tuple[Block, ...]:
@@ -153,11 +157,11 @@ class Prose:
     def paragraph(self, text: str, in_columns: str = "", /, **shown: Shown) -> Paragraph:
         return Paragraph(self(text, in_columns, **shown))
 
-    def block(self, text: str, /, **shown: Shown) -> Block:
+    def block(self, text: str, in_columns: str = "", /, **shown: Shown) -> Block:
         """A paragraph; a formula alone, $a = b$, on a line of its own."""
         parts = text.split("$")
         alone = len(parts) == 3 and not parts[0] and not parts[2]
-        return Display((self.formula(parts[1], **shown),)) if alone else self.paragraph(text, **shown)
+        return Display((self.formula(parts[1], **shown),)) if alone else self.paragraph(text, in_columns, **shown)
 
     def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
         """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
@@ -355,6 +359,23 @@ def choice_part(
     """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
     asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several, reasons))
     return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
+
+
+def order_part(
+    title: TextLike, ask: TextLike, items: Iterable[TextLike], order: Sequence[int], key: Sequence[BlockLike],
+    *marks: Mark,
+) -> Part:  # fmt: skip
+    """A part whose items are to be put in order; `order` has their places, and `key` is what stands below it there."""
+    listed = labelled(items)
+    letters = [LETTERS[place] for place in order]
+    told = sentence("The order is {order}.", order=", ".join(letters))
+    return make_part(
+        title,
+        [as_text(ask), ItemList(listed), fill_in("Order:", boxes=len(listed))],
+        [told, *key],
+        OrderAnswer(tuple((letter,) for letter in letters)),
+        *marks,
+    )
 
 
 def fill_in(label: TextLike, width: int = 40, boxes: int = 0) -> FillIns:

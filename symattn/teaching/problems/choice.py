@@ -9,27 +9,22 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
-from typing import Literal, TypeVar
+from functools import partial
+from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Op, Step, Style, turned, turned_step
-from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions, misconception
-from symattn.derivation.misconceptions.base import ReplacementOp, step_of_kind
+from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
+from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions
+from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
-from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
-from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.derivation.ops import MatMul
+from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
     Matrix,
     Value,
-    compare,
-    decide,
     decimal_text,
-    exponential,
-    square_root,
     values_of,
 )
-from symattn.exact.rounding import approximate
 from symattn.formula import Formula, Name, decimal, equal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
@@ -37,13 +32,13 @@ from symattn.foundation.languages import message
 from symattn.page.document import Inlines, sentence
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
-from symattn.teaching.fairness.separation import LEAST, Separation
+from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, put_in
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
 from symattn.teaching.problems.derived import Family, balanced_places, diagnosis
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
-from symattn.teaching.problems.systems import normalised
+from symattn.teaching.problems.ways import WAYS, Row, apart, gives, size
 from symattn.teaching.question import Mark, OneLess
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
@@ -66,8 +61,6 @@ SHORT = 4
 """The most places of a short decimal."""
 MORE = 8
 """How many places more a small number may get."""
-
-Row = tuple[Value, ...]
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -141,7 +134,7 @@ def _formula_item(separated: Separation, name: str, place: int, wrong: int, rng:
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
     """The misconceptions that are a formula of their own for a step, such as K Qᵀ for the scores."""
-    rows = _as_rows(d)
+    rows = oriented(d, "rows")
     right = rows[name]
     seen = [_formula(right)]
     for m in drawn_misconceptions():
@@ -174,13 +167,13 @@ def _options(
     key = row_of(separated.derivation, name, token)
     kept: list[tuple[str, Row]] = []
     for id, row in _candidates(separated, name, token, rng):
-        if all(_apart(row, other) for other in (key, *(r for _, r in kept))):
+        if all(apart(row, other) for other in (key, *(r for _, r in kept))):
             kept.append((id, row))
-    below = [c for c in kept if _size(c[1]) < _size(key)]
-    above = [c for c in kept if _size(c[1]) > _size(key)]
+    below = [c for c in kept if size(c[1]) < size(key)]
+    above = [c for c in kept if size(c[1]) > size(key)]
     if len(below) < place or len(above) < wrong - place:
         return None
-    chosen = sorted([*below[:place], *above[: wrong - place]], key=lambda c: _size(c[1]))
+    chosen = sorted([*below[:place], *above[: wrong - place]], key=lambda c: size(c[1]))
     look = _whole if _exactly([key, *(row for _, row in chosen)]) else _short
     if not any(look(row) == look(key) for _, row in chosen):
         return None  # the right one would be the odd one out
@@ -229,15 +222,6 @@ def row_of(d: Derivation, name: str, token: int) -> Row:
     return _by_token(d, values_of(d.value(name)))[token]
 
 
-def _size(row: Row) -> tuple[float, ...]:
-    """For putting options in order: by the first entry, then by the next."""
-    return tuple(round(approximate(x), 9) for x in row)
-
-
-def _apart(one: Row, other: Row) -> bool:
-    return any(a != b and not abs(a - b) < LEAST for a, b in zip(_size(one), _size(other), strict=True))
-
-
 def _whole(row: Row) -> bool:
     return all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row)
 
@@ -252,16 +236,12 @@ def _exactly(rows: Sequence[Row]) -> bool:
     return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 
 
-def _as_rows(d: Derivation) -> Derivation:
-    return d if d.orientation == "rows" else turned(d)
-
-
 def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
     """
-    d = _as_rows(separated.derivation)
+    d = oriented(separated.derivation, "rows")
     holding = {
         name: [way for way in WAYS.values() if way.step == name and way.holds(d)] for name in WAYS_OF if name in d
     }
@@ -372,8 +352,8 @@ def _way_offers(item: ChoiceItem, separated: Separation, wording: Wording, probl
         divisor["divisor"] = wording.divisor(d["S'"])
     offers = []
     for way in (WAYS[id] for id in item.options):
-        why = sentence("right: {reason}" if way.right else "wrong: {reason}", reason=say(way.why, way.turned_why))
-        offers.append(Offer(say(way.text, way.turned, **divisor), why, way.right, way.diagnosis))
+        why = sentence("right: {reason}" if way.right else "wrong: {reason}", reason=say(*way.why))
+        offers.append(Offer(say(*way.text, **divisor), why, way.right, way.diagnosis))
     return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
 
 
@@ -389,189 +369,8 @@ ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptA
 
 def _right(item: ChoiceItem, separated: Separation) -> set[int]:
     """The ways that give the result, or the option that is no mistake."""
-    d = _as_rows(separated.derivation)
+    d = oriented(separated.derivation, "rows")
     return {i for i, id in enumerate(item.options) if (gives(WAYS[id], d) is True if item.kind == "ways" else not id)}
-
-
-# ------------------------------------------------------------------------------------------------ ways
-# Of working out a step: the usual one, some that look wrong and are right (rules.md 2.6), and some that are wrong.
-# Each is carried out on the numbers of a variant, so that its claim is proved there and not believed.  Numbers are
-# laid out with tokens as rows, and so are formulas, which are turned where they are written; the texts of each
-# stand in `ways.toml`.
-
-Work = Callable[["Numbers"], Matrix]
-SomeOp = TypeVar("SomeOp", bound=Op)
-
-
-class MissingError(Exception):
-    """A way asks for a matrix or a step that a derivation does not have."""
-
-
-class Numbers:
-    """The matrices of a derivation by name, and the operations of its steps."""
-
-    def __init__(self, d: Derivation) -> None:
-        self.d = d
-
-    def __getattr__(self, name: str) -> Matrix:
-        value = self.d.value(name) if name in self.d else None
-        if not isinstance(value, Matrix):
-            raise MissingError(name)
-        return value
-
-    @property
-    def scores(self) -> Matrix:
-        """What the softmax is taken of."""
-        return self.__getattr__(self._step("A", Softmax)[0].operands[0].name)
-
-    @property
-    def unmasked(self) -> Matrix:
-        return self.__getattr__(self._step("M", Mask)[0].operands[0].name)
-
-    @property
-    def keep(self) -> tuple[tuple[bool, ...], ...]:
-        return self._step("M", Mask)[1].keep
-
-    @property
-    def divisor(self) -> Value:
-        return self._step("S'", Scale)[1].divisor
-
-    @property
-    def normalisation(self) -> Softmax:
-        return self._step("A", Softmax)[1]
-
-    def _step(self, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp]:
-        if (place := step_of_kind(self.d, name, kind)) is None:
-            raise MissingError(name)
-        return place
-
-    def softmax(self, scores: Matrix) -> Matrix:
-        return self.normalisation.apply(scores)
-
-    def powers(self, scores: Matrix) -> Matrix:
-        """b^x of every entry, 0 for what is hidden."""
-        base = self.normalisation.base
-        return scores.map(lambda x: exponential(x, base))
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way, as `ways.toml` has it: whether it is right, how it is said, and why it is right or wrong.
-
-    It has no place where a matrix is missing that it works with; one of `unmasked` scores has none under a mask.
-    """
-
-    right: bool
-    text: str
-    why: str
-    turned: str = ""
-    turned_why: str = ""
-    diagnosis: str = ""
-    unmasked: bool = False
-    id: str = ""
-
-    @property
-    def step(self) -> str:
-        return self.id.partition(" ")[0]
-
-    def holds(self, d: Derivation) -> bool:
-        """Whether it has a place in a derivation with tokens as rows, and is seen to be there what it is said to be."""
-        try:
-            return not (self.unmasked and "M" in d) and gives(self, d) is self.right
-        except MissingError:
-            return False
-
-
-def gives(way: Way, d: Derivation) -> bool | None:
-    """Whether a way gives its step, tokens as rows; None where neither that nor a difference is seen."""
-    result, right = carried_out(way, d), values_of(d.value(way.step))
-    if result is None or result.shape != right.shape:
-        return False
-    if any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True)):
-        return False
-    return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True)) or None
-
-
-def carried_out(way: Way, d: Derivation) -> Matrix | None:
-    """What a way gives in a derivation with tokens as rows; None if it is not defined.
-
-    `MissingError` where the way has no place.
-    """
-    if way.id not in WORK:
-        if (wrong := misconception(way.diagnosis).on(d)) is None:
-            raise MissingError(way.step)
-        value = wrong.value(way.step)
-        return value if isinstance(value, Matrix) else None
-    try:
-        return WORK[way.id](Numbers(d))
-    except (ShapeError, UndefinedError, ZeroDivisionError):
-        return None
-
-
-def dot(*matrices: Matrix) -> Matrix:
-    """The product, after its shapes have been checked."""
-
-    def times(a: Matrix, b: Matrix) -> Matrix:
-        MatMul().shape(a.shape, b.shape)
-        return MatMul().apply(a, b)
-
-    return reduce(times, matrices)
-
-
-def over(matrix: Matrix, divisor: Value) -> Matrix:
-    return Scale(divisor).apply(matrix)
-
-
-def _largest(values: Sequence[Value]) -> Value:
-    finite = [x for x in values if x is not NEGATIVE_INFINITY]
-    return reduce(lambda a, b: a if compare(a, b) >= 0 else b, finite)
-
-
-def _less(matrix: Matrix, least: Callable[[int, int], Value]) -> Matrix:
-    """The matrix less something for every entry; what is hidden stays hidden."""
-    return Matrix.of(
-        [x if x is NEGATIVE_INFINITY else x - least(i, j) for j, x in enumerate(row)]
-        for i, row in enumerate(matrix.rows)
-    )
-
-
-def _hidden_as(n: Numbers, matrix: Matrix, value: Value) -> Matrix:
-    return Matrix.of(
-        [x if seen else value for x, seen in zip(row, kept, strict=True)]
-        for row, kept in zip(matrix.rows, n.keep, strict=True)
-    )
-
-
-WORK: Mapping[str, Work] = {
-    "S product": lambda n: dot(n.Q, n.K.T),
-    "S turned twice": lambda n: dot(n.K, n.Q.T).T,
-    "S at once": lambda n: dot(dot(n.X, dot(n.W_Q, n.W_K.T)), n.X.T),
-    "S by columns": lambda n: Matrix.of([dot(n.Q, n.K.row(j).T).T.rows[0] for j in range(n.K.shape[0])]).T,
-    "S own key": lambda n: Matrix.of(
-        [x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(dot(n.Q, n.K.T).rows)
-    ),
-    "S' entries": lambda n: over(n.S, n.divisor),
-    "S' queries": lambda n: dot(over(n.Q, n.divisor), n.K.T),
-    "S' keys": lambda n: dot(n.Q, over(n.K, n.divisor).T),
-    "S' both": lambda n: over(dot(n.Q, n.K.T), n.divisor),  # (Q/c)(K/c)ᵀ with c² the divisor; c need not be exact
-    "S' weights": lambda n: dot(dot(n.X, over(n.W_Q, n.divisor)), n.K.T),
-    "S' tokens": lambda n: over(n.S, square_root(n.S.shape[1])),
-    "A row maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(n.scores.rows[i]))),
-    "A global maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest(list(n.scores)))),
-    "A turned": lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
-    "A normalised": lambda n: normalised(*n.powers(n.scores).rows),
-    "A masked after": lambda n: normalised(*_hidden_as(n, n.softmax(n.unmasked), 0).rows),
-    "A column maximum": lambda n: n.softmax(_less(n.scores, lambda i, j: _largest([row[j] for row in n.scores.rows]))),
-    "A doubled": lambda n: n.softmax(n.scores.map(lambda x: x if x is NEGATIVE_INFINITY else x + x)),
-    "Z product": lambda n: dot(n.A, n.V),
-    "Z turned": lambda n: dot(n.V.T, n.A.T).T,
-    "Z late weights": lambda n: dot(dot(n.A, n.X), n.W_V),
-    "Z outer": lambda n: reduce(Add().apply, [dot(n.A.T.row(j).T, n.V.row(j)) for j in range(n.V.shape[0])]),
-    "Z O7": lambda n: Matrix.of([n.A[i, i] * x for x in row] for i, row in enumerate(n.V.rows[: n.A.shape[0]])),
-}
-"""How ways are carried out; those that are not here are what the misconception does that is their diagnosis."""
-
-WAYS: Mapping[str, Way] = {id: replace(way, id=id) for id, way in bank(dict[str, Way], "ways").items()}
 
 
 TYPE = derived.about_derivations(

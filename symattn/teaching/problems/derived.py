@@ -12,7 +12,7 @@ from itertools import chain, compress
 from operator import add
 from typing import Any
 
-from symattn.derivation.derivation import Step, turned
+from symattn.derivation.derivation import Step, oriented
 from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.misconceptions import WrongDerivation
@@ -248,8 +248,7 @@ Texts = Mapping[str, Sequence[Sequence[str]]]
 
 
 def _texts(problem: Problem) -> Texts:
-    together = whole(problem.derivation)
-    d = together if together.orientation == "rows" else turned(together)
+    d = oriented(whole(problem.derivation), "rows")
     roles = {step.role for step in problem.asked_steps}
     weights = values_of(d.value("A")).rows if "A" in d else ()
     sees_one = [any(isinstance(w, int) and w == 1 for w in row) for row in weights]

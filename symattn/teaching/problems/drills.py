@@ -11,7 +11,7 @@ from math import isqrt
 from operator import mul
 from typing import Any, Literal
 
-from symattn.derivation.derivation import Derivation, Operand, transposed, turned
+from symattn.derivation.derivation import Derivation, Operand, Orientation, oriented, transposed
 from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.base import mask_op
 from symattn.derivation.mechanisms.masks import mask_keep
@@ -122,7 +122,7 @@ class Drill:
         left, right = ([tuple(map(_rational, row)) for row in self.given[of.name]] for of in (first, second))
         return left, right if second.transposed else list(zip(*right, strict=True))
 
-    def derivation(self, orientation: str, mask_style: MaskStyle) -> Derivation:
+    def derivation(self, orientation: Orientation, mask_style: MaskStyle) -> Derivation:
         """The step worked out."""
         d = Derivation(thawed(self.given))
         match self.kind:
@@ -138,9 +138,9 @@ class Drill:
                 assert self.product is not None
                 name, *operands = self.product
                 d = d.then(name, MatMul(), *operands)
-        return turned(d) if orientation == "columns" else d
+        return oriented(d, orientation)
 
-    def entries(self, orientation: str, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
+    def entries(self, orientation: Orientation, mask_style: MaskStyle) -> Iterable[tuple[str, str]]:
         """The entries of its answer with where they stand.
 
         Most products are drawn only to be compared: their sums are worked out without a derivation.

@@ -18,6 +18,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.page.document import ItemList, WorkingSpace, as_text
 from symattn.teaching.problems.asking import (
+    BlockLike,
     Offer,
     Prose,
     blocks,
@@ -25,9 +26,9 @@ from symattn.teaching.problems.asking import (
     choice_part,
     choices,
     choices_key,
-    fill_in,
     labelled,
     make_part,
+    order_part,
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
@@ -134,7 +135,6 @@ def in_order(draw: Draw, say: Prose, place: int) -> Item:
     by, rows = ORDERINGS[kind], draw("rows", rows_of_weights if kind == "entropy" else rows_of_scores)
     order = sorted(range(ORDERED), key=lambda r: by.rank(rows[r]))
     lines = labelled(say.row(by.line(row)) for row in rows)
-    letters = [LETTERS[r] for r in order]
 
     def check(part: Part) -> str:
         assert isinstance(part.answer, OrderAnswer)
@@ -146,22 +146,9 @@ def in_order(draw: Draw, say: Prose, place: int) -> Item:
             ordered = all(compare(a, b) < 0 for a, b in pairwise(largest))
         return "" if ordered else "the rows do not grow"
 
-    part = make_part(
-        by.title,
-        [
-            say(by.ask, whole=sum(rows[0])),
-            ItemList(labelled(map(say.row, rows))),
-            fill_in("Order:", boxes=ORDERED),
-        ],
-        [
-            say("The order is {letters}.", letters=", ".join(letters)),
-            say(by.reason),
-            ItemList(tuple(lines[r] for r in order)),
-        ],
-        OrderAnswer(tuple((letter,) for letter in letters)),
-        Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),
-    )
-    return Item(part, check, 4, kind)
+    asked, mark = say(by.ask, whole=sum(rows[0])), Mark("B", 2, "B1 if two neighbours are swapped", "one swap")
+    key: list[BlockLike] = [say(by.reason), ItemList(tuple(lines[r] for r in order))]
+    return Item(order_part(by.title, asked, map(say.row, rows), order, key, mark), check, 4, kind)
 
 
 def _partition(rng: random.Random, total: int) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, groupby
 
-from symattn.derivation.derivation import Derivation, turned
+from symattn.derivation.derivation import Derivation, oriented
 from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import MARKED, Keep, MaskStyle, causal, padding, window
 from symattn.derivation.ops.attention import blocks as in_blocks
@@ -369,7 +369,7 @@ def ask(draw: Draw) -> ProvedQuestion:
     keep = keep_of(c["kind"], c["parameters"], len(c["scores"]), len(c["tokens"]))
     derivation = Derivation({"S'": read_given("S'", c["scores"])})
     derivation = derivation.then("M", Mask(keep, c["style"], c["kind"]), "S'").then("A", Softmax(base=c["base"]), "M")
-    derivation = turned(derivation) if say.columns else derivation
+    derivation = oriented(derivation, say.either("rows", "columns"))
     problem = Problem("Masks", "", derivation, say.notation, ("A",), exact=c["exact"], places=c["places"])
     wording, mask, weights = Wording(problem.derivation, say.notation), problem["M"].op, problem["A"].result
     assert isinstance(mask, Mask) and isinstance(weights, Matrix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import chain, product, repeat
@@ -25,27 +25,19 @@ from symattn.page.document import Block, Box, Display, ItemList, Paragraph, Text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import (
     Offer,
+    Phrase,
     Prose,
     Shown,
     bank,
     choice_part,
     fill_in,
-    labelled,
     make_part,
+    order_part,
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, one_of, question
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, softmax, times
-from symattn.teaching.question import (
-    LETTERS,
-    FormulaAnswer,
-    Mark,
-    MatrixAnswer,
-    OneLess,
-    OrderAnswer,
-    Part,
-    RubricAnswer,
-)
+from symattn.teaching.question import FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, RubricAnswer
 
 
 @dataclass(frozen=True)
@@ -56,9 +48,9 @@ class Task:
     above it; of options, `why` the right one is right, and why others are wrong: in turn, the last for all the rest.
     """
 
-    ask: Annotated[tuple[str, ...], OrOne()]
+    ask: Annotated[tuple[Phrase, ...], OrOne()]
     name: str = ""
-    key: str = ""
+    key: Phrase = ()
     why: tuple[str, ...] = ()
 
 
@@ -71,36 +63,12 @@ class Theorem:
     """
 
     title: str
-    statement: str
-    points: tuple[str, ...]
-    proof: tuple[str, ...]
+    statement: Phrase
+    points: tuple[Phrase, ...]
+    proof: tuple[Phrase, ...]
     first: Task
     second: Task
     given: str = ""
-    turned: Mapping[str, str] = field(default_factory=dict)
-
-    def lying(self, columns: bool) -> Theorem:
-        """The texts for tokens as rows or as columns: `turned` has those that differ, by their places."""
-        if not columns:
-            return self
-
-        def said(place: str, text: str) -> str:
-            return self.turned.get(place, text)
-
-        def lines(place: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(said(f"{place} {k}", text) for k, text in enumerate(texts, 1))
-
-        def task(place: str, of: Task) -> Task:
-            return replace(of, ask=lines(f"{place} ask", of.ask), key=said(f"{place} key", of.key))
-
-        return replace(
-            self,
-            statement=said("statement", self.statement),
-            points=lines("point", self.points),
-            proof=lines("proof", self.proof),
-            first=task("first", self.first),
-            second=task("second", self.second),
-        )
 
 
 THEOREMS: Mapping[str, Theorem] = MappingProxyType(bank(dict[str, Theorem], "theorems"))
@@ -121,7 +89,7 @@ def ask(draw: Draw) -> ProvedQuestion:
         return given if draw.option("lines") else []
 
     name = draw("theorem", lambda rng: draw.option("theorem") or list(THEOREMS)[(draw.number - 1) % len(THEOREMS)])
-    theorem, inside = THEOREMS[name].lying(say.columns), draw.inside("instance")
+    theorem, inside = THEOREMS[name], draw.inside("instance")
     inside("order", order)
     instance = INSTANCES[name](inside, say)
     lines = draw("lines", mixed)
@@ -139,7 +107,7 @@ def ask(draw: Draw) -> ProvedQuestion:
             instance.second.item("The same instance", [], theorem.second, say, instance.shown),
         ],
         title=theorem.title,
-        given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
+        given=(Box("Theorem", (say.paragraph(*theorem.statement),)),),
         introduction=Paragraph(
             as_text("Prove the theorem, then check it with numbers. Give exact values."),
             typed=as_text("Prove the theorem, then check it with numbers."),
@@ -149,12 +117,12 @@ def ask(draw: Draw) -> ProvedQuestion:
 
 
 def _proof(theorem: Theorem, say: Prose) -> Part:
-    points = tuple(map(say, theorem.points))
+    points = tuple(say(*point) for point in theorem.points)
     looked_for = "The marks are shared among these points; any other valid proof earns the same marks."
     return make_part(
         "Proof",
         ["Prove the theorem. Say what you use in every step.", WorkingSpace(72, ruled=True)],
-        [ItemList(tuple(map(say, theorem.proof)), ordered=True)],
+        [ItemList(tuple(say(*line) for line in theorem.proof), ordered=True)],
         RubricAnswer(points),
         Mark("B", len(points), "one for each point"),
         marking=[looked_for, ItemList(points)],
@@ -163,19 +131,13 @@ def _proof(theorem: Theorem, say: Prose) -> Part:
 
 def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
     """The lines of the proof out of order, to be put in order."""
-    right = [LETTERS[lines.index(line)] for line in range(len(lines))]
-    return make_part(
+    proof = [say(*line) for line in theorem.proof]
+    return order_part(
         "Proof",
-        [
-            "Here is a proof with its lines out of order. Write down their letters in the right order.",
-            ItemList(tuple(labelled(say(theorem.proof[line]) for line in lines))),
-            fill_in("Order:", boxes=len(lines)),
-        ],
-        [
-            say("The order is {order}.", order=", ".join(right)),
-            ItemList(tuple(map(say, theorem.proof)), ordered=True),
-        ],
-        OrderAnswer(tuple((letter,) for letter in right)),
+        "Here is a proof with its lines out of order. Write down their letters in the right order.",
+        [proof[line] for line in lines],
+        [lines.index(line) for line in range(len(lines))],
+        [ItemList(tuple(proof), ordered=True)],
         Mark("B", 3, "deduct one for each line that must be moved", OneLess()),
     )
 
@@ -216,8 +178,8 @@ class Worked:
             value = self.again()
             return say.turned(value) if isinstance(value, Matrix) else value
 
-        key = [say.block(task.key, **shown)] if task.key else []
-        asked = [*above, say(task.ask[self.form], **shown), room]
+        key = [say.block(*task.key, **shown)] if task.key else []
+        asked = [*above, say(*task.ask[self.form], **shown), room]
         part = make_part(title, asked, [*key, Display((equal(name, say.shown(value)),))], answer, *WORKED_OUT)
         return Item(part, load=load, again=again)
 
@@ -247,7 +209,7 @@ class Choosing:
             return {place for place, option in enumerate(order) if right[option]}
 
         marks = WORKED_OUT if several else [Mark("B", 2)]
-        asked = [*above, say(task.ask[0], **shown)]
+        asked = [*above, say(*task.ask[0], **shown)]
         part = choice_part(title, asked, [offers[i] for i in order], *marks, several=several)
         return Item(part, load=2, again=again)
 

@@ -44,7 +44,17 @@ from symattn.page.document import (
     table,
 )
 from symattn.page.notation import Notation, load_notation
-from symattn.teaching.problems.asking import Offer, Prose, bank, choice_part, fill_in, for_columns, make_part, put_in
+from symattn.teaching.problems.asking import (
+    Offer,
+    Phrase,
+    Prose,
+    bank,
+    choice_part,
+    fill_in,
+    for_columns,
+    make_part,
+    put_in,
+)
 from symattn.teaching.problems.draws import ATTENTION, Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, ShapeAnswer
 
@@ -68,26 +78,21 @@ HEADS = {"H_1": ("n", "d_v"), "H_2": ("n", "d_v"), "W_O": ("2d_v", "d_model")}
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a table: a matrix in words, and its shape in letters; `turned` are other words for tokens as columns."""
+    """A row of a table: a matrix in words, and its shape in letters."""
 
     text: str
     rows: str
     columns: str
-    turned: str = ""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of a derivation gone wrong: which line, what stands there, which line is then not defined, and why.
-
-    All of it is said for tokens as rows; `turned` is the reason where they are columns.
-    """
+    """A line of a derivation gone wrong: which line, what stands there, which line is then not defined, and why."""
 
     line: int
     formula: str
     breaks: int
-    why: str
-    turned: str
+    why: Phrase
 
 
 @dataclass(frozen=True)
@@ -403,7 +408,7 @@ def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
     shapes = table_shapes(of, sizes)
     asked, solved = list[list[TextLike]](), list[list[TextLike]]()
     for entry, shape in zip(BANK.tables[of], shapes, strict=True):
-        named, blank = say(entry.text, entry.turned), Blank("integer")
+        named, blank = say(entry.text), Blank("integer")
         asked.append([named, blank, blank])
         letters = list(zip((entry.rows, entry.columns), shape, strict=True))[:: -1 if say.columns else 1]
         numbers = (equal(say.formula(text), Number(str(size))) for text, size in letters)
@@ -423,7 +428,7 @@ def _table(of: str, sizes: Mapping[str, int], say: Prose) -> Part:
 def _fault(draw: Draw, at: int, say: Prose) -> Part:
     fault = FAULTS[draw["fault"]]
     right = Offer(
-        say("Line {line}: {why}", line=fault.breaks, why=say(fault.why, fault.turned)),
+        say("Line {line}: {why}", line=fault.breaks, why=say(*fault.why)),
         say(
             "The fault is in line {line}, which should be {formula}.",
             line=fault.line,

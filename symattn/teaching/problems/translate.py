@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symattn.derivation.derivation import Derivation, Operand, Step, transposed, turned
+from symattn.derivation.derivation import Derivation, Operand, Step, oriented, transposed, turned
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import whole
 from symattn.errors import InputError, SelfCheckError
@@ -94,8 +94,7 @@ def _named(d: Derivation, source: Notation, other: Derivation, target: Notation)
 
 def translated(d: Derivation, target: Notation) -> Derivation:
     """The derivation with its tokens as the target notation has them, matrix by matrix."""
-    orientation = target.settings.get("orientation", "rows")
-    return d if d.orientation == orientation else turned(d)
+    return oriented(d, "columns" if target.settings.get("orientation") == "columns" else "rows")
 
 
 # ------------------------------------------------------------------------------------------------ making
