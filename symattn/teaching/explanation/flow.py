@@ -33,7 +33,7 @@ from symattn.formula import (
     equal,
 )
 from symattn.formula.width import fold, width, wrapped
-from symattn.foundation.languages import message
+from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
     EVERYTHING,
     AnswerGrid,
@@ -55,7 +55,15 @@ from symattn.page.document import (
     as_text,
     in_turn,
 )
-from symattn.teaching.explanation.parts import TOKENS, PartialSolution, agreed, in_short, unscaled, wording_of
+from symattn.teaching.explanation.parts import (
+    TOKENS,
+    PartialSolution,
+    agreed,
+    answer_form,
+    in_short,
+    unscaled,
+    wording_of,
+)
 from symattn.teaching.explanation.steps import box_kind, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
@@ -277,7 +285,8 @@ class _Sheets:
     def _legend(self, version: Version) -> Inlines:
         said: list[Inlines] = []
         if version != "worked":
-            said.append(as_text(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)))
+            boxes = message("Fill in every empty box, from the foot of the page upwards.")
+            said.append(as_text(sentences(boxes, answer_form(self.problem.exact, self.problem.places))))
             said += [
                 one.content
                 for part in self.parts.values()
@@ -312,10 +321,6 @@ class _Sheets:
     def _width_of_heads(self) -> int:
         head = f"_{self.heads[0]}" if self.heads[0] else ""
         return int(self.d.value(f"Q{head}").shape[self.features_along])
-
-
-_EXACT = message("Fill in every empty box, from the foot of the page upwards. Give exact values.")
-_DECIMALS = message("Fill in every empty box, from the foot of the page upwards. Give decimals with {places} places.")
 
 
 class _Head:

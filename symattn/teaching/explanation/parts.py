@@ -112,44 +112,46 @@ def instructions(problem: Problem) -> Paragraph:
     shapes = [isinstance(step.result, Outline) for step in problem.asked_steps]
     if all(shapes):
         return paragraph(message("Give the shape of each matrix, such as 3×4. A shape is rows × columns."))
-    mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
-    asked: str
-    typed: str = message("Fill in every box.")
+    mixed = "Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns."
+    more = mixed if any(shapes) else ""
+    asked = sentences("Fill in every box. Show the products.", _form(problem), more)
+    return Paragraph(as_text(asked), typed=as_text(sentences("Fill in every box.", more)))
+
+
+def instruction(what: str, form: str) -> Paragraph:
+    """What is to be done, and on paper in what form answers are wanted."""
+    return Paragraph(as_text(sentences(what, form)), typed=as_text(what))
+
+
+def answer_form(exact: bool, places: int, exactly: str = "Give exact values.") -> str:
+    return exactly if exact else message("Give decimals with {places} places.", places=places)
+
+
+def _form(problem: Problem) -> str:
+    """In what form answers are wanted; "" if nothing but whole numbers, and −∞, is asked for."""
     if _whole_numbers(problem):
-        asked = message("Fill in every box. Show the products.")
-    elif problem.exact:
-        powers = any(step.op.brings == "powers" for step in problem.steps)
-        sines = any(step.op.brings == "sines" for step in problem.derivation)
-        asked = _EXACT_FORMS[powers, sines]
-    else:
-        asked = message(
-            "Fill in every box. Show the products. Give decimals with {places} places, and carry at least two more "
-            "places than you quote.",
+        return ""
+    if not problem.exact:
+        return message(
+            "Give decimals with {places} places, and carry at least two more places than you quote.",
             places=problem.places,
         )
-    if any(shapes):
-        asked, typed = sentences(asked, mixed), sentences(typed, mixed)
-    return Paragraph(as_text(asked), typed=as_text(typed))
+    powers = any(step.op.brings == "powers" for step in problem.steps)
+    sines = any(step.op.brings == "sines" for step in problem.derivation)
+    return EXACT_FORMS[powers, sines]
 
 
 def _whole_numbers(problem: Problem) -> bool:
-    """Whether nothing but whole numbers, and −∞, is asked for, and so no form need be said."""
+    """Whether nothing but whole numbers, and −∞, is asked for."""
     asked = (step.result for step in problem.asked_steps if isinstance(step.result, Matrix))
     return all(isinstance(entry, int) or entry is NEGATIVE_INFINITY for result in asked for entry in result)
 
 
-_EXACT_FORMS = {
-    (False, False): message("Fill in every box. Show the products. Give exact values: leave answers as fractions."),
-    (True, False): message(
-        "Fill in every box. Show the products. Give exact values: leave answers as fractions, roots and powers of e."
-    ),
-    (False, True): message(
-        "Fill in every box. Show the products. Give exact values: leave answers as sines, cosines and fractions."
-    ),
-    (True, True): message(
-        "Fill in every box. Show the products. Give exact values: leave answers as sines, cosines, "
-        "fractions, roots and powers of e."
-    ),
+EXACT_FORMS = {
+    (False, False): message("Give exact values: leave answers as fractions."),
+    (True, False): message("Give exact values: leave answers as fractions, roots and powers of e."),
+    (False, True): message("Give exact values: leave answers as sines, cosines and fractions."),
+    (True, True): message("Give exact values: leave answers as sines, cosines, fractions, roots and powers of e."),
 }
 """By whether there are powers of e, and sines."""
 

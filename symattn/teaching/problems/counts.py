@@ -202,9 +202,10 @@ def layer_of(toy: Record) -> Attention:
     return Attention(toy["h"] * toy["width"], toy["h"], toy["width"], toy["n"], toy["h"])
 
 
-def draw_variant(rng: random.Random, level: str, turn: int, sizes: Mapping[str, int]) -> Record:
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
     """What a variant is made from; starters have no whole model, crossover and cache."""
-    starter, at = level == "starter", (turn - 1) % 4
+    level, sizes = draw.spec.level, draw.spec.sizes
+    starter, at = level == "starter", (draw.turn - 1) % 4
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
     n = pick(rng, [n for n in range(3, 10) if n not in (h, h * width)])
     toy = {"n": n, "h": h, "width": width}
@@ -265,7 +266,7 @@ def signs(notation: str) -> Prose:
 
 def ask(draw: Draw) -> ProvedQuestion:
     say = signs(draw.notation())
-    draw.together(lambda rng: draw_variant(rng, draw.spec.level, draw.turn, draw.spec.sizes))
+    draw.together(draw_variant)
     record: Record = {name: draw[name] for name in draw.record}
     layer, model, scores = layer_of(record["toy"]), record["parameters"]["model"], record["scores"]
     parts: list[Part | Item] = [
@@ -564,7 +565,7 @@ def _whole_model(sizes: Record, say: Prose) -> Item:
     halved = language_model(words, positions, d, layers, shift=False).parameters
     slips = (
         say("N6 – {count} in total: {miscount}.", count=in_digits(twice), miscount=COUNTING["N6"].name),
-        say("N7 – {count} in total: a layer norm was given d parameters.", count=in_digits(halved)),
+        say("N7 – {count} in total: a layer norm was given $d$ parameters.", count=in_digits(halved)),
     )
     errors = (
         KnownError(4 * d * d, "N1", row=2),

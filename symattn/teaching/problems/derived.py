@@ -42,7 +42,7 @@ from symattn.page.document import (
     table,
 )
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.explanation.parts import checks, conventions, givens, instructions, wording_of
+from symattn.teaching.explanation.parts import checks, conventions, givens, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness.family import Givens, any_order, in_turn, permuted
 from symattn.teaching.fairness.features import features, work
@@ -138,7 +138,7 @@ def about_derivations(
     """
 
     def ask(draw: Draw) -> Callable[[], draws.ProvedQuestion]:
-        draw.together(lambda rng: drawn(rng, draw))
+        draw.together(drawn)
         return partial(made, draw)
 
     return ProblemType(ask, **{"family": family, "key": key, "mechanisms": (), "draws": (), **stated})
@@ -391,10 +391,6 @@ def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:
 
 HALF_A_PAGE = 30
 """Rows of given matrices, of which two or three stand side by side."""
-
-
-def opening(problem: Problem) -> tuple[Block, ...]:
-    return (instructions(problem),)
 
 
 # ------------------------------------------------------------------------------------------------ what goes with a key

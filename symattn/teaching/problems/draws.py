@@ -233,10 +233,10 @@ class Draw:
     def whole(self, name: str, low: int, high: int) -> int:
         return self(name, lambda rng: dice.whole(rng, low, high))
 
-    def together(self, choose: Callable[[random.Random], Record]) -> None:
+    def together(self, choose: Callable[[random.Random, Draw], Record]) -> None:
         """Record several choices at once, by their names."""
         if self.rng is not None:
-            self.record |= plain(choose(self.rng))
+            self.record |= plain(choose(self.rng, self))
 
     def has(self, name: str) -> bool:
         """Whether there is a choice of that name: always while one is drawn, and perhaps not in an older record."""

@@ -21,9 +21,9 @@ from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, square_root, values_of
 from symattn.exact.sums import total
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.page.document import Paragraph, TextLike, sentence
+from symattn.page.document import TextLike, sentence
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.parts import givens, mask_shown, worked
+from symattn.teaching.explanation.parts import EXACT_FORMS, answer_form, givens, instruction, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
@@ -290,6 +290,17 @@ def family(spec: Spec, rng: random.Random) -> DrillFamily:
     return DrillFamily(loads)
 
 
+def stated(rng: random.Random, draw: Draw) -> Record:
+    """How tokens lie, how masks are written, and in what form answers are wanted."""
+    spec, settings = draw.spec, draw.spec.chosen_settings()
+    return {
+        "orientation": settings.orientation,
+        "mask_style": settings.mask_style,
+        "exact": spec.exact,
+        "places": spec.places,
+    }
+
+
 def draw_drills(rng: random.Random, draw: Draw) -> list[Any]:
     spec, step, count = draw.spec, draw.option("step"), draw.option("items")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
@@ -317,17 +328,16 @@ def _form(softmax: str, k: int) -> str:
 
 
 def ask(draw: Draw) -> Asked:
-    notation, settings = load_notation(draw.notation()), ("orientation", "mask_style")
-    draw.together(lambda rng: {name: getattr(draw.spec.chosen_settings(), name) for name in settings})
-    draw.together(lambda rng: {name: getattr(draw.spec, name) for name in ("exact", "places")})
+    notation = load_notation(draw.notation())
+    draw.together(stated)
     say = Prose(notation, orientation=draw["orientation"])
     items = [Drill(**item) for item in draw("items", lambda rng: draw_drills(rng, draw))]
 
     def made() -> ProvedQuestion:
         asked = [_item(item, item.derivation(draw["orientation"], draw["mask_style"]), draw, say) for item in items]
-        return question(
-            draw, asked, _instructions(draw["exact"], draw["places"]), _conventions(items, draw["mask_style"], say)
-        )
+        form = answer_form(draw["exact"], draw["places"], EXACT_FORMS[True, False])
+        introduction = instruction("Every item is a single step, with its own numbers.", form)
+        return question(draw, asked, introduction, _conventions(items, draw["mask_style"], say))
 
     return made
 
@@ -354,20 +364,6 @@ def _item(item: Drill, d: Derivation, draw: Draw, say: Prose) -> Item:
 
 def _answer(d: Derivation) -> MatrixAnswer:
     return MatrixAnswer.of(d, d.last.name)
-
-
-def _instructions(exact: bool, places: int) -> Paragraph:
-    typed = sentence("Every item is a single step, with its own numbers.")
-    if exact:
-        asked = sentence(
-            "Every item is a single step, with its own numbers. Give exact values: leave answers as "
-            "fractions, roots and powers of e."
-        )
-    else:
-        asked = sentence(
-            "Every item is a single step, with its own numbers. Give decimals with {places} places.", places=places
-        )
-    return Paragraph(asked, typed=typed)
 
 
 def _conventions(items: Sequence[Drill], mask_style: MaskStyle, say: Prose) -> list[TextLike]:

@@ -16,8 +16,8 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, indices, 
 from symattn.formula import Formula, Relation, equal
 from symattn.formula.width import fold, wrapped
 from symattn.foundation.dice import sample, shuffled
-from symattn.page.document import AnswerGrid, Block, Display, Paragraph, WorkingSpace, sentence
-from symattn.teaching.explanation.parts import mask_shown, wording_of
+from symattn.page.document import AnswerGrid, Block, Display, WorkingSpace, sentence
+from symattn.teaching.explanation.parts import answer_form, instruction, mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
     LINE_BY_HAND,
     PAPER,
@@ -281,24 +281,15 @@ def made(draw: Draw) -> ProvedQuestion:
         draw,
         problem,
         parts,
-        _instructions(problem),
+        instruction(
+            "Some entries of this derivation are missing. Fill in every empty box.",
+            answer_form(problem.exact, problem.places),
+        ),
         given=derived.all_given(problem, wording, shown) if shown else (),
         features={**features, "blanks": float(sum(map(len, blanks.values())))},
         positions=positions,
         proof=lambda question: prove(d, blanks),
     )
-
-
-def _instructions(problem: Problem) -> Paragraph:
-    typed = sentence("Some entries of this derivation are missing. Fill in every empty box.")
-    if problem.exact:
-        asked = sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
-    else:
-        asked = sentence(
-            "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
-            places=problem.places,
-        )
-    return Paragraph(asked, typed=typed)
 
 
 def _grid(

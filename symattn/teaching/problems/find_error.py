@@ -29,14 +29,13 @@ from symattn.page.document import (
     Display,
     Entries,
     Heading,
-    Paragraph,
     TextLike,
     WorkingSpace,
     as_text,
     in_turn,
     sentence,
 )
-from symattn.teaching.explanation.parts import wording_of, worked
+from symattn.teaching.explanation.parts import instruction, wording_of, worked
 from symattn.teaching.explanation.steps import Detail, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness import self_check
@@ -411,16 +410,8 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
 def _corrected(wrong: str, several: bool, wording: Wording, problem: Problem) -> Iterator[Part]:
     """The wrong line, or the first of two, as it should be, and all that follows from it."""
     d, marks = problem.derivation, (Mark("M", 1), Mark("A", 1))
-    paper, typed = (
-        "Write down the correct value of that line. Show how it is worked out.",
-        "Give the correct value of that line.",
-    )
-    if several:
-        paper, typed = (
-            "Write down the correct value of the first wrong line. Show how it is worked out.",
-            "Give the correct value of the first wrong line.",
-        )
-    asked: BlockLike = Paragraph(as_text(paper), typed=as_text(typed))
+    line = "Give the correct value of the first wrong line." if several else "Give the correct value of that line."
+    asked: BlockLike = instruction(line, "Show how it is worked out.")
     products, others = Detail(places=problem.places), Detail("none", problem.places)
     key: list[BlockLike] = [*worked(d[wrong], wording, products)]
     yield make_part("The correct line", [asked, WorkingSpace(70)], key, MatrixAnswer.of(d, wrong), *marks)

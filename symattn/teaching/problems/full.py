@@ -14,7 +14,15 @@ from symattn.exact import Matrix, Outline
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Together, paragraph, sentence
 from symattn.teaching.explanation import Detail
-from symattn.teaching.explanation.parts import asked, conventions, introduction, leading_to, wording_of, worked
+from symattn.teaching.explanation.parts import (
+    asked,
+    conventions,
+    instructions,
+    introduction,
+    leading_to,
+    wording_of,
+    worked,
+)
 from symattn.teaching.explanation.steps import step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import Separation, separation
@@ -75,7 +83,7 @@ def question(
     return Question(
         type=TYPE.name,
         title=problem.title,
-        introduction=(*introduction(problem), *derived.opening(problem), *once),
+        introduction=(*introduction(problem), instructions(problem), *once),
         given=derived.all_given(problem, wording),
         parts=parts,
         content=content,

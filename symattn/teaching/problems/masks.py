@@ -31,6 +31,7 @@ from symattn.page.document import (
     sentence,
     table,
 )
+from symattn.teaching.explanation.parts import answer_form
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem, read_given
@@ -364,7 +365,7 @@ def _drawing(number: int, rng: random.Random) -> Record:
 
 def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose()
-    draw.together(lambda rng: draw_variant(rng, draw))
+    draw.together(draw_variant)
     c: Record = {name: draw[name] for name in draw.record}
     keep = keep_of(c["kind"], c["parameters"], len(c["scores"]), len(c["tokens"]))
     derivation = Derivation({"S'": read_given("S'", c["scores"])})
@@ -508,9 +509,7 @@ def _weights(asked: Sequence[int], problem: Problem, wording: Wording, say: Pros
             columns=numbers,
         ),
     )
-    form = "Give exact values."
-    if not problem.exact:
-        form = message("Give decimals with {places} places.", places=problem.places)
+    form = answer_form(problem.exact, problem.places)
     unasked = say.either("Rows with dots need not be filled in.", "Columns with dots need not be filled in.")
     dots = unasked if rest else ""
     detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)

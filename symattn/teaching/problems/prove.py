@@ -21,7 +21,8 @@ from symattn.exact import Matrix, Value, compare, divide, exponential, power, sq
 from symattn.formula import ListOf, equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.typed import OrOne
-from symattn.page.document import Block, Box, Display, ItemList, Paragraph, TextLike, WorkingSpace, as_text, listing
+from symattn.page.document import Block, Box, Display, ItemList, TextLike, WorkingSpace, as_text, listing
+from symattn.teaching.explanation.parts import instruction
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import (
     Offer,
@@ -108,10 +109,7 @@ def ask(draw: Draw) -> ProvedQuestion:
         ],
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(*theorem.statement),)),),
-        introduction=Paragraph(
-            as_text("Prove the theorem, then check it with numbers. Give exact values."),
-            typed=as_text("Prove the theorem, then check it with numbers."),
-        ),
+        introduction=instruction("Prove the theorem, then check it with numbers.", "Give exact values."),
         conventions=(along, divided) if name == "temperature" else (along,),
     )
 

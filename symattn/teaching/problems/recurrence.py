@@ -136,7 +136,8 @@ CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
-def draw_variant(rng: random.Random, level: str) -> Record:
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    level = draw.spec.level
     tokens, widths = SIZES[level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])
@@ -198,7 +199,7 @@ class Sizes:
 
 def ask(draw: Draw) -> ProvedQuestion:
     """The chains, what is parallel and the gradients are missing in what was frozen before they were asked for."""
-    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
+    draw.together(draw_variant)
     sizes = Sizes(*(draw[name] for name in ("n", "d", "k", "from", "to", "wide")))
     claims = [STATEMENTS[name] for name in draw["statements"]]
     parallel = draw["parallel"] if draw.has("parallel") else ()

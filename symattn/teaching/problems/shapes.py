@@ -261,7 +261,8 @@ COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 """How many expressions are defined, and how many are not."""
 
 
-def draw_variant(rng: random.Random, level: str) -> Record:
+def draw_variant(rng: random.Random, draw: Draw) -> Record:
+    level = draw.spec.level
     defined, undefined = COUNTS[level]
     heads = level != "starter"
     expressions = sample(rng, BANK.expressions["defined"], defined - heads)
@@ -302,7 +303,7 @@ def _sizes(rng: random.Random) -> dict[str, int]:
 
 def ask(draw: Draw) -> ProvedQuestion:
     say = signs(draw.notation())
-    draw.together(lambda rng: draw_variant(rng, draw.spec.level))
+    draw.together(draw_variant)
     at = draw("at", lambda rng: (draw.turn - 1) % 4)
     expressions: tuple[str, ...] = draw["expressions"]
     sizes = {**draw["sizes"], "2d_v": 2 * draw["sizes"]["d_v"]}
