@@ -46,7 +46,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.derived import diagnoses
+from symattn.teaching.problems.diagnoses import diagnoses
 
 TABLES = tables_beside(__file__)
 

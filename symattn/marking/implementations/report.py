@@ -15,7 +15,7 @@ from symattn.marking.implementations.running import MEMORY, PRECISIONS, Failure
 from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, as_text, listing, sentence, table
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problems.derived import feedback
+from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.sheets import render, shown
 
 Status = Literal["right", "follows", "departs", "not seen"]

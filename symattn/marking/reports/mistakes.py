@@ -15,7 +15,7 @@ from symattn.marking.reports import words
 from symattn.marking.reports.parts import Script
 from symattn.page.document import Inlines, Strong, as_text, begun, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import in_signs
-from symattn.teaching.problems.derived import feedback
+from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,

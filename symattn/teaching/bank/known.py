@@ -19,7 +19,7 @@ from symattn.exact.rounding import approximate
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, as_text, sentence
 from symattn.teaching.explanation.wording import Wording, in_signs
-from symattn.teaching.problems.derived import feedback
+from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.question import (
     EntriesAnswer,
     FormulaAnswer,

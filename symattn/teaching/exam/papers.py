@@ -54,7 +54,7 @@ from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.class_list import Student
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import Layout, conventions_box
-from symattn.teaching.explanation.documents import answers, last_answer, lowered, weights_overview
+from symattn.teaching.explanation.documents import answers, last_answer, lowered, questions_of, weights_overview
 from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.parts import explained, with_answer_space, wording_of
@@ -276,18 +276,13 @@ def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
     blocks: list[Block] = []
     for lines, numbers in sheets.items():
         if len(sheets) > 1:
-            blocks.append(paragraph(_formulas_of(numbers)))
+            blocks.append(paragraph(questions_of(numbers)))
         blocks.append(Display(wrapped(lines, LINE)))
     boxes = [Box("Formulas", tuple(blocks))] if blocks else []
     if spec.exponentials:
         boxes.append(Box("Powers of e", (_exponentials(),)))
     if boxes:
         yield Together(tuple(boxes))
-
-
-def _formulas_of(numbers: list[int]) -> Message:
-    """Question 1: Questions 1, 3:"""
-    return message("Question {numbers}:", numbers=", ".join(map(str, numbers)))
 
 
 def _sheet(kind: str, problem: Problem) -> tuple[Formula, ...]:

@@ -313,7 +313,7 @@ def conventions_box(questions: Sequence[Question], form: Conventions = "full") -
     if len(shared) == 1:
         (items,) = shared
     else:
-        items = tuple(in_turn([(Strong(_numbered(which)),), *said]) for said, which in shared.items() if said)
+        items = tuple(in_turn([(Strong(questions_of(which)),), *said]) for said, which in shared.items() if said)
     return [Box("Conventions", (ItemList(items),))] if items else []
 
 
@@ -324,7 +324,7 @@ def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
     return (*question.conventions, *question.spelling)
 
 
-def _numbered(numbers: list[int]) -> Message:
+def questions_of(numbers: list[int]) -> Message:
     """Question 1: Questions 1 and 3:"""
     if len(numbers) == 1:
         return message("Question {number}:", number=numbers[0])

@@ -296,9 +296,8 @@ class TableRow:
 
 
 def table_part(
-    name: str, title: TextLike, asked: BlockLike, heads: tuple[TextLike, TextLike], lines: Sequence[TableRow],
-    *marks: Mark,
-    kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
+    title: TextLike, asked: BlockLike, heads: tuple[TextLike, TextLike], lines: Sequence[TableRow], *marks: Mark,
+    name: str, kind: CellKind = "exponential", sums: Mapping[int, Mapping[int, int]] | None = None,
     errors: Sequence[KnownError] = (), slips: Sequence[Inlines] = (),
 ) -> Part:  # fmt: skip
     """A part with a table whose second column is to be filled in.
@@ -341,10 +340,10 @@ def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
     return Choices(tuple(as_text(o.text) for o in offers), several)
 
 
-def choices_key(offers: Sequence[Offer], several: bool = False, reasons: Sequence[Inlines] = ()) -> tuple[Block, ...]:
+def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
     shown = replace(choices(offers, several), ticked=frozenset(i for i, o in enumerate(offers) if o.right))
-    return shown, ItemList(tuple(reasons or labelled(o.why for o in offers)))
+    return shown, ItemList(labelled(o.why for o in offers))
 
 
 def labelled(items: Iterable[TextLike]) -> tuple[Inlines, ...]:
@@ -354,10 +353,10 @@ def labelled(items: Iterable[TextLike]) -> tuple[Inlines, ...]:
 
 def choice_part(
     title: TextLike, ask: Sequence[BlockLike], offers: Sequence[Offer], *marks: Mark, key: Sequence[BlockLike] = (),
-    several: bool = False, name: str = "", reasons: Sequence[Inlines] = (),
+    several: bool = False, name: str = "",
 ) -> Part:  # fmt: skip
     """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
-    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several, reasons))
+    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several))
     return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
 
 
@@ -384,8 +383,8 @@ def fill_in(label: TextLike, width: int = 40, boxes: int = 0) -> FillIns:
 
 
 def number_part(
-    name: str, title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
-    room: int, width: int, errors: tuple[KnownError, ...] = (),
+    title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
+    name: str, room: int, width: int, errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer, which stands behind its label; lengths in mm."""
     asked = [ask, WorkingSpace(room), fill_in(label, width)]

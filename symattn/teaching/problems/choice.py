@@ -36,7 +36,8 @@ from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
-from symattn.teaching.problems.derived import Family, balanced_places, diagnosis
+from symattn.teaching.problems.derived import Family, balanced_places
+from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.problems.ways import WAYS, Row, apart, gives, size
 from symattn.teaching.question import Mark, OneLess

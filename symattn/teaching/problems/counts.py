@@ -267,15 +267,14 @@ def signs(notation: str) -> Prose:
 def ask(draw: Draw) -> ProvedQuestion:
     say = signs(draw.notation())
     draw.together(draw_variant)
-    record: Record = {name: draw[name] for name in draw.record}
-    layer, model, scores = layer_of(record["toy"]), record["parameters"]["model"], record["scores"]
+    layer, parameters, scores = layer_of(draw["toy"]), draw["parameters"], draw["scores"]
     parts: list[Part | Item] = [
-        _parameters(record["parameters"], scores["n"] if model else layer.n, layer, say),
-        *(_polynomial(name, k, layer, say) for k, name in enumerate(record["polynomials"], 1)),
+        _parameters(parameters, scores["n"] if parameters["model"] else layer.n, layer, say),
+        *(_polynomial(name, k, layer, say) for k, name in enumerate(draw["polynomials"], 1)),
         _operations(layer, say),
         _scores(scores["n"], scores["h"], say),
+        *(make(draw[name], say) for name, make in _MORE.items() if name in draw.record),
     ]
-    parts += [make(record[name], say) for name, make in _MORE.items() if name in record]
     return question(
         draw,
         parts,
@@ -297,7 +296,7 @@ def ask(draw: Draw) -> ProvedQuestion:
             ),
         ),
         features={"load": float(len(parts)), "size": float(layer.operations)},
-        positions={"parameters": str(record["parameters"]["at"])},
+        positions={"parameters": str(parameters["at"])},
     )
 
 
@@ -417,7 +416,6 @@ def _operations(layer: Attention, say: Prose) -> Item:
         KnownError(layer.operations - projected, "N3", row=4),
     )
     part = table_part(
-        "operations",
         "Operations of one layer",
         say(
             "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
@@ -429,6 +427,7 @@ def _operations(layer: Attention, say: Prose) -> Item:
         lines,
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+        name="operations",
         kind="word",
         errors=errors,
         slips=slips,
@@ -439,7 +438,6 @@ def _operations(layer: Attention, say: Prose) -> Item:
 def _scores(n: int, h: int, say: Prose) -> Part:
     count = h * n * n
     return _short(
-        "scores",
         "Memory for scores",
         say(
             "A layer with {heads} heads reads {tokens} tokens. How many scores are there in all heads together?",
@@ -457,6 +455,7 @@ def _scores(n: int, h: int, say: Prose) -> Part:
             say("{head}: one head only. {token}: one token only.", head=in_digits(n * n), token=in_digits(h * n)),
         ],
         Mark("B", 1),
+        name="scores",
         errors=(
             KnownError(n * n, says=message("one head only was counted")),
             KnownError(h * n, says=message("one token only was counted")),
@@ -479,7 +478,6 @@ def _crossover(drawn: Record, say: Prose) -> Item:
     if pair.a > 1:
         bound = f"frac({_factor(pair.b)} d, {pair.a}) = {Fraction(pair.b * d, pair.a)}"
     part = _short(
-        "crossover",
         "When one cost overtakes another",
         say(pair.ask, width=d),
         n,
@@ -497,6 +495,7 @@ def _crossover(drawn: Record, say: Prose) -> Item:
         ],
         Mark("M", 1, "both counts"),
         Mark("A", 1),
+        name="crossover",
     )
     return Item(part, again=again)
 
@@ -527,7 +526,6 @@ def _cache(drawn: Record, say: Prose) -> Part:
         bytes=in_digits(numbers * bytes),
     )
     part = table_part(
-        "cache",
         "Key/value cache",
         say(
             "{model} has {layers} layers with {heads}. How large is the cache for {tokens} tokens, when a number takes "
@@ -542,6 +540,7 @@ def _cache(drawn: Record, say: Prose) -> Part:
         [TableRow("Numbers", numbers, ""), TableRow("Bytes", numbers * bytes, "")],
         Mark("M", 1),
         Mark("A", 1, "both, the bytes with follow-through", follows="quotient"),
+        name="cache",
         kind="word",
         errors=errors,
     )
@@ -576,7 +575,6 @@ def _whole_model(sizes: Record, say: Prose) -> Item:
         KnownError(twice, "N6", row=7),
     )
     part = table_part(
-        "whole",
         "A whole language model",
         say(
             "A model like GPT-2 has a vocabulary of {words} words, {positions} learned position embeddings, $d = "
@@ -593,6 +591,7 @@ def _whole_model(sizes: Record, say: Prose) -> Item:
         _lines(counts, model.parameters),
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
+        name="whole",
         kind="word",
         sums={5: dict.fromkeys((2, 3, 4), layers), 7: dict.fromkeys((0, 1, 5, 6), 1)},
         errors=errors,
@@ -609,11 +608,12 @@ _MORE: Mapping[str, Callable[[Record, Prose], Part | Item]] = {
 
 
 def _short(
-    name: str, title: str, asked: BlockLike, value: int, key: Sequence[BlockLike], *marks: Mark,
-    errors: tuple[KnownError, ...] = (),
+    title: str, asked: BlockLike, value: int, key: Sequence[BlockLike], *marks: Mark,
+    name: str, errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
     """A part with one number for its answer."""
-    return number_part(name, title, asked, message("Answer:"), value, key, *marks, room=14, width=60, errors=errors)
+    label = message("Answer:")
+    return number_part(title, asked, label, value, key, *marks, name=name, room=14, width=60, errors=errors)
 
 
 # ------------------------------------------------------------------------------------------------ by another route

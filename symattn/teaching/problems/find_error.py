@@ -53,7 +53,8 @@ from symattn.teaching.problems.asking import (
     right_letters,
 )
 from symattn.teaching.problems.choice import rewritten
-from symattn.teaching.problems.derived import balanced_places, diagnosis
+from symattn.teaching.problems.derived import balanced_places
+from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
 

@@ -29,7 +29,7 @@ from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import OWN, Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import blocks
-from symattn.teaching.problems.derived import checked, diagnoses
+from symattn.teaching.problems.diagnoses import checked, diagnoses
 from symattn.teaching.problems.draws import NOTHING, Draw, ProvedQuestion
 from symattn.teaching.question import (
     Answer,

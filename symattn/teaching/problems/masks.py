@@ -366,12 +366,13 @@ def _drawing(number: int, rng: random.Random) -> Record:
 def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose()
     draw.together(draw_variant)
-    c: Record = {name: draw[name] for name in draw.record}
-    keep = keep_of(c["kind"], c["parameters"], len(c["scores"]), len(c["tokens"]))
-    derivation = Derivation({"S'": read_given("S'", c["scores"])})
-    derivation = derivation.then("M", Mask(keep, c["style"], c["kind"]), "S'").then("A", Softmax(base=c["base"]), "M")
+    keep = keep_of(draw["kind"], draw["parameters"], len(draw["scores"]), len(draw["tokens"]))
+    derivation = Derivation({"S'": read_given("S'", draw["scores"])})
+    derivation = derivation.then("M", Mask(keep, draw["style"], draw["kind"]), "S'").then(
+        "A", Softmax(base=draw["base"]), "M"
+    )
     derivation = oriented(derivation, say.either("rows", "columns"))
-    problem = Problem("Masks", "", derivation, say.notation, ("A",), exact=c["exact"], places=c["places"])
+    problem = Problem("Masks", "", derivation, say.notation, ("A",), exact=draw["exact"], places=draw["places"])
     wording, mask, weights = Wording(problem.derivation, say.notation), problem["M"].op, problem["A"].result
     assert isinstance(mask, Mask) and isinstance(weights, Matrix)
     weighted = tuple(tuple(w != 0 for w in row) for row in weights.rows)
@@ -388,12 +389,12 @@ def ask(draw: Draw) -> ProvedQuestion:
         [
             Item(_shading(keep, mask, say), again=unweighted),
             Item(_matrix(mask), again=lambda: Mask(weighted, mask.style).values),
-            Item(_weights(c["asked"], problem, wording, say), wrong_sums),
-            _read(c["read"], len(c["tokens"]), say),
-            _picture(c["drawn"], say),
+            Item(_weights(draw["asked"], problem, wording, say), wrong_sums),
+            _read(draw["read"], len(draw["tokens"]), say),
+            _picture(draw["drawn"], say),
         ],
         introduction="Draw the mask, write it down, and work out weights under it.",
-        given=_given(c, wording, say),
+        given=_given(draw, wording, say),
         problem=problem,
         conventions=(
             say(
@@ -404,17 +405,17 @@ def ask(draw: Draw) -> ProvedQuestion:
             say(
                 "Softmax is taken along each row, with base {base}.",
                 "Softmax is taken along each column, with base {base}.",
-                base=wording.read("e") if c["base"] == "e" else Number(str(c["base"])),
+                base=wording.read("e") if draw["base"] == "e" else Number(str(draw["base"])),
             ),
         ),
         features={
-            "load": float(sum(sum(keep[i]) for i in c["asked"]) + len(keep) * len(keep[0])),
+            "load": float(sum(sum(keep[i]) for i in draw["asked"]) + len(keep) * len(keep[0])),
             "hidden": float(sum(not x for row in keep for x in row)),
         },
         positions={
-            "mask": KINDS[c["kind"]].name,
-            "reading": str(c["read"]["at"]),
-            "picture": str(c["drawn"]["at"]),
+            "mask": KINDS[draw["kind"]].name,
+            "reading": str(draw["read"]["at"]),
+            "picture": str(draw["drawn"]["at"]),
         },
     )
 
@@ -425,11 +426,11 @@ _MARKS: Mapping[MaskStyle, str] = {
 }
 
 
-def _given(c: Record, wording: Wording, say: Prose) -> tuple[Block, ...]:
-    rows, columns = len(c["scores"]), len(c["tokens"])
+def _given(draw: Draw, wording: Wording, say: Prose) -> tuple[Block, ...]:
+    rows, columns = len(draw["scores"]), len(draw["tokens"])
     scores = equal(wording.name("S'"), wording.values(wording.derivation.value("S'")))
-    numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in c["tokens"])]])
-    told = KINDS[c["kind"]].rule(say, rows, columns, *c["parameters"])
+    numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in draw["tokens"])]])
+    told = KINDS[draw["kind"]].rule(say, rows, columns, *draw["parameters"])
     return (Together((numbered,)), *blocks([told, "The scaled scores are"]), Display((scores,)))
 
 

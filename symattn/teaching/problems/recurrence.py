@@ -262,7 +262,6 @@ def _cost(sizes: Sizes) -> Item:
         return counts if layers == [counts[0] + counts[1], counts[2]] else layers
 
     part = table_part(
-        "cost",
         "Operations",
         "How many multiply-adds does each layer take for the whole sequence?",
         ("Layer", message("Multiply-adds")),
@@ -274,13 +273,13 @@ def _cost(sizes: Sizes) -> Item:
         ],
         Mark("M", 1),
         Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
+        name="cost",
     )
     return Item(part, again=again)
 
 
 def _steps(sizes: Sizes) -> Part:
     return table_part(
-        "steps",
         "Sequential steps",
         "How many sequential steps does each layer need?",
         ("Layer", "Sequential steps"),
@@ -290,6 +289,7 @@ def _steps(sizes: Sizes) -> Part:
             _line("Convolution", 1, "no output waits for another: {value}"),
         ],
         Mark("B", 1),
+        name="steps",
     )
 
 
@@ -311,7 +311,7 @@ def _chains(sizes: Sizes) -> Item:
         "one before it? (Self-attention scales its scores; $h_0$ is given.)"
     )
     marks = Mark("M", 1), Mark("A", 1, "all four")
-    part = table_part("chains", "Longest chain", asked, ("Layer", "Steps in a chain"), lines, *marks)
+    part = table_part("Longest chain", asked, ("Layer", "Steps in a chain"), lines, *marks, name="chains")
     again = [_projected(), _projected(), _unrolled(sizes.n), _unrolled(2 * sizes.n)]
     return Item(part, again=lambda: again)
 
@@ -355,7 +355,7 @@ def _paths(sizes: Sizes) -> Item:
         ),
     ]
     marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
-    part = table_part("paths", "Distance", asked, ("What is passed", "How many"), lines, *marks)
+    part = table_part("Distance", asked, ("What is passed", "How many"), lines, *marks, name="paths")
     states = len(range(sizes.first, sizes.last))
     return Item(part, again=lambda: [1, states, *(_walk(distance, k, dilated=dilated) for dilated in (False, True))])
 
@@ -374,7 +374,7 @@ def _gradients(steps: int, large: Fraction) -> Part:
         "$h_{steps}$ with respect to $h_0$?",
         steps=steps,
     )
-    part = table_part("gradients", "Gradients through time", asked, ("Weight", "Derivative"), lines, Mark("B", 1))
+    part = table_part("Gradients through time", asked, ("Weight", "Derivative"), lines, Mark("B", 1), name="gradients")
     unstable = say(
         "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
         "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "
@@ -404,41 +404,26 @@ def _overtaking(sizes: Sizes) -> Item:
     )
     marks = Mark("M", 1), Mark("A", 1)
     title, label = "When the scores cost more", say("$n$ =")
-    part = number_part("overtaking", title, asked, label, n, [why], *marks, room=24, width=30)
+    part = number_part(title, asked, label, n, [why], *marks, name="overtaking", room=24, width=30)
     return Item(part, again=lambda: next(n for n in count(1) if 2 * n * n * d > k * n * d * d))
 
 
-def _ticked(name: str, title: str, asked: str, offers: Sequence[Offer], labels: Sequence[str]) -> Part:
-    """A part in which the right ones of several options are ticked; the key says why, behind the labels."""
-    return choice_part(
-        title,
-        [say(asked)],
-        offers,
-        Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
-        several=True,
-        name=name,
-        reasons=[(Strong(label), *as_text(offer.why)) for label, offer in zip(labels, offers, strict=False)],
-    )
+TICKS = Mark("B", 2, "deduct one for every wrong or missing tick", OneLess())
 
 
 def _parallel(works: Sequence[Work]) -> Part:
-    return _ticked(
-        "parallel",
-        "At the same time",
-        "Tick everything that can be done at the same time, and nothing else.",
-        [Offer(say(work.text), say(work.why), work.parallel) for work in works],
-        [message("{label}: ", label=letter) for letter in LETTERS],
-    )
+    asked = "Tick everything that can be done at the same time, and nothing else."
+    offers = [Offer(say(work.text), say(work.why), work.parallel) for work in works]
+    return choice_part("At the same time", [asked], offers, TICKS, several=True, name="parallel")
 
 
 def _judged(claims: Sequence[Claim]) -> Part:
-    return _ticked(
-        "claims",
-        "True or false",
-        "Tick every statement that is true, and no other.",
-        [Offer(say(claim.text), say(claim.why), claim.true) for claim in claims],
-        [_verdict(letter, claim) for letter, claim in zip(LETTERS, claims, strict=False)],
-    )
+    asked = "Tick every statement that is true, and no other."
+    offers = []
+    for claim in claims:
+        why = sentence("true: {reason}" if claim.true else "false: {reason}", reason=say(claim.why))
+        offers.append(Offer(say(claim.text), why, claim.true))
+    return choice_part("True or false", [asked], offers, TICKS, several=True, name="claims")
 
 
 def _corrected(claims: Sequence[Claim]) -> Part:
@@ -458,12 +443,6 @@ def _corrected(claims: Sequence[Claim]) -> Part:
         Mark("B", len(points), "one for each"),
         name="corrections",
     )
-
-
-def _verdict(letter: str, claim: Claim) -> str:
-    if claim.true:
-        return message("{letter}: true. ", letter=letter)
-    return message("{letter}: false. ", letter=letter)
 
 
 # ------------------------------------------------------------------------------------------------ by another route
