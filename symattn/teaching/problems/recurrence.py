@@ -421,7 +421,7 @@ def _judged(claims: Sequence[Claim]) -> Part:
     asked = "Tick every statement that is true, and no other."
     offers = []
     for claim in claims:
-        why = sentence("true: {reason}" if claim.true else "false: {reason}", reason=say(claim.why))
+        why = sentence("true. {reason}" if claim.true else "false. {reason}", reason=say(claim.why))
         offers.append(Offer(say(claim.text), why, claim.true))
     return choice_part("True or false", [asked], offers, TICKS, several=True, name="claims")
 
