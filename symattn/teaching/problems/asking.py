@@ -57,6 +57,7 @@ from symattn.page.document import (
     table,
 )
 from symattn.page.notation import Notation, read_name
+from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.question import (
     LETTERS,
@@ -383,12 +384,27 @@ def fill_in(label: TextLike, width: int = 40, boxes: int = 0) -> FillIns:
 
 
 def number_part(
-    title: TextLike, ask: BlockLike, label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
-    name: str, room: int, width: int, errors: tuple[KnownError, ...] = (),
+    title: TextLike, ask: Sequence[BlockLike], label: TextLike, value: Value, key: Sequence[BlockLike], *marks: Mark,
+    width: int, room: int = 0, name: str = "", errors: tuple[KnownError, ...] = (),
 ) -> Part:  # fmt: skip
-    """A part with one number for its answer, which stands behind its label; lengths in mm."""
-    asked = [ask, WorkingSpace(room), fill_in(label, width)]
+    """A part with one number for its answer, which stands behind its label, below room for working; lengths in mm."""
+    asked = [*ask, *([WorkingSpace(room)] if room else []), fill_in(label, width)]
     return make_part(title, asked, key, FormulaAnswer(value, errors), *marks, name=name)
+
+
+def matrix_part(
+    title: TextLike, ask: Sequence[BlockLike], name: str, value: Matrix, say: Prose, *marks: Mark,
+    key: Sequence[BlockLike] = (),
+) -> Part:  # fmt: skip
+    """A part with a matrix for its answer, given for tokens as rows, in boxes behind its name."""
+    asked = [*ask, say.boxes(name, value.shape, cell_kind(value, exact=True))]
+    solved = [*key, Display((say.equation(name, value),))]
+    return make_part(title, asked, solved, MatrixAnswer(say.turned(value)), *marks)
+
+
+def named(name: Formula) -> Inlines:
+    """A label: w =."""
+    return (*as_text(name), *as_text(" ="))
 
 
 # ------------------------------------------------------------------------------------------------ parts together

@@ -613,7 +613,7 @@ def _short(
 ) -> Part:  # fmt: skip
     """A part with one number for its answer."""
     label = message("Answer:")
-    return number_part(title, asked, label, value, key, *marks, name=name, room=14, width=60, errors=errors)
+    return number_part(title, [asked], label, value, key, *marks, name=name, room=14, width=60, errors=errors)
 
 
 # ------------------------------------------------------------------------------------------------ by another route

@@ -20,7 +20,7 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, Inlines, ItemList, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, fill_in, make_part
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, make_part, named, number_part
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
 from symattn.teaching.problems.systems import (
     Row,
@@ -38,7 +38,7 @@ from symattn.teaching.problems.systems import (
     verdict,
     weights_for,
 )
-from symattn.teaching.question import CellsAnswer, FormulaAnswer, Mark, Part, PropertyAnswer, RubricAnswer
+from symattn.teaching.question import CellsAnswer, Mark, Part, PropertyAnswer, RubricAnswer
 
 T = TypeVar("T")
 
@@ -278,8 +278,6 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             ratio=_ratio([2 ** (s - min(scores)) for s in scores]),
         ),
         Display((equal(say.formula("W_Q"), shown),)),
-        WorkingSpace(30),
-        fill_in((*as_text(say.formula("w")), *as_text(" =")), 20),
     )
     terms = [_linear(a, b - a) for a, b in zip(scores_with(0), scores_with(1), strict=True)]
     in_row = say.formula(f"[{', '.join(terms)}]")
@@ -294,8 +292,8 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             value=right,
         ),
     )
-    part = make_part("A missing entry", asked, key, FormulaAnswer(right), Mark("M", 1), Mark("A", 1))
-    return Item(part, check, 10)
+    label, marks = named(say.formula("w")), (Mark("M", 1), Mark("A", 1))
+    return Item(number_part("A missing entry", asked, label, right, key, *marks, room=30, width=20), check, 10)
 
 
 def _linear(constant: int, slope: int) -> str:

@@ -23,7 +23,6 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.typed import OrOne
 from symattn.page.document import Block, Box, Display, ItemList, TextLike, WorkingSpace, as_text, listing
 from symattn.teaching.explanation.parts import instruction
-from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problems.asking import (
     Offer,
     Phrase,
@@ -31,14 +30,16 @@ from symattn.teaching.problems.asking import (
     Shown,
     bank,
     choice_part,
-    fill_in,
     make_part,
+    matrix_part,
+    named,
+    number_part,
     order_part,
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, one_of, question
 from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, softmax, times
-from symattn.teaching.question import FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, RubricAnswer
+from symattn.teaching.question import Mark, OneLess, Part, RubricAnswer
 
 
 @dataclass(frozen=True)
@@ -163,23 +164,18 @@ class Worked:
     form: int = 0
 
     def item(self, title: str, above: Sequence[Block], task: Task, say: Prose, shown: Numbers) -> Item:
-        value, name = self.value, say.formula(task.name)
-        answer: MatrixAnswer | FormulaAnswer
-        room: Block
-        if isinstance(value, Matrix):
-            answer, load = MatrixAnswer(say.turned(value)), len([*value])
-            room = say.boxes(task.name, value.shape, cell_kind(value, exact=True))
-        else:
-            answer, load, room = FormulaAnswer(value), 2, fill_in((*as_text(name), *as_text(" =")), 30)
-
         def again() -> object:
             value = self.again()
             return say.turned(value) if isinstance(value, Matrix) else value
 
+        value, name = self.value, say.formula(task.name)
+        asked = [*above, say(*task.ask[self.form], **shown)]
         key = [say.block(*task.key, **shown)] if task.key else []
-        asked = [*above, say(*task.ask[self.form], **shown), room]
-        part = make_part(title, asked, [*key, Display((equal(name, say.shown(value)),))], answer, *WORKED_OUT)
-        return Item(part, load=load, again=again)
+        if isinstance(value, Matrix):
+            part = matrix_part(title, asked, task.name, value, say, *WORKED_OUT, key=key)
+            return Item(part, load=len([*value]), again=again)
+        key.append(Display((equal(name, say.number(value)),)))
+        return Item(number_part(title, asked, named(name), value, key, *WORKED_OUT, width=30), load=2, again=again)
 
 
 @dataclass(frozen=True)

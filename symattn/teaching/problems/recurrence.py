@@ -404,7 +404,7 @@ def _overtaking(sizes: Sizes) -> Item:
     )
     marks = Mark("M", 1), Mark("A", 1)
     title, label = "When the scores cost more", say("$n$ =")
-    part = number_part(title, asked, label, n, [why], *marks, name="overtaking", room=24, width=30)
+    part = number_part(title, [asked], label, n, [why], *marks, name="overtaking", room=24, width=30)
     return Item(part, again=lambda: next(n for n in count(1) if 2 * n * n * d > k * n * d * d))
 
 

@@ -23,7 +23,7 @@ from symattn.page import markup
 from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem import read_given
-from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part
+from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part, named
 from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
 from symattn.teaching.question import (
     LETTERS,
@@ -167,7 +167,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
     else:
         value = read_number(own.answer, symbols=True).value if isinstance(own.answer, str) else exact(own.answer)
         answer, shown = FormulaAnswer(value), say.number(value)
-    label = (*as_text(name), *as_text(" =")) if name else as_text(message("Answer:"))
+    label = named(name) if name else as_text(message("Answer:"))
     key = Display((equal(name, shown) if name else shown,))
     return make_part("", [*ask, fill_in(label)], [*ask, key], answer, Mark("B", own.points or 1))
 
