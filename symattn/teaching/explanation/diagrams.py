@@ -134,28 +134,31 @@ def _projections(wording: Wording, changes: Mapping[str, str]) -> tuple[list[Lay
     arrows: list[Arrow] = []
     products, tokens = list[str](), [f"X.{t}" for t in range(1, n + 1)]
     for t, token in enumerate(tokens, 1):
-        arrows.append((f"input {t}", token))
+        shown = [token, _in_numbers(token)] if numbered else [token]
         for role in roles:
-            product, weight, name = f"{role}.{t}", f"W_{role}", wording.name(f"W_{role}")
+            weight, name = f"W_{role}", wording.name(f"W_{role}")
             if changes.get("weights") == "per token":
                 weight, name = f"{weight}.{t}", _with_index(name, t)
             weights[weight] = name
-            products.append(product)
-            arrows += pairwise([token, *[_in_numbers(token)] * numbered, weight, product])
+            products.append(f"{role}.{t}")
+            arrows += pairwise([f"input {t}", *shown, weight, products[-1]])
     rule = changes.get("rule")
     rules = read_formula(rule) if rule else Row(tuple(wording.equation(derivation[role]) for role in roles))
-    shape = derivation.value(f"W_{roles[0]}").shape
-    layers: list[Layer] = [
+    rows, columns = derivation.value(f"W_{roles[0]}").shape
+    products_in_numbers, tokens_in_numbers = list[Layer](), list[Layer]()
+    if numbered:
+        each = f"[{n} × [{len(roles)} × (1, {derivation.value(roles[0]).shape[1]})]]"
+        products_in_numbers = [(_numbers_of(products, wording, changes), as_text(changes.get("products", each)))]
+        tokens_in_numbers = [(_numbers_of(tokens, wording, changes), as_text(f"[{n} × (1, {wide})]"))]
+        arrows += [(name, _in_numbers(name)) for name in products]
+    layers = [
+        *products_in_numbers,
         ({name: wording.name(name) for name in products}, as_text(rules)),
-        (weights, as_text(f"[{len(roles)} × ({shape[0]}, {shape[1]})]")),
+        (weights, as_text(f"[{len(roles)} × ({rows}, {columns})]")),
+        *tokens_in_numbers,
         ({name: wording.name(name) for name in tokens}, ()),
         ({f"input {t}": Text(message("Input {number}", number=t)) for t in range(1, n + 1)}, ()),
     ]
-    if numbered:
-        each = f"[{n} × [{len(roles)} × (1, {derivation.value(roles[0]).shape[1]})]]"
-        layers.insert(2, (_numbers_of(tokens, wording, changes), as_text(f"[{n} × (1, {wide})]")))
-        layers.insert(0, (_numbers_of(products, wording, changes), as_text(changes.get("products", each))))
-        arrows += [(name, _in_numbers(name)) for name in products]
     return layers, arrows
 
 
