@@ -39,7 +39,7 @@ from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
-from symattn.teaching.problems.ways import WAYS, Row, apart, gives, size
+from symattn.teaching.problems.ways import WAYS, Entries, apart, gives, size
 from symattn.teaching.question import Mark, OneLess
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
@@ -166,7 +166,7 @@ def _options(
 ) -> tuple[str, ...] | None:
     """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
     key = row_of(separated.derivation, name, token)
-    kept: list[tuple[str, Row]] = []
+    kept: list[tuple[str, Entries]] = []
     for id, row in _candidates(separated, name, token, rng):
         if all(apart(row, other) for other in (key, *(r for _, r in kept))):
             kept.append((id, row))
@@ -181,7 +181,7 @@ def _options(
     return put_in([id for id, _ in chosen], place, "")
 
 
-def _candidates(separated: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
+def _candidates(separated: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Entries]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
     right = values_of(separated.derivation.value(name))
     likely, elsewhere, unlikely = list[WrongDerivation](), list[WrongDerivation](), list[WrongDerivation]()
@@ -204,7 +204,7 @@ def _hides(matrix: Matrix) -> bool:
     return any(x is NEGATIVE_INFINITY for x in matrix)
 
 
-def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Row]]:
+def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Entries]]:
     """Slips in one entry of a token's row, as "A2 entry value"."""
     key = row_of(d, name, token)
     for k in range(len(key)):
@@ -214,25 +214,25 @@ def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Row]]:
                 yield f"{slip.slip.id} {k} {slip.value}", (*key[:k], slip.value, *key[k + 1 :])
 
 
-def _by_token(d: Derivation, matrix: Matrix) -> tuple[Row, ...]:
+def _by_token(d: Derivation, matrix: Matrix) -> tuple[Entries, ...]:
     return matrix.rows if d.orientation == "rows" else matrix.T.rows
 
 
-def row_of(d: Derivation, name: str, token: int) -> Row:
+def row_of(d: Derivation, name: str, token: int) -> Entries:
     """What belongs to a token (from 0)."""
     return _by_token(d, values_of(d.value(name)))[token]
 
 
-def _whole(row: Row) -> bool:
+def _whole(row: Entries) -> bool:
     return all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row)
 
 
-def _short(row: Row) -> bool:
+def _short(row: Entries) -> bool:
     """Whether a row stands as it is among decimals, and nothing in it is rounded."""
     return all(x is NEGATIVE_INFINITY or ends_within(x, SHORT) for x in row)
 
 
-def _exactly(rows: Sequence[Row]) -> bool:
+def _exactly(rows: Sequence[Entries]) -> bool:
     """Whether options can stand as they are: rational numbers all; otherwise all of them become decimals."""
     return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 

@@ -81,7 +81,7 @@ def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tup
     return tuple(tuple(p for _ in range(BLOCKS) for p in shuffled(rng, range(options))) for _ in range(choices))
 
 
-Rows = tuple[tuple[int | str, ...], ...]
+FrozenRows = tuple[tuple[int | str, ...], ...]
 """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
 
 
@@ -131,16 +131,16 @@ def about_derivations(
 # ------------------------------------------------------------------------------------------------ freezing
 
 
-def frozen(matrix: Matrix) -> Rows:
+def frozen(matrix: Matrix) -> FrozenRows:
     return tuple(tuple(x if isinstance(x, int) else _text(x) for x in row) for row in matrix.rows)
 
 
-def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
+def thawed(given: Mapping[str, FrozenRows]) -> dict[str, Matrix]:
     """Given matrices by name."""
     return {name: _thawed(name, rows) for name, rows in given.items()}
 
 
-def _thawed(name: str, rows: Rows) -> Matrix:
+def _thawed(name: str, rows: FrozenRows) -> Matrix:
     """Whole numbers are what they are; anything else is read."""
     whole = [[x for x in row if type(x) is int] for row in rows]
     if whole and whole[0] and {*map(len, whole)} == {*map(len, rows)} == {len(rows[0])}:

@@ -13,8 +13,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Annotated, Any, TypeVar
 
-from symattn.derivation.ops import MatMul
-from symattn.exact import Matrix, compare, divide, exact
+from symattn.exact import Matrix, Value, compare, exact
 from symattn.formula import equal
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
@@ -27,7 +26,9 @@ from symattn.teaching.problems.systems import (
     Rows,
     as_rows,
     different,
+    doubled_area,
     grid,
+    mean,
     normalised,
     query_for,
     scores_by,
@@ -75,15 +76,9 @@ def inputs_and_keys(rng: random.Random) -> tuple[Rows, Rows]:
     """Three tokens, and keys at the corners of a triangle whose area lets whole scores have whole queries."""
     while True:
         X, K = grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)
-        (a, b), (c, d), (e, f) = K
-        one_each = all(1 in map(abs, x) and any(x) for x in X)
-        area_is_1 = abs((c - a) * (f - b) - (e - a) * (d - b)) == 1
-        if (
-            one_each
-            and area_is_1
-            and all(x[0] * y[1] != x[1] * y[0] for x, y in combinations(X, 2))
-            and all(map(any, K))
-        ):
+        one_each = all(1 in map(abs, x) for x in X)
+        independent = all(x[0] * y[1] != x[1] * y[0] for x, y in combinations(X, 2))
+        if one_each and independent and abs(doubled_area(K)) == 1 and all(map(any, K)):
             return X, K
 
 
@@ -307,12 +302,11 @@ def _linear(constant: int, slope: int) -> str:
 def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     """Values whose subsets all have different means, and a set of visible tokens for each query."""
 
-    def mean(V: Rows, subset: Row) -> tuple[Fraction, ...]:
-        return tuple(Fraction(sum(V[j][c] for j in subset), len(subset)) for c in range(2))
+    def means(V: Rows, sets: Rows) -> list[tuple[Value, ...]]:
+        return [mean([V[j] for j in tokens]) for tokens in sets]
 
     def is_suitable(V: Rows, seen: Rows) -> bool:
-        means = {mean(V, subset) for subset in SUBSETS}
-        return len(means) == len(SUBSETS) and len({*map(len, seen)}) > 1 and different(seen)
+        return different(means(V, SUBSETS)) and len({*map(len, seen)}) > 1 and different(seen)
 
     V, seen = draw.several(
         "V seen", lambda rng: (grid(rng, 3, 2, -3, 6), tuple(pick(rng, SUBSETS) for _ in range(3))), is_suitable
@@ -321,8 +315,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     def check(part: Part) -> str:
         keep = tuple(tuple(j in tokens for j in range(3)) for tokens in seen)
         A = softmax([[1] * 3] * 3, keep)
-        means = [tuple(map(exact, mean(V, subset))) for subset in SUBSETS]
-        fitting = [means.count(row) for row in MatMul().apply(A, Matrix(V)).rows]
+        fitting = [means(V, SUBSETS).count(row) for row in times(A, Matrix(V)).rows]
         return "" if fitting == [1, 1, 1] else f"the outputs are means of {fitting} sets of values, not of one each"
 
     cells = ((i, j) for i in range(3) for j in range(3) if j not in seen[i])
@@ -334,7 +327,7 @@ def mask_for_outputs(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             "All scores are equal. Choose a mask that gives the values $V$ the outputs $Z$: shade the cells that it "
             "hides."
         ),
-        say.equations(V=Matrix(V), Z=Matrix.of([divide(x, 1) for x in mean(V, tokens)] for tokens in seen)),
+        say.equations(V=Matrix(V), Z=Matrix.of(means(V, seen))),
         AnswerGrid(name, 3, 3, shade=True, row_labels=rows, column_labels=columns),
     )
     lines = [

@@ -30,7 +30,7 @@ from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, mixed_patterns, product_counts, row_patterns
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import Prose, make_part
-from symattn.teaching.problems.derived import Rows, frozen, thawed
+from symattn.teaching.problems.derived import FrozenRows, frozen, thawed
 from symattn.teaching.problems.draws import (
     Asked,
     Draw,
@@ -43,6 +43,7 @@ from symattn.teaching.problems.draws import (
     question,
     up_to,
 )
+from symattn.teaching.problems.systems import Rows
 from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, answer_entries
 
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
@@ -66,10 +67,6 @@ SPREAD = 0.1
 PARENTS = 15
 
 
-Whole = tuple[tuple[int, ...], ...]
-"""A matrix of whole numbers."""
-
-
 class _Wanted:
     """What an item is drawn for."""
 
@@ -77,7 +74,7 @@ class _Wanted:
         self.spec, self.rng, self.turn, self.form = spec, rng, turn, form
         self.size = {**SIZES[spec.level], **spec.sizes}
 
-    def integers(self, rows: int, columns: int, low: int, high: int) -> Whole:
+    def integers(self, rows: int, columns: int, low: int, high: int) -> Rows:
         """Whole numbers, without a line of zeros and without equal rows or columns."""
         for _ in range(TRIES):
             drawn = tuple(tuple([whole(self.rng, low, high) for _ in range(columns)]) for _ in range(rows))
@@ -95,7 +92,7 @@ class Drill:
     """One step, with what it starts from, and what its kind has besides."""
 
     kind: Literal["projection", "scores", "scale", "mask", "softmax", "output"]
-    given: Mapping[str, Rows]
+    given: Mapping[str, FrozenRows]
     role: str = ""
     d_k: int = 0
     mask: Any = None

@@ -32,10 +32,8 @@ from symattn.teaching.problems.asking import (
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
-from symattn.teaching.problems.systems import softmax
+from symattn.teaching.problems.systems import Row, softmax
 from symattn.teaching.question import LETTERS, Mark, OrderAnswer, Part
-
-Whole = tuple[int, ...]
 
 ITEMS = {
     "starter": ("largest", "effect", "effect"),
@@ -185,27 +183,27 @@ class Effect:
     key: int
     other: int
     change: str
-    after: Callable[[Whole, int], Changed]
+    after: Callable[[Row, int], Changed]
     reason: str
 
 
-def _replaced(row: Whole, j: int, score: int | None) -> Changed:
+def _replaced(row: Row, j: int, score: int | None) -> Changed:
     return (*row[:j], score, *row[j + 1 :])
 
 
-def _times(factor: int | Fraction) -> Callable[[Whole, int], Changed]:
+def _times(factor: int | Fraction) -> Callable[[Row, int], Changed]:
     return lambda row, j: [s * factor for s in row]
 
 
-def _raised(by: int) -> Callable[[Whole, int], Changed]:
+def _raised(by: int) -> Callable[[Row, int], Changed]:
     return lambda row, j: _replaced(row, j, row[j] + by)
 
 
-def _shifted(by: int) -> Callable[[Whole, int], Changed]:
+def _shifted(by: int) -> Callable[[Row, int], Changed]:
     return lambda row, j: [s + by for s in row]
 
 
-def _exchanged(row: Whole) -> Changed:
+def _exchanged(row: Row) -> Changed:
     """The places of the two keys that do not have the largest score, exchanged."""
     one, other = sorted(range(len(row)), key=row.__getitem__)[:2]
     moved = list(row)
@@ -316,9 +314,9 @@ def _effects(rng: random.Random, number: int, count: int) -> list[str]:
     return chosen
 
 
-def _different_rows(rng: random.Random, count: int) -> list[Whole]:
+def _different_rows(rng: random.Random, count: int) -> list[Row]:
     """Rows of three different scores, a range of at most 4."""
-    rows: list[Whole] = []
+    rows: list[Row] = []
     while len(rows) < count:
         row = tuple(sample(rng, range(-2, 6), 3))
         if max(row) - min(row) <= 4 and row not in rows:

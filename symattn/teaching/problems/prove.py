@@ -38,7 +38,17 @@ from symattn.teaching.problems.asking import (
     put_in,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, one_of, question
-from symattn.teaching.problems.systems import Row, Rows, different, grid, normalised, softmax, times
+from symattn.teaching.problems.systems import (
+    Row,
+    Rows,
+    different,
+    doubled_area,
+    grid,
+    mean,
+    normalised,
+    softmax,
+    times,
+)
 from symattn.teaching.question import Mark, OneLess, Part, RubricAnswer
 
 
@@ -250,10 +260,6 @@ def without_divisor(draw: Draw) -> tuple[int, ...]:
     return draw("parts", lambda rng: tuple(sample(rng, range(1, 10), 3)), lambda parts: math.gcd(*parts) == 1)
 
 
-def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
-    return [divide(sum(column), len(rows)) for column in zip(*rows, strict=True)]
-
-
 def log_scores(parts: Sequence[int]) -> list[str]:
     return [f"ln({part})" for part in parts]
 
@@ -287,19 +293,13 @@ def permutation(draw: Draw, say: Prose) -> Instance:
     )
 
 
-def _area(V: Sequence[Sequence[int | Fraction]]) -> Fraction:
-    """Twice the signed area of the triangle of three values."""
-    (a, b), (c, d), (e, f) = V
-    return Fraction((c - a) * (f - b) - (e - a) * (d - b))
-
-
 PATTERNS = ((1, 1, 2), (1, 2, 2), (1, 1, 3), (1, 2, 3), (1, 3, 4), (2, 3, 5))
 _OUTSIDE = ((-1, 1, 1), (2, -1, 0), (0, -1, 2))
 
 
 def convex_hull(draw: Draw, say: Prose) -> Instance:
     def whole_point(V: Rows, parts: Row) -> bool:
-        return abs(_area(V)) >= 4 and all(isinstance(x, int) for x in times(normalised(parts), Matrix(V)))
+        return abs(doubled_area(V)) >= 4 and all(isinstance(x, int) for x in times(normalised(parts), Matrix(V)))
 
     def values_and_parts(rng: random.Random) -> tuple[Rows, list[int]]:
         V, pattern = grid(rng, 3, 2, -4, 6), pick(rng, PATTERNS)
@@ -312,7 +312,7 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
     def coordinates(point: Matrix) -> list[Fraction]:
         """Barycentric ones, by areas (Cramer): those of an output are positive."""
         (x,) = ([x for x in row if isinstance(x, int | Fraction)] for row in point.rows)
-        return [Fraction(_area([*V[:i], x, *V[i + 1 :]]), _area(V)) for i in range(3)]
+        return [doubled_area([*V[:i], x, *V[i + 1 :]]) / doubled_area(V) for i in range(3)]
 
     return Instance(
         [say.equations(V=Matrix(V))],

@@ -35,6 +35,17 @@ def different(rows: Sequence[object]) -> bool:
     return all(a != b for i, a in enumerate(rows) for b in rows[:i])
 
 
+def mean(rows: Sequence[Sequence[int]]) -> tuple[Value, ...]:
+    """The mean of some rows, column by column."""
+    return tuple(divide(sum(column), len(rows)) for column in zip(*rows, strict=True))
+
+
+def doubled_area(points: Sequence[Sequence[int | Fraction]]) -> Fraction:
+    """Twice the signed area of the triangle of three points."""
+    (a, b), (c, d), (e, f) = points
+    return Fraction((c - a) * (f - b) - (e - a) * (d - b))
+
+
 Equation = dict[T, Fraction]
 """The coefficients of the unknowns, none of them 0, where the whole is 0."""
 

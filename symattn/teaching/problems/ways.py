@@ -22,7 +22,7 @@ from symattn.teaching.fairness.separation import LEAST
 from symattn.teaching.problems.asking import Phrase, bank
 from symattn.teaching.problems.systems import normalised
 
-Row = tuple[Value, ...]
+Entries = tuple[Value, ...]
 Work = Callable[["Numbers"], Matrix]
 SomeOp = TypeVar("SomeOp", bound=Op)
 
@@ -130,12 +130,12 @@ def carried_out(way: Way, d: Derivation) -> Matrix | None:
         return None
 
 
-def apart(one: Row, other: Row) -> bool:
+def apart(one: Entries, other: Entries) -> bool:
     """Whether two rows are seen to differ in some entry."""
     return any(a != b and not abs(a - b) < LEAST for a, b in zip(size(one), size(other), strict=True))
 
 
-def size(row: Row) -> tuple[float, ...]:
+def size(row: Entries) -> tuple[float, ...]:
     """By which rows are put in order: by the first entry, then by the next."""
     return tuple(round(approximate(x), 9) for x in row)
 
