@@ -42,6 +42,14 @@ def test_steps_are_worked_out_as_numpy_has_it():
     assert d.worksheet().question.parts
 
 
+@pytest.mark.parametrize("notation", ["standard", "columns", "note-001"])
+@pytest.mark.parametrize("name", ["G", "J", "outer", "state", "weighted"])
+def test_one_matrix_is_not_called_after_those_of_each_token(notation, name):
+    product = {"name": name, "op": "matmul", "of": ["Q", "K^T"]}
+    d = symattn.derive("custom", steps=[product], **QK, notation=notation)
+    assert all(sign not in d.text("text") for sign in ("t, 1", "ₜ"))
+
+
 def test_results_of_other_derivations_are_givens_exactly():
     first = symattn.derive("attention", **QK, V=[[1], [2]])
     [step] = (symattn.derive("custom", steps=[{"name": "Z", "op": "matmul", "of": ["A", "V"]}], A=first["A"].result,

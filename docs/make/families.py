@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress, product, zip_longest
-from math import factorial, prod
+from math import ceil, factorial, prod
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -39,8 +39,9 @@ MANY, SOME = 64, 24
 """How many members a family is to have: where orders are few, or tokens are bound to their places, or other orders are
 not looked at when a key is too much like another one; and elsewhere."""
 
-FEW_ORDERS = 100
-"""Orders of a member that are few."""
+FEW_ORDERS, DRAWS = 100, 160
+"""Orders of a member that are few, and how many draws the members in all their orders are to last for: once keys have
+to be alike, each variant takes two."""
 
 OVERLAP = 0.45
 """What two keys may have in common at most, where there are too few that differ as the level wants it."""
@@ -70,6 +71,8 @@ def wanted(name: str) -> Iterator[Spec]:
     if of_attention:
         stated += [{"sizes": sizes} for sizes in one_other]
     stated += [{"sizes": sizes} for sizes in alike]
+    if not of_attention:  # the starter level may change a setting, and so the numbers
+        stated += [{"level": "starter", **more} for more in ({}, *({"sizes": sizes} for sizes in alike))]
     if of_attention:
         stated += [{"level": level, "softmax": softmax} for level, softmax in product(LEVELS, SOFTMAX[1:])]
         stated += [{"level": level, "sizes": sizes} for level, sizes in product(LEVELS[1:], (*one_other, *alike))]
@@ -164,15 +167,14 @@ orders: of a few draws, one is taken."""
 def is_long_enough(spec: Spec) -> bool:
     """Whether a family has as many members as it is to have, or all there are."""
     kind = kind_of(spec)
-    lines = family.kept(kind)
-    if family.all_found(kind) or len(lines) >= MANY or len(lines) < SOME:
-        return family.all_found(kind) or len(lines) >= MANY
+    if family.all_found(kind) or not (lines := family.kept(kind)):
+        return family.all_found(kind)
     return len(lines) >= many_of(kind, free_sizes(kind.mechanism, kind.settings, family.read_member(lines[0])))
 
 
 def many_of(kind: Kind, free: Mapping[str, int]) -> int:
     few = not {*family.TOKENS} & free.keys() or orders_of(free) < FEW_ORDERS or not kind.mechanism.is_attention
-    return MANY if few else SOME
+    return max(MANY, ceil(DRAWS / orders_of(free))) if few else SOME
 
 
 def orders_of(free: Mapping[str, int]) -> int:

@@ -42,13 +42,18 @@ Texts = Annotated[tuple[str, ...], OrOne()]
 class MatrixNames:
     """How one matrix is called: as a whole, one row, one entry, in words.
 
-    The row's index is i, the entry's are i and j; `weighted` also has t, the token it is worked out for.
+    The row's index is i, the entry's are i and j, and before them t where there is a matrix for each token.
     """
 
     matrix: FormulaText
     row: FormulaText = ""
     entry: FormulaText = ""
     word: str = ""
+
+    @property
+    def are_for_tokens(self) -> bool:
+        """Whether they name a matrix for each token."""
+        return "{t;" in self.entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,7 @@ class Notation:
 
     def named(self, role: str) -> MatrixNames:
         """The names of a matrix; made from its own name where the notation has none for it."""
-        return self.names.get(role) or _default_names(role)
+        return self.names.get(role) or default_names(role)
 
 
 Indices = tuple[tuple[str, Index], ...]
@@ -170,7 +175,7 @@ def with_decimals(notation: Notation, places: int) -> Notation:
     return replace(notation, decimals=places)
 
 
-def _default_names(role: str) -> MatrixNames:
+def default_names(role: str) -> MatrixNames:
     """X: matrix X, row x_i, entry x_{i,j}; a name that is no formula, or is an index itself, is quoted."""
     base, _, label = role.partition("_")
     letter = base.rstrip("'")
@@ -225,7 +230,7 @@ def _names(data: Any, place: Place) -> dict[str, MatrixNames]:
 
 def _named(role: str, stated: Any, place: Place) -> MatrixNames:
     """What is not said follows from the name of the matrix, and that from its role."""
-    default = _default_names(role)
+    default = default_names(role)
     if isinstance(stated, str):
         stated = {"matrix": stated}
     if not isinstance(stated, Mapping):

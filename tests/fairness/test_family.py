@@ -56,13 +56,13 @@ def kind(name, **stated):
 
 
 def of_title(name, title):
-    """The kind of sheet that a title was written for: sizes, a mask, and the level and the weights where they count."""
+    """The kind of sheet that a title was written for: sizes, a mask, a scale, a level and weights."""
     letters = mechanism(name).letters
     said = dict(word.split("=") for word in title.split() if "=" in word)
     level, _, softmax = title[title.rindex("=") :].partition(" ")[2].partition(" ")
     wanted = {"level": level, "softmax": softmax} if level else {}
-    wanted |= {"settings": {"mask": said["mask"]}} if "mask" in said else {}
-    return kind(name, sizes={letter: int(said[letter]) for letter in letters}, **wanted)
+    settings = {setting: said[setting] for setting in ("mask", "scale") if setting in said}
+    return kind(name, sizes={letter: int(said[letter]) for letter in letters}, settings=settings, **wanted)
 
 
 def families():

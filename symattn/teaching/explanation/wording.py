@@ -79,7 +79,7 @@ from symattn.formula import (
 from symattn.formula import Number as FormulaNumber
 from symattn.formula.width import width
 from symattn.page.document import Inlines, Quoted, Sentence, as_text, places_of
-from symattn.page.notation import MatrixNames, Notation, Sizes, read_name
+from symattn.page.notation import MatrixNames, Notation, Sizes, default_names, read_name
 
 Separator = Literal["", ",", ";"]
 
@@ -141,6 +141,8 @@ class Wording:
         if of := self.differentiated(role):
             return self._gradient(of, role)
         called = StepName.of(role)
+        if role in self.derivation and self.notation.named(role).are_for_tokens:
+            return default_names(role), called  # one matrix, G, is none of those that there are for each token, G.t
         if role in self.notation.names or not called.scope:
             return self.notation.named(role), StepName(role)
         if (plain := role.partition("^")[0]) in self.notation.names:  # W_1^2 is the W_1 of the second block

@@ -286,8 +286,9 @@ def relabellings(
         name: (keys if line == "m" else line, keys if column == "m" else column)
         for name, (line, column) in axes.items()
     }
-    for _ in range(RELABELLINGS):
-        orders, moved = any_order(family.free, rng), {}
+    tried = {json.dumps(orders): orders for orders in (any_order(family.free, rng) for _ in range(RELABELLINGS))}
+    for orders in tried.values():
+        moved = {}
         for name, rows in texts.items():
             line, column = letters[name]
             columns = orders.get(column, range(len(rows[0])))
