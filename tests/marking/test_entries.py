@@ -460,6 +460,27 @@ def test_whose_a_row_is_may_be_typed_as_for_files(tmp_path):
         read_entries(table, papers(made))
 
 
+PLATFORMS = {
+    "Moodle": ("First name,Last name,ID number,Email address,differs", "Student,2,s002,s@x.example,S12=3"),
+    "Canvas": ("Student,ID,SIS User ID,SIS Login ID,Section,differs", '"2, Student",77,s002,s,A,S12=3'),
+    "Brightspace": ("OrgDefinedId,Username,Last Name,First Name,Email,differs", "s002,#s,2,Student,s@x.example,S12=3"),
+    "Gradescope": ("First Name,Last Name,SID,Email,Sections,differs", "Student,2,s002,s@x.example,A,S12=3"),
+    "in German": ("Vorname;Nachname;Matrikelnummer;differs", "Student;2;s002;S12=3"),
+    "with our own numbers": ("number,name,differs", "1,Student 2,S12=3"),
+}
+
+
+@pytest.mark.parametrize("of", PLATFORMS)
+def test_a_list_of_a_platform_with_a_column_more_is_a_table(exam, tmp_path, of):
+    head, row = PLATFORMS[of]
+    no_student = 'Points Possible,,,,,\n"Student, Test",,,,A,\n' if of == "Canvas" else ""
+    table = tmp_path / "class.csv"
+    table.write_text(f"{head}\n{no_student}{row}\n", "utf-8")
+    [one] = read_entries(table, papers(exam)).handed
+    assert (one.entrant.id, one.complaint) == ("s002", "")
+    assert json.loads(one.file.read())["answers"]["q1"]["answers"]["S"][0][1] == "3"
+
+
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):
     (tmp_path / "class.csv").write_text(
         "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", "utf-8"

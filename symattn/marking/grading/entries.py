@@ -17,22 +17,27 @@ from symattn.marking.grading.roster import Entrant, Roster, folded
 from symattn.marking.grading.source import Papers
 from symattn.marking.grading.unpacking import File
 from symattn.marking.submissions.data import ABOUT, ENTERED
+from symattn.teaching.exam.class_list import columns_of, is_of_platform, of_students
 
 HEADS = {
-    "name": ("name", "student", "full name"),
-    "id": ("id", "student id", "matriculation"),
     "paper": ("paper", "sheet", "variant"),
     "rest": ("rest", "the rest"),
     "then": ("then",),
     "": ("number", "seat", "place", "text size", "would be", "comment", "comments", "note", "notes", "remarks"),
 }
-"""Columns by what they are called; those of "" are not read.  The others hold statements or are named like a box."""
+"""Columns by what they are called; those of "" are not read.  Who a row is about stands in those of a class list
+(`class_list`).  The others hold statements or are named like a box."""
 
-ABOUT_WHOM, NOT_READ = ("name", "id", "paper"), "not read"
+WHO, NOT_READ = ("name", "first", "last", "id"), "not read"
+ABOUT_WHOM = (*WHO, "paper")
 FREE = ("differs", "then")
 """Columns of statements about any box."""
 
 STATEMENTS = ("differs", "differences", "exceptions", "entries", "errors", "mistakes", "wrong", "")
+_HELD_BY = {
+    **{heading: column or NOT_READ for column, headings in HEADS.items() for heading in headings},
+    **dict.fromkeys(STATEMENTS, "differs"),
+}
 MOST_TOLD = 8
 """Rows or columns of which a refusal says what is wrong."""
 ALL_THAT_REMAIN = "F"
@@ -134,28 +139,37 @@ def _headed(path: Path, lines: Rows, against: Papers) -> tuple[list[str], list[_
     start = next((k for k, line in enumerate(lines) if any(line)), None)
     if start is None:
         raise InputError(f"{path} is empty; a line of headings with name or id was expected.")
-    known = {called: head or NOT_READ for head, names in HEADS.items() for called in names}
-    known |= dict.fromkeys(STATEMENTS, "differs")
-    head = [known.get(" ".join(cell.casefold().split()), cell) for cell in lines[start]]
-    if not {"name", "id"} & set(head):
+    head, below = _held_by(lines[start], lines[start + 1 :]), list(enumerate(lines[start + 1 :], start + 2))
+    if not {*WHO} & {*head}:
         shown = ", ".join(repr(cell) for cell in lines[start][:6])
         raise InputError(f"{path}, row {start + 1}: the headings are {shown}; one of them must be name or id.")
-    boxes = [column for column in head if column not in (*HEADS, "differs", NOT_READ)]
-    wrong = ((column, _no_column(column, [*filter(None, known)], against)) for column in boxes)
+    boxes = [column for column in head if column not in (*ABOUT_WHOM, *HEADS, "differs", NOT_READ)]
+    wrong = ((column, _no_column(column, against)) for column in boxes)
     _refuse(path, [f"column {column!r}: {why}" for column, why in wrong if why])
     head += ["differs"] * (max(map(len, lines)) - len(head))
     rows = []
-    for number, line in enumerate(lines[start + 1 :], start + 2):
+    for number, line in of_students(lines[start], below):
         cells = [(column, cell) for column, cell in zip(head, line, strict=False) if cell]
         first = dict(zip(reversed(head[: len(line)]), reversed(line), strict=True))  # where a heading comes twice
-        name, id, sheet = (first.get(column, "") for column in ABOUT_WHOM)
+        name, *apart, id, sheet = (first.get(column, "") for column in ABOUT_WHOM)
+        name = name or " ".join(filter(None, apart))
         if cells:
             told = [(column, cell) for column, cell in cells if column not in (*ABOUT_WHOM, NOT_READ)]
             rows.append(_Row(number, name, id, sheet, told))
     return head, rows
 
 
-def _no_column(column: str, known: Sequence[str], against: Papers) -> str:
+def _held_by(headings: Sequence[str], below: Rows) -> list[str]:
+    """What every column holds: statements, whom a row is about, nothing that is read, or a box that it is named by."""
+    own = [_HELD_BY.get(" ".join(heading.casefold().split()), "") for heading in headings]
+    others = ["" if column else heading for column, heading in zip(own, headings, strict=True)]
+    for column, place in columns_of(others, below).items():
+        own[place] = column if column in WHO else NOT_READ
+    named = (NOT_READ if is_of_platform(heading) else heading for heading in headings)
+    return [column or name for column, name in zip(own, named, strict=True)]
+
+
+def _no_column(column: str, against: Papers) -> str:
     """Why no paper has a box of that name; "" if one has."""
     complaint = ""
     for sheet in against.papers:
@@ -165,6 +179,7 @@ def _no_column(column: str, known: Sequence[str], against: Papers) -> str:
             complaint = complaint or str(error)
         else:
             return ""
+    known = ["name", "id", *filter(None, _HELD_BY)]
     return f"{complaint.rstrip('.?')}; {offered(column, known, 'besides boxes there are {}')}"
 
 

@@ -113,7 +113,7 @@ def read_class(path: Path) -> tuple[Student, ...]:
     if not numbered:
         raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
     head = numbered[0][1]
-    people = _about_students(head, numbered[1:])
+    people = of_students(head, numbered[1:])
     _check_width(head, people, path.name)
     columns = _columns(head, [line for _, line in people], path.name)
     is_turned = head[columns["name"]].strip().lower() == "student" if "name" in columns else False
@@ -168,20 +168,32 @@ def _listed(head: Sequence[str], line: Sequence[str]) -> Listed:
     return tuple((heading.strip(), cell) for heading, cell in cells if plain_heading(heading) in _LISTED)
 
 
-def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) -> dict[str, int]:
-    """The place of every column by what it holds: of several that may hold it, that of the best heading below which
-    something stands.
+def is_of_platform(heading: str) -> bool:
+    """Whether a platform has such a column in its lists, to know students by."""
+    return plain_heading(heading) in _LISTED
+
+
+def columns_of(head: Sequence[str], lines: Sequence[Sequence[str]]) -> dict[str, int]:
+    """The place of every column by what it holds, "name", "first", "last", "id", "seat", "text size": of several that
+    may hold it, that of the best heading below which something stands.
     """
     headings = [plain_heading(cell) for cell in head]
-    known = [name for names in _COLUMNS.values() for name in names if headings.count(name) > 1]
-    if known:
-        raise InputError(f"The class list {where} has two columns {known[0]}; leave one of them out.")
     columns: dict[str, int] = {}
     for column, names in _COLUMNS.items():
         places = [headings.index(name) for name in names if name in headings]
         filled = (k for k in places if any(k < len(line) and line[k].strip() for line in lines))
         if places:
             columns[column] = next(filled, places[0])
+    return columns
+
+
+def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) -> dict[str, int]:
+    """The same of a class list; `InputError` if two are headed alike, or there is no name or no id."""
+    headings = [plain_heading(cell) for cell in head]
+    known = [name for names in _COLUMNS.values() for name in names if headings.count(name) > 1]
+    if known:
+        raise InputError(f"The class list {where} has two columns {known[0]}; leave one of them out.")
+    columns = columns_of(head, lines)
     named = columns.keys() & {"name", "first", "last"}
     for needed, is_there in (("name", named), ("id", "id" in columns)):
         if not is_there:
@@ -190,7 +202,7 @@ def _columns(head: Sequence[str], lines: Sequence[Sequence[str]], where: str) ->
     return columns
 
 
-def _about_students(head: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+def of_students(head: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
     """The lines without those of a platform's own and of people whose role in the course is that of staff."""
     roles = [k for k, heading in enumerate(head) if plain_heading(heading) in _ROLES]
 
