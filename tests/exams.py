@@ -4,8 +4,9 @@ import csv
 
 from symattn.foundation.dice import Dice
 from symattn.teaching import sheets
-from symattn.teaching.exam import make_exam, read_exam_file, write_exam
-from symattn.teaching.exam.deploy import freeze
+from symattn.teaching.exam.deploy import write_exam
+from symattn.teaching.exam.frozen_exam import freeze, make_exam
+from symattn.teaching.exam.spec import read_exam_file
 
 
 def freeze_sheets(made):

@@ -17,7 +17,8 @@ from scripts import key_script
 from symattn.api import worksheet
 from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Grid, Grids, Shaded
-from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import write_exam
+from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.frozen import FORMAT, FROZEN
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import marks_text

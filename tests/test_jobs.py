@@ -19,7 +19,8 @@ from symattn.foundation.crew import WORK, Crew, crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.workers import LostError, made, read_back, text_of
 from symattn.page.document import Look
-from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import write_exam
+from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.sheets import Setting, write_set
 from symattn.teaching.stress import stress
 

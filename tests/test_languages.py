@@ -56,9 +56,9 @@ from symattn.page.writers import markdown
 from symattn.page.writers import text as terminal
 from symattn.page.writers.characters import columns_of, plain, wrapped
 from symattn.page.writers.common import visible
-from symattn.teaching.exam import make_exam
 from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents
+from symattn.teaching.exam.frozen_exam import make_exam
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool

@@ -44,7 +44,7 @@ from symattn.page.writers.common import stays_with_next
 from symattn.page.writers.paper import Page, below_boxes
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write
-from symattn.teaching.exam.deploy import copies, freeze, make_exam
+from symattn.teaching.exam.frozen_exam import copies, freeze, make_exam
 from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation.parts import with_answer_space

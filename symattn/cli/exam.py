@@ -160,8 +160,8 @@ def make(
 ) -> None:  # fmt: skip
     """Make or continue an exam in a folder of its own below `folder`."""
     from symattn.foundation.crew import crew
-    from symattn.teaching.exam import read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import steps_of
+    from symattn.teaching.exam.deploy import steps_of, write_exam
+    from symattn.teaching.exam.spec import read_exam_file
     from symattn.teaching.exporters import not_carried
     from symattn.teaching.frozen import FROZEN
     from symattn.teaching.sheets import banks_apart
@@ -214,7 +214,7 @@ def _dice(seed: int | None, secret: Path | None, quiet: bool) -> Dice | None:
 def refuse_what_is_no_exam(path: Path) -> None:
     """`InputError` for a file without questions: it is empty, meant to be an exam, as its keys show, or a problem."""
     from symattn.foundation.files import read_toml
-    from symattn.teaching.exam import is_exam
+    from symattn.teaching.exam.spec import is_exam
 
     if is_exam(path):
         return

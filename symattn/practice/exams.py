@@ -28,10 +28,9 @@ from symattn.marking.grading.source import language_of
 from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
 from symattn.practice.shown import Said, Told, Verb, file, noted, silent
-from symattn.teaching.exam import read_exam_file, write_exam
-from symattn.teaching.exam.deploy import steps_of
+from symattn.teaching.exam.deploy import steps_of, write_exam
 from symattn.teaching.exam.preview import preview
-from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.exam.spec import exam_spec, read_exam_file
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
 from symattn.teaching.sheets import Recipe, check_formats

@@ -8,8 +8,7 @@ import pytest
 
 from symattn.derivation.mechanisms import Settings
 from symattn.foundation.typed import keys
-from symattn.teaching.exam import read_exam_file
-from symattn.teaching.exam.spec import ExamFile, QuestionTable
+from symattn.teaching.exam.spec import ExamFile, QuestionTable, read_exam_file
 from symattn.teaching.problem import Ask, Assume, Erratum, Mode, ProblemFile, read_problem_file
 from symattn.teaching.problems import problem_types
 

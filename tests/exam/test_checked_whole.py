@@ -4,8 +4,10 @@ import pytest
 from sentences import refused_saying
 
 from symattn.foundation.dice import Dice
-from symattn.teaching.exam import deploy, read_exam_file
-from symattn.teaching.exam.deploy import BEGUN, FROZEN, make_exam, write_exam
+from symattn.teaching.exam import frozen_exam
+from symattn.teaching.exam.deploy import FROZEN, write_exam
+from symattn.teaching.exam.frozen_exam import BEGUN, make_exam
+from symattn.teaching.exam.spec import read_exam_file
 
 EXAM = """
 title = "Midterm"
@@ -55,7 +57,7 @@ def test_what_was_frozen_before_a_run_was_broken_off_is_not_made_again(tmp_path,
         if len(made) == 4:
             raise StoppedError
 
-    monkeypatch.setattr(deploy, "prove", lambda question, chosen: made.append(question))
+    monkeypatch.setattr(frozen_exam, "prove", lambda question, chosen: made.append(question))
     with pytest.raises(StoppedError):
         write_exam(spec, tmp_path / "out", ["text"], dice, stop)
     begun = tmp_path / "out" / BEGUN

@@ -1,6 +1,6 @@
 """What an exam file says is read whole; what is wrong with one stands in `tests/wrong_input.toml`."""
 
-from symattn.teaching.exam import is_exam, read_exam_file
+from symattn.teaching.exam.spec import is_exam, read_exam_file
 
 HEAD = 'title = "Midterm"\n'
 QUESTION = '[[question]]\ntype = "full"\nmechanism = "attention"\n'

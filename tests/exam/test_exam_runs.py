@@ -24,9 +24,10 @@ import symattn
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, is_identity
-from symattn.teaching.exam import make_exam, read_exam_file, write_exam
 from symattn.teaching.exam.class_list import neighbours, places
-from symattn.teaching.exam.deploy import copies, freeze, thawed
+from symattn.teaching.exam.deploy import write_exam
+from symattn.teaching.exam.frozen_exam import copies, freeze, make_exam, thawed
+from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.sheets import thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent

@@ -18,7 +18,8 @@ from symattn.errors import InputError
 from symattn.foundation.dice import Dice
 from symattn.marking.grading.source import papers
 from symattn.marking.marker.policy import POLICIES
-from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import write_exam
+from symattn.teaching.exam.spec import read_exam_file
 
 REFUSED = tables_beside(__file__, "wrong_checks.toml")
 

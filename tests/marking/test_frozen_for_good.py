@@ -21,7 +21,7 @@ from symattn.exact.reading import read
 from symattn.marking.grading.source import papers
 from symattn.page.document import Paragraph, Words
 from symattn.teaching import frozen as freezing
-from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.exam.frozen_exam import thawed
 from symattn.teaching.frozen import FORMAT, as_frozen, freeze_parts
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import (

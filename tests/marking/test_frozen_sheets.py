@@ -15,7 +15,7 @@ from sentences import refused_saying
 import symattn
 from symattn.api import derive, worksheet
 from symattn.errors import InputError
-from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.exam.frozen_exam import thawed
 from symattn.teaching.frozen import FORMAT
 from symattn.teaching.problems import problem_types
 from symattn.teaching.question import total

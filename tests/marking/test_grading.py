@@ -36,7 +36,7 @@ from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
-from symattn.teaching.exam.deploy import copies, thawed
+from symattn.teaching.exam.frozen_exam import copies, thawed
 from symattn.teaching.exam.papers import paper
 from symattn.teaching.sheets import render
 

@@ -13,7 +13,7 @@ from filling import fill
 from scripts import key_script, spoilt
 
 from symattn.practice.teacher import answer
-from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.exam.frozen_exam import thawed
 
 EXAM = {
     "title": "Midterm", "variants": 3,

@@ -11,8 +11,8 @@ from exams import exam_file, written
 from sentences import refused_saying
 
 from symattn.page.writers.page import LARGEST_LOGO, read_masthead
-from symattn.teaching.exam import read_exam_file
-from symattn.teaching.exam.deploy import thawed
+from symattn.teaching.exam.frozen_exam import thawed
+from symattn.teaching.exam.spec import read_exam_file
 
 HEAD = "\\noindent\\textsc{Our School}\\par\n"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><path d="M0 0 L20 0 L10 10 Z"/></svg>'

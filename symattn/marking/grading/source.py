@@ -41,7 +41,7 @@ from symattn.teaching.sheets import (
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of
     from symattn.marking.grading.roster import Entrant
-    from symattn.teaching.exam import Exam
+    from symattn.teaching.exam.frozen_exam import Exam
 
 
 _EXAM = "this exam"
@@ -176,7 +176,7 @@ def language_of(source: str | Path) -> str:
 
 def _problem(name: str, corrected: bool, notation: str | Path | None, settings: Mapping[str, object]) -> Papers:
     if name not in examples():
-        from symattn.teaching.exam import is_exam
+        from symattn.teaching.exam.spec import is_exam
 
         if is_exam(Path(name)):
             raise InputError(
@@ -204,7 +204,7 @@ def _frozen(path: Path) -> Papers:
 
 def _exam(path: Path) -> Papers:
     from symattn.marking.grading.roster import Entrant
-    from symattn.teaching.exam.deploy import copies, thawed
+    from symattn.teaching.exam.frozen_exam import copies, thawed
 
     exam, hash = thawed(read_text(path), path)
     known = {name: _paper(exam, number) for number, name in enumerate(exam.ids)}

@@ -4,7 +4,7 @@ stands before it in a pile, and the overview of all papers."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -52,6 +52,7 @@ from symattn.page.document import (
 from symattn.page.presentation import TEXT_SIZES
 from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.class_list import Student
+from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.documents import answers, last_answer, lowered, questions_of, weights_overview
@@ -87,18 +88,6 @@ WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
 FEATURES_BESIDE = 6  # in one table, so that it need not be made smaller in any language
 EXPONENTS = range(-4, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """One printed paper: its number among the papers (from 0), its short name, and its student, if assigned."""
-
-    paper: int
-    sheet: str
-    name: str = ""
-    id: str = ""
-    seat: str = ""
-    text_size: int = 0  # that of the exam, where it is 0
 
 
 DIAGNOSIS = message("Common wrong answers")
