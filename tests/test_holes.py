@@ -34,7 +34,8 @@ from symattn.practice import engine
 from symattn.practice.session import Session
 from symattn.practice.site import Course, Topic, write_site
 from symattn.teaching.exam.deploy import write_exam
-from symattn.teaching.exam.papers import Copy, key, paper
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import read_exam_file
 from symattn.teaching.explanation.steps import cell_kind
 

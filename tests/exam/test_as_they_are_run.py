@@ -14,7 +14,8 @@ from symattn.foundation.languages import say, speaking
 from symattn.page.presentation import presented
 from symattn.page.writers.text import write
 from symattn.teaching.exam.deploy import collections, documents
-from symattn.teaching.exam.papers import Copy, paper, separator
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import paper, separator
 from symattn.teaching.sheets import formats, render
 
 QUESTIONS = """

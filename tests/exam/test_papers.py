@@ -25,8 +25,8 @@ from symattn.page.document import (
 from symattn.page.writers.characters import plain
 from symattn.page.writers.paper import Page, space_height
 from symattn.page.writers.rows import on_new_pages
-from symattn.teaching.exam.frozen_exam import freeze, make_exam, thaw, thawed
-from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.frozen_exam import Copy, freeze, make_exam, thaw, thawed
+from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec, read_exam_file
 from symattn.teaching.explanation import conventions_box
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question

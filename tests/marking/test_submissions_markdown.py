@@ -19,7 +19,8 @@ from symattn.marking.attempt import BLANK, Attempt, Grid, Grids, Ordered, Shaded
 from symattn.marking.submissions import entry, read_submission
 from symattn.marking.submissions.answers import grids_of, shape_of
 from symattn.page.writers import markdown
-from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.pool import pool

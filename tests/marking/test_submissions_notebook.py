@@ -25,7 +25,8 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.marking.submissions.code import printed
 from symattn.page.writers import notebook
-from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.program import variables

@@ -35,7 +35,8 @@ from symattn.page.document import DEFAULT_LOOK
 from symattn.page.presentation import presented
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write as write_typst
-from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import paper
 from symattn.teaching.explanation import question_document
 
 SAMPLES = {**DOCUMENTS, **EVERYTHING}

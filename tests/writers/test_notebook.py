@@ -31,7 +31,8 @@ from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.code import read_code
 from symattn.page.document import Heading, Program, WorkingSpace
 from symattn.page.writers import FORMATS, notebook
-from symattn.teaching.exam.papers import Copy, key, paper
+from symattn.teaching.exam.frozen_exam import Copy
+from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS

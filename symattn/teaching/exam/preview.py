@@ -11,8 +11,8 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.files import read_toml
 from symattn.page.writers.binding import page_count
 from symattn.teaching.exam.class_list import assign, places
-from symattn.teaching.exam.frozen_exam import first_variants
-from symattn.teaching.exam.papers import Copy, minutes, paper
+from symattn.teaching.exam.frozen_exam import Copy, first_variants
+from symattn.teaching.exam.papers import minutes, paper
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, checked_exam
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import render
