@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import inf
 from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
@@ -131,7 +132,7 @@ class Trace:
     """
 
     def __init__(
-        self, script: Script, policy: Policy, decisive: frozenset[str] = frozenset(), limit: int | None = None
+        self, script: Script, policy: Policy, decisive: frozenset[str] = frozenset(), limit: float = inf
     ) -> None:
         """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
         self.script, self.policy, self.decisive, self.limit = script, policy, decisive, limit
@@ -221,7 +222,12 @@ class Trace:
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
         own = self.verdicts[step.name]
-        own |= {(v.i, v.j): v for v in self._judge(step, grid, refs, sound) if (v.i, v.j) not in printed}
+        for verdict in self._judge(step, grid, refs, sound):
+            if (verdict.i, verdict.j) not in printed:
+                own[verdict.i, verdict.j] = verdict
+                if verdict.state == "wrong" and step.name in self.decisive:
+                    self.hopeless = True
+                    return
         if isinstance(step.op, Softmax):
             self._unmixed(step.op, grid, own)
         if wrong := [at for at, verdict in own.items() if verdict.state == "wrong"]:
@@ -244,7 +250,7 @@ class Trace:
 
     def _count(self, step: Step, wrong: int) -> None:
         self.wrong += wrong
-        self.hopeless |= step.name in self.decisive or (self.limit is not None and self.wrong > self.limit)
+        self.hopeless |= step.name in self.decisive or self.wrong > self.limit
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         """Find out what went wrong; here, where only counting is wanted, nothing is asked."""
@@ -411,8 +417,12 @@ class Trace:
             return False
         own = loose_cell(entry.value, entry.unit)
         widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
-        entries = [one for _, _, one in self.script.written[step.name].cells()]
-        shown = max(map(_places_shown, [entry] if isinstance(step.op, Scale) else entries))
+        grid = self.script.written[step.name]
+        shown = _places_shown(entry)
+        if not isinstance(step.op, Scale):
+            shown = self.script.memory.memoize(
+                "shown", (grid,), lambda: max(_places_shown(e) for *_, e in grid.cells())
+            )
         return self._by_hand.reaches(step, i, j, own, widest, shown)
 
     def _of_rounding(self, step: Step, i: int, j: int, entry: Entry, refs: Refs) -> tuple[Flag, ...]:
@@ -563,7 +573,7 @@ def _places_shown(entry: Entry) -> int:
     value, unit = entry.value, entry.unit
     if unit is None or not isinstance(value, RATIONAL) or (value / unit).denominator != 1:
         return 0
-    return next((places for places in range(MOST_PLACES) if (value * 10**places).denominator == 1), MOST_PLACES)
+    return next((places for places in range(MOST_PLACES) if 10**places % value.denominator == 0), MOST_PLACES)
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
