@@ -124,8 +124,6 @@ def parts_used(document: Document) -> frozenset[str]:
 def _parts(block: Block) -> Iterator[str]:
     yield type(block).__name__
     match block:
-        case Heading(marks=marks) | Paragraph(marks=marks) if marks:
-            yield "marks"
         case WorkingSpace(ruled=True):
             yield "ruled"
         case AnswerGrid() if not is_plain(block):

@@ -29,7 +29,6 @@ from symattn.formula.width import fold, width, wrapped
 from symattn.page.document import (
     Display,
     Entries,
-    Heading,
     Inlines,
     Math,
     Words,
@@ -226,12 +225,3 @@ _SHORT_FORMULA = 16.0  # em: it has room in a narrow part of a line
 def stays_whole(formula: Formula) -> bool:
     """Whether a formula in a heading is so short that the line breaks before it and not at its equals sign."""
     return width(formula) <= _SHORT_FORMULA
-
-
-def ends_whole(heading: Heading) -> bool:
-    """Whether a heading ends with a short formula, behind words, and its marks are a number of marks."""
-    match tuple(spans(heading.whole)):
-        case (Words(), *_, Math(formula)):
-            return heading.marks.startswith("[") and stays_whole(formula)
-        case _:
-            return False

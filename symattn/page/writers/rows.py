@@ -41,7 +41,6 @@ from symattn.page.document import (
     Math,
     PageBreak,
     Paragraph,
-    Span,
     Table,
     Together,
     Words,
@@ -51,6 +50,7 @@ from symattn.page.document import (
     spans,
 )
 from symattn.page.writers import common, coverage, measure, paper
+from symattn.page.writers.characters import plain
 from symattn.page.writers.paper import Page
 from symattn.page.writers.typst_text import aligned_lines, widest, width_aligned
 
@@ -68,7 +68,6 @@ _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
 _MARKS = 9  # millimetres at the end of a heading
 _LARGER = 1.22  # than text, formulas in headings are
-_BEFORE_BREAK = 0.75  # of a long formula, which may break at its equals sign
 
 
 @dataclass(frozen=True)
@@ -97,43 +96,64 @@ class Asked:
 
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
-        heading, unbroken = _heading_width(self.heading)
+        heading = _HeadingSize.of(self.heading)
         formulas = max((width(line) * _EM + 6 for block in self.shown for line in block.lines), default=0.0)
         boxes, _ = _boxes(self.boxes, page)
-        return max(formulas + boxes if beside else max(formulas, boxes), min(heading, max(unbroken, heading * 0.55)))
+        return max(formulas + boxes if beside else max(formulas, boxes), heading.least)
 
     def height(self, page: Page, room: float, beside: bool) -> float:
         """The height of heading, formulas and boxes in so much of a line."""
         words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
         formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return _heading(-(-_heading_width(self.heading)[0] // room)) + words + high
+        return _heading(_HeadingSize.of(self.heading).lines(room)) + words + high
 
 
-def parted(heading: Heading, room: float) -> tuple[Inlines, Span] | None:
-    """The words and the formula of a heading of two lines, its marks at the end of the first; None if it has others."""
-    match tuple(spans(heading.whole)):
-        case (Words(), *_, Math(formula)) as parts if heading.marks and measure.stays_whole(formula):
-            words, rule = parts[:-1], parts[-1]
-            first = measure.inlines_width(words) * _EM + _marks_width(heading)
-            return (words, rule) if first <= room < first + width(formula) * _EM * _LARGER else None
-    return None
+@dataclass(frozen=True)
+class _HeadingSize:
+    """The millimetres that the words of a heading take, the formula after them, and the marks behind a gap.
+
+    Where they have no room in one line, the formula stands below the words.
+    """
+
+    words: float
+    longest: float  # of the words
+    rule: float
+    marks: float
+
+    @classmethod
+    def of(cls, heading: Heading) -> _HeadingSize:
+        rules = tuple(measure.formulas_in(heading.whole))
+        words = plain(tuple(part for part in spans(heading.whole) if not isinstance(part, Math)))
+        return cls(
+            _bold_width(words),
+            max(map(_bold_width, words.split()), default=0.0),
+            max(map(width, rules), default=0.0) * _EM * _LARGER,
+            max(_MARKS, measure.inlines_width(as_text(heading.marks)) * _CHARACTERS + 4),
+        )
+
+    @property
+    def whole(self) -> float:
+        """The width of all of it in one line."""
+        return self.words + self.rule + self.marks
+
+    @property
+    def least(self) -> float:
+        """The least width in which it is legible: its words in two lines at most."""
+        return max(self.rule, self.longest, (self.words + self.marks) / 2)
+
+    def lines(self, room: float) -> int:
+        """How many lines it takes in a width."""
+        return 1 if self.whole <= room else math.ceil((self.words + self.marks) / room) + (self.rule > 0)
 
 
-def _marks_width(heading: Heading) -> float:
-    """The millimetres that marks take at the end of a heading, with the gap before them."""
-    return max(_MARKS, measure.inlines_width(as_text(heading.marks)) * _CHARACTERS + 4)
+def _bold_width(words: str) -> float:
+    """The millimetres that words in a heading take."""
+    return measure.inlines_width(as_text(words)) * common.OF_HEADING * _EM
 
 
 def _heading(lines: float) -> float:
     return _ABOVE_HEADING + lines * _LINE + _BELOW_HEADING
-
-
-def _heading_width(heading: Heading) -> tuple[float, float]:
-    """The width of a heading with its marks, and of the widest formula in it."""
-    formulas = (part.formula for part in spans(heading.whole) if isinstance(part, Math))
-    unbroken = (width(one) * _EM * (_LARGER if measure.stays_whole(one) else _BEFORE_BREAK) for one in formulas)
-    return measure.inlines_width(heading.whole) * _EM + _MARKS, max(unbroken, default=0.0)
 
 
 def _high(block: Display) -> float:
@@ -480,7 +500,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
         if spare < 0:
             continue
-        widths = _shared(least, [_heading_width(question.heading)[0] for question in questions], spare)
+        widths = _shared(least, [_HeadingSize.of(question.heading).whole for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if high <= page.text_height:
             row = InRow(tuple(questions), widths, below, beside, narrow)
@@ -567,25 +587,15 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        size = _heading_width(heading)
+        size = _HeadingSize.of(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)
             high = height_of(rest, in_part(page, wide) if parts < _PARTS else page)
-            if high == math.inf:  # nor has it room in less
+            if high == math.inf or wide < size.least:  # nor has it room in less
                 break
-            heights[parts] = 1.4 * _lines_of_heading(heading, size, wide) + 1 + high
+            heights[parts] = 1.4 * size.lines(wide) + 1 + high
         return cls(blocks, tuple(heights))
-
-
-def _lines_of_heading(heading: Heading, size: tuple[float, float], wide: float) -> float:
-    """The lines of a heading of a key, of a known `size`, in a width in mm; inf if a formula does not fit."""
-    words, unbroken = size
-    if parted(heading, wide):
-        return 2 if unbroken <= wide else math.inf
-    own = max(words, unbroken) + _marks_width(heading)
-    least = own if unbroken else max(words, _marks_width(heading))  # words alone may have their marks below
-    return -(-own // wide) if least <= wide else math.inf
 
 
 def _wide(parts: int) -> float:

@@ -81,7 +81,6 @@ from symattn.page.writers.rows import (
     in_part,
     in_rows,
     pages_in_rows,
-    parted,
     pictured,
     tightened,
     width_of_columns,
@@ -261,12 +260,13 @@ def _body(blocks: Sequence[Block], page: Page, ends: bool) -> str:
     return "\n\n".join(parts[0])
 
 
+_HEADING = re.compile(r"#(?:heading|asked)\(")
 _AT_END = "#(if whole-questions == {} "
 
 
 def headings_at_end(source: str, questions: int) -> int:
     """How many headings there are in the last `questions` questions; 0 where there are not so many."""
-    return source.partition(_AT_END.format(questions))[2].count("#heading(")
+    return len(_HEADING.findall(source.partition(_AT_END.format(questions))[2]))
 
 
 def with_whole_end(source: str, questions: int) -> str:
@@ -298,31 +298,20 @@ def _side_by_side(placed: SideBySide, page: Page) -> str:
         case WorkedRow(questions, shares):
             widths = array(f"{wide:.1f}mm" for wide in shares)
             parts = zip(questions, shares, strict=True)
-            cells = (f"[\n{_headed(blocks, wide, in_part(page, wide))}\n]" for blocks, wide in parts)
+            cells = (f"[\n{_blocks(blocks, in_part(page, wide))}\n]" for blocks, wide in parts)
             return f"#worked-row({widths})" + "".join(cells)
 
 
 def _in_row(row: InRow, page: Page) -> str:
-    shares = zip(row.questions, row.widths, strict=True)
-    cells = "".join(f"[\n{_question(question, wide, row, page)}\n]" for question, wide in shares)
+    cells = "".join(f"[\n{_question(question, row, page)}\n]" for question in row.questions)
     widths = array(f"{wide:.1f}mm" for wide in row.widths)
     call = f"#in-row({widths}, {row.below}mm, [{words_content(say('Working'))}]){cells}"
     return call + "\n#more-space" * (row.below > 0)
 
 
-def _headed(blocks: Sequence[Block], wide: float, page: Page) -> str:
-    """Blocks under a heading of a width in mm; if that takes two lines, marks are at the end of the first."""
-    match blocks:
-        case [Heading(level=level, marks=marks) as heading, *rest] if apart := parted(heading, wide):
-            words, rule = apart
-            lines = f"{title_content(words)}{_marks(marks)}#linebreak(){title_content((rule,))}"
-            return f"#heading(level: {level})[{lines}]\n\n{_blocks(rest, page)}"
-    return _blocks(blocks, page)
-
-
-def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
+def _question(question: Asked, row: InRow, page: Page) -> str:
     """A question in its part of a line."""
-    before = _headed((question.heading, *question.said), wide, page)
+    before = _blocks((question.heading, *question.said), page)
     formulas, boxes = _blocks(question.shown, page), _block(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
@@ -365,17 +354,10 @@ def _block(block: Block, page: Page) -> str:
     if (own := common.replaced(block)) is not None:
         return own
     match block:
-        case Heading(level=level, marks=marks):
+        case Heading():
             if page.form:
                 page.form.heading(block)
-            content = block.whole
-            # An empty heading is no heading: PDF/UA refuses it.
-            words = plain(content).strip()
-            return (
-                f"#heading(level: {level})[{title_content(content)}{_marks(marks, measure.ends_whole(block))}]"
-                if words
-                else _marks(marks)
-            )
+            return _heading(block)
         case Paragraph(content, marks):
             return text_content(content, page.line) + _marks(marks)
         case Display():
@@ -480,8 +462,19 @@ def _addresses(
 # --- blocks -------------------------------------------------------------------------------------------
 
 
-def _marks(marks: str, joined: bool = False) -> str:
-    return f"#at-margin{'(joined: true)' * joined}[{words_content(marks)}]" if marks else ""
+def _heading(heading: Heading) -> str:
+    """A heading; an empty one is none, which PDF/UA refuses."""
+    match tuple(spans(heading.whole)):
+        case (*words, Math() as rule) if words:
+            marks = f"[{words_content(heading.marks)}]" if heading.marks else "none"
+            return f"#asked({heading.level}, [{title_content(words)}], [{inline_content(rule)}], {marks})"
+        case content if plain(content).strip():
+            return f"#heading(level: {heading.level})[{title_content(content)}{_marks(heading.marks)}]"
+    return _marks(heading.marks)
+
+
+def _marks(marks: str) -> str:
+    return f"#at-margin[{words_content(marks)}]" if marks else ""
 
 
 _SURE_GRID = 0.85  # of a line: boxes are as wide as they are, and a name may be wider than it is estimated to be
