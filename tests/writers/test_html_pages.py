@@ -32,13 +32,14 @@ from writer_samples import (
     n,
     over,
     paragraph,
+    plus,
     sheet,
     times,
     words,
 )
 
 import symattn
-from symattn.formula.nodes import NOTHING, Annotated, Blank, Marked, Shape
+from symattn.formula.nodes import NOTHING, Annotated, Blank, Marked, Shape, Text
 from symattn.formula.speech import speak
 from symattn.page.document import (
     AnswerGrid,
@@ -363,6 +364,7 @@ def test_a_formula_in_mathml():
         '<mi>S</mi><mo>=</mo><mrow><mo form="prefix">[</mo><mtable class="matrix"><mtr><mtd><mn>1</mn></mtd>'
         '<mtd><mn>2</mn></mtd></mtr></mtable><mo form="postfix">]</mo></mrow>'
     )
+    assert formula(plus(Text(""), "x")) == '<mo form="infix">+</mo><mi>x</mi>'  # a sum that goes on: no sign of x
 
 
 def test_the_arity_of_mathml():

@@ -41,7 +41,7 @@ root of a sum            | \sqrt{x + 1} | sqrt(x + 1) | √(x + 1)
 transposed               | K^{\top} | attach(K, t: ⊤) | Kᵀ
 transposed with a label  | (W^{Q})^{\top} | attach((attach(W, t: Q)), t: ⊤) | (W^Q)ᵀ
 call                     | \operatorname{softmax}(S) | op("softmax") (S) | softmax(S)
-list                     | [1 \;\; 0 \;\; -1] | [1 #h(0.6em) 0 #h(0.6em) −1] | [1  0  −1]
+list                     | [1 \;\; 0 \;\; {-1}] | [1 #h(0.6em) 0 #h(0.6em) −1] | [1  0  −1]
 list with commas         | \langle 1, 0, -1 \rangle | ⟨1\, 0\, −1⟩ | ⟨1, 0, −1⟩
 shape                    | (3, 4) | (3\, 4) | (3, 4)
 cross shape              | 3 \times 4 | 3 × 4 | 3×4

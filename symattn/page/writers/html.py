@@ -208,7 +208,8 @@ def _math(node: Formula, style: Style) -> str:
         case Fraction(above, below) if not slashed:
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
         case Sum() | Product() | Fraction() as chain:
-            return "".join(_before(s, style=style) + inner(part) for s, part in pieces(chain, slashed))
+            form = _INFIX if measure.goes_on_with_a_sum(chain) else ""
+            return "".join(_before(s, form, style) + inner(part) for s, part in pieces(chain, slashed))
         case Power(base, exponent):
             return f"<msup>{_row(inner(base))}{script(exponent)}</msup>"
         case Root(body):

@@ -161,9 +161,8 @@ def _source(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         case Bracketed(body, bracket):
             return _delimited(inner(body), bracket, not slashed and is_tall(body))
         case ListOf(items, bracket, separator):
-            gap = f"{separator} " if separator else " \\;\\; "
-            tall = not slashed and any(map(is_tall, items))
-            return _delimited(gap.join(map(inner, items)), bracket, tall)
+            listed = f"{separator} ".join(map(inner, items)) if separator else _apart(map(inner, items))
+            return _delimited(listed, bracket, not slashed and any(map(is_tall, items)))
         case Shape(rows, columns):
             return f"{inner(rows)} \\times {inner(columns)}"
         case Annotated(body, note, "under"):
@@ -292,6 +291,11 @@ def _base(source: str, base: Formula) -> str:
             return source
 
 
+def _apart(items: Iterable[str], gap: str = " \\;\\; ") -> str:
+    """Items with gaps alone between them: in braces a minus after a gap is a sign, else it would be a difference."""
+    return gap.join(f"{{{item}}}" if k and item.startswith("-") else item for k, item in enumerate(items))
+
+
 def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
     if bracket == "":
         return source
@@ -373,11 +377,11 @@ def _row(node: MatrixOf, i: int, tex: Dialect, style: Style, longest: Sequence[s
 
 
 def _matrix_on_one_line(node: MatrixOf, tex: Dialect) -> str:
-    gap = f"{node.separator}\\; " if node.separator else "\\;\\; "
-    rows = [gap.join(_source(cell, tex) for cell in row) for row in node.rows]
+    rows = [[_source(cell, tex) for cell in row] for row in node.rows]
+    lines = [f"{node.separator}\\; ".join(row) if node.separator else _apart(row, "\\;\\; ") for row in rows]
     if node.nested:
-        rows = [_delimited(row, node.bracket or "[", tall=False) for row in rows]
-    return _delimited(f"{'' if node.nested else ';'}\\; ".join(rows), node.bracket, tall=False)
+        lines = [_delimited(line, node.bracket or "[", tall=False) for line in lines]
+    return _delimited(f"{'' if node.nested else ';'}\\; ".join(lines), node.bracket, tall=False)
 
 
 def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> list[str]:
