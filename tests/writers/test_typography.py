@@ -25,6 +25,7 @@ from symattn.formula.nodes import (
 )
 from symattn.formula.width import wrapped
 from symattn.page.document import (
+    Code,
     Display,
     Document,
     Heading,
@@ -35,11 +36,15 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
+from symattn.page.writers import typst
 from symattn.teaching.explanation.wording import LINE
 from symattn.teaching.sheets import render
 
 DIGIT = 0.5  # em: how wide digits are in Computer Modern and its descendants
 DECIMALS = ("0.5 1 -12", "-10.25 0.333 0", "3 2.5 7")
+
+
+WORD = "#sym.wj#"  # within which a line does not end
 
 
 def typed(digits):
@@ -218,3 +223,32 @@ def test_the_last_row_of_givens_begins_where_the_others_do():
             begins[round(y)] = min(x, begins.get(round(y), x))
     assert len(begins) > 1
     assert len({round(x, 1) for x in begins.values()}) == 1
+
+
+def test_marks_stand_where_a_heading_begins_and_its_formula_is_whole_below():
+    letters = [Name(letter) for letter in "abcdefgh"]
+    rule = Relation((Name("Z"), Sum(tuple(letters))), ("=",))
+    heading = Heading((Words("The sum of the rescaled powers of all blocks "), Math(rule)), 1, "[2]")
+    [here] = glyphs(page(heading, Paragraph(words("Below."))))
+    lines = {text: y for text, _, y, _ in here}
+    first = next(y for text, y in lines.items() if text.startswith("The"))
+    assert lines["[2]"] == pytest.approx(first)
+    formula = {round(y, 1) for text, y in lines.items() if set(text) & set("𝑍𝑎𝑏𝑐𝑑𝑒𝑓𝑔ℎ")}
+    assert len(formula) == 1
+    assert formula.pop() < first - 12.5
+
+
+def test_a_formula_and_the_text_next_to_it_are_one_word():
+    def joints(before, after):
+        return typst.write(page(Paragraph((Math(Name("n")), Words(before), Math(Name("d")), Words(after))))).count(WORD)
+
+    assert joints("×", "-dimensional") == 2  # a line may end behind a hyphen
+    assert joints("th ", ".") == 1
+    assert joints(" and ", " are") == 0
+    assert joints("行", "列") == 0  # a line of Chinese ends anywhere
+
+
+def test_apostrophes_are_printed_as_tex_prints_them():
+    source = typst.write(page(Paragraph((*words("l'entrée, S' and "), Code("l'x")))))
+    assert '"l\N{RIGHT SINGLE QUOTATION MARK}entrée, S\' and "' in source
+    assert '"l\'x"' in source

@@ -65,7 +65,7 @@ TITLE = 17.5  # millimetres of the first page
 _EM = 3.9  # an em of 11 pt in millimetres
 _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
-_ABOVE_HEADING, _BELOW_HEADING = 4.6, 2.0
+_ABOVE_HEADING, _BELOW_RULE, _BELOW_HEADING = 4.6, 1.2, 2.0
 _MARKS = 9  # millimetres at the end of a heading
 _LARGER = 1.22  # than text, formulas in headings are
 
@@ -106,7 +106,7 @@ class Asked:
         words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
         formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return _heading(_HeadingSize.of(self.heading).lines(room)) + words + high
+        return _HeadingSize.of(self.heading).height(room) + words + high
 
 
 @dataclass(frozen=True)
@@ -140,20 +140,20 @@ class _HeadingSize:
     @property
     def least(self) -> float:
         """The least width in which it is legible: its words in two lines at most."""
-        return max(self.rule, self.longest, (self.words + self.marks) / 2)
+        return max(self.rule, self.longest, self.marks, (self.words + self.marks) / 2)
 
     def lines(self, room: float) -> int:
         """How many lines it takes in a width."""
         return 1 if self.whole <= room else math.ceil((self.words + self.marks) / room) + (self.rule > 0)
 
+    def height(self, room: float) -> float:
+        """The millimetres that it takes of a page, with the space above and below it."""
+        return _ABOVE_HEADING + self.lines(room) * _LINE + _BELOW_RULE * (self.rule > 0) + _BELOW_HEADING
+
 
 def _bold_width(words: str) -> float:
     """The millimetres that words in a heading take."""
     return measure.inlines_width(as_text(words)) * common.OF_HEADING * _EM
-
-
-def _heading(lines: float) -> float:
-    return _ABOVE_HEADING + lines * _LINE + _BELOW_HEADING
 
 
 def _high(block: Display) -> float:
@@ -435,7 +435,7 @@ def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
         case Paragraph(content):
             return _lines(content, page.width) * _LINE + 2.5 - _saved("text", page)
         case Heading():
-            return _heading(1) - _saved("heading", page)
+            return _HeadingSize.of(block).height(page.width) - _saved("heading", page)
         case Display():
             return _high(block)
         case ItemList(items):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, assert_never
 
 from symattn.formula.nodes import (
@@ -61,6 +63,7 @@ from symattn.page.writers.paper import Page
 
 # Signs that the font would draw as one other: – for --, „ for ,,
 LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 
 Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
@@ -79,11 +82,17 @@ def literal(words: str) -> str:
     return '"' + common.visible(words).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def curled(words: str) -> str:
+    """Text with apostrophes between letters as they are printed, and as TeX prints all of them."""
+    return _APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", words)
+
+
 def words_content(words: str, wrap: str = "text") -> str:
     """Calls that print text: what cannot be printed is transliterated or shown by its code."""
+    printed = words if wrap == "raw" else curled(words)
     return "".join(
         _call(run, wrap) if printable else f'#unprintable("{ord(run):04X}")'
-        for printable, run in coverage.shown(common.visible(words))
+        for printable, run in coverage.shown(common.visible(printed))
     )
 
 
@@ -96,7 +105,21 @@ def _call(run: str, wrap: str) -> str:
 
 def text_content(content: Inlines, room: float = measure.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
-    return "".join(inline_content(inline, room) for inline in spans(content))
+    parts = tuple(spans(content))
+    joints = ("", *("#sym.wj" * _are_one_word(*pair) for pair in pairwise(parts)))
+    return "".join(joint + inline_content(part, room) for joint, part in zip(joints, parts, strict=False))
+
+
+def _are_one_word(before: Span, after: Span) -> bool:
+    """Whether a formula and the text next to it stand in one word, as in n×d, in which a line does not end."""
+    match before, after:
+        case (Math(), Words(words)) if words:
+            sign = words[0]
+        case (Words(words), Math()) if words:
+            sign = words[-1]
+        case _:
+            return False
+    return unicodedata.category(sign)[0] in "LNS" and unicodedata.east_asian_width(sign) not in "WF"
 
 
 def title_content(content: Inlines) -> str:
