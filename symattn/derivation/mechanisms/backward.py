@@ -7,8 +7,8 @@ what comes from each use is added up.  `dZ` is the gradient of the loss with res
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -47,7 +47,7 @@ def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
     if d.value(of).shape != d.value(gradient(of)).shape:
         (rows, columns), (given_rows, given_columns) = d.value(of).shape, d.value(gradient(of)).shape
         raise InputError(f"{gradient(of)} is {given_rows}×{given_columns}; like {of} it must be {rows}×{columns}.")
-    return _Pass(d, of, wrt).run()
+    return _Pass(d, _Way.of(d, of, wrt)).run(of)
 
 
 def seeded(d: Derivation, of: str) -> Derivation:
@@ -94,100 +94,108 @@ def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
 # ------------------------------------------------------------------------------------------------ the pass
 
 
-@dataclass
-class _Pass:
-    """One way back: `got` is what a matrix has been given so far, `awaited` how many of its uses are still to come."""
+@dataclass(frozen=True)
+class _Way:
+    """What lies between givens and a result: its steps, how many use a matrix, how far that is from the givens."""
 
-    d: Derivation
-    of: str
-    wrt: Sequence[str]
-    steps: dict[str, Step] = field(init=False)
-    uses: Counter[str] = field(init=False)
-    awaited: Counter[str] = field(init=False)
-    depth: dict[str, int] = field(init=False)
-    leading: set[str] = field(init=False)
-    got: dict[str, list[Pull]] = field(default_factory=dict)
-    gradients: dict[str, Operand] = field(default_factory=dict)
+    steps: Mapping[str, Step]
+    uses: Mapping[str, int]
+    depth: Mapping[str, int]
 
-    def __post_init__(self) -> None:
-        reached = _reached(self.d, self.of)
-        if unreached := [name for name in self.wrt if name not in reached or name not in self.d.givens]:
-            known = [name for name in self.d.givens if name in reached]
+    @classmethod
+    def of(cls, d: Derivation, result: str, wrt: Sequence[str]) -> _Way:
+        """From the givens `wrt`, or from all, to a result; `InputError` where none leads to it."""
+        reached = _reached(d, result)
+        if unreached := [name for name in wrt if name not in reached or name not in d.givens]:
+            known = [name for name in d.givens if name in reached]
             tail = offered(unreached[0], known, "it does on {}")
-            raise InputError(f"{self.of} does not depend on a given {unreached[0]!r}; {tail}")
-        leading = set(self.wrt) or {name for name in self.d.givens if name in reached}
-        self.depth = dict.fromkeys(self.d.givens, 0)
-        for step in self.d:
-            self.depth[step.name] = 1 + max((self.depth[o.name] for o in step.operands), default=0)
+            raise InputError(f"{result} does not depend on a given {unreached[0]!r}; {tail}")
+        leading = set(wrt) or {name for name in d.givens if name in reached}
+        depth = dict.fromkeys(d.givens, 0)
+        for step in d:
+            depth[step.name] = 1 + max((depth[o.name] for o in step.operands), default=0)
             if any(o.name in leading for o in _flowing(step)):
                 leading.add(step.name)
-        if self.of not in leading:
+        if result not in leading:
             raise InputError(
-                f"{self.of} depends on no given matrix, so there is nothing that its gradient goes back to."
+                f"{result} depends on no given matrix, so there is nothing that its gradient goes back to."
             )
-        self.steps = {step.name: step for step in self.d if step.name in reached and step.name in leading}
-        uses = (o.name for step in self.steps.values() for o in _flowing(step) if o.name in leading)
-        self.uses = Counter(uses)
-        self.awaited = Counter(self.uses)
-        self.leading = leading
-        between = (name for name in (*self.d.givens, *self.steps) if name in leading and name != self.of)
-        if taken := [gradient(name) for name in between if name in self.uses and gradient(name) in self.d]:
-            raise InputError(f"The way back from {self.of} leads to {taken[0]}, and there is a matrix of that name.")
+        steps = {step.name: step for step in d if step.name in reached and step.name in leading}
+        uses = Counter(o.name for step in steps.values() for o in _flowing(step) if o.name in leading)
+        between = (name for name in (*d.givens, *steps) if name != result)
+        if taken := [gradient(name) for name in between if name in uses and gradient(name) in d]:
+            raise InputError(f"The way back from {result} leads to {taken[0]}, and there is a matrix of that name.")
+        return cls(steps, uses, depth)
 
-    def run(self) -> Derivation:
+
+@dataclass
+class _Pass:
+    """One pass back: `received` is what the uses of a matrix have handed on to it so far."""
+
+    d: Derivation
+    way: _Way
+    received: defaultdict[str, list[Pull]] = field(default_factory=lambda: defaultdict(list))
+    gradients: dict[str, Operand] = field(default_factory=dict)
+
+    def run(self, result: str) -> Derivation:
         """The steps whose gradients are known, one after the other: a head to its end, and what is latest first."""
-        position = {name: i for i, name in enumerate(self.steps)}
-        ready, section = [self.of], ""
-        self.gradients[self.of] = Operand(gradient(self.of))
+        steps, depth = self.way.steps, self.way.depth
+        position = {name: i for i, name in enumerate(steps)}
+        ready, section = [result], ""
+        self.gradients[result] = Operand(gradient(result))
 
         def priority(name: str) -> tuple[bool, int, int]:
-            return self.steps[name].section == section, self.depth[name], -position[name]
+            return steps[name].section == section, depth[name], -position[name]
 
         while ready:
             name = max(ready, key=priority)
             ready.remove(name)
-            section = self.steps[name].section
-            ready += [source for source in self._hand_on(self.steps[name]) if source in self.steps]
+            section = steps[name].section
+            ready += [source for source in self._hand_on(steps[name]) if source in steps]
         return self.d
 
     def _hand_on(self, step: Step) -> list[str]:
         """What a step's operands get, the least far on first; those that have all of their gradient then."""
+        uses, depth = self.way.uses, self.way.depth
         complete = []
-        ks = [k for k, o in enumerate(step.operands) if step.op.flows(k) and o.name in self.leading]
+        ks = [k for k, o in enumerate(step.operands) if step.op.flows(k) and o.name in uses]
 
         def nearness(k: int) -> tuple[int, int]:
-            return self.depth[step.operands[k].name], self.uses[step.operands[k].name]
+            return depth[step.operands[k].name], uses[step.operands[k].name]
 
         for k in sorted(ks, key=nearness):  # weights before the inputs that they share
-            operand = step.operands[k]
-            pulled = _of_matrix(step.op.pull(Use(self.d, step, self.gradients[step.name], k)), operand)
-            alone = self.awaited[operand.name] == 1 and operand.name not in self.got
-            if pulled.op is not None:
-                whole = alone and pulled.part is None
-                unmasked = gradient(self._beneath_mask(operand.name))
-                name = unmasked if whole else self._new(self._called(operand, step, k))
-                operands = pulled.operands
-                for op in (pulled.op, *pulled.after)[:-1]:
-                    before = self._new(f"{self._called(operand, step, k)}_before")
-                    self._then(before, op, operands, step.section)
-                    operands = (Operand(before),)
-                self._then(name, (pulled.op, *pulled.after)[-1], operands, step.section)
-                pulled = Pull((Operand(name),), part=pulled.part)
-            self.got.setdefault(operand.name, []).append(pulled)
-            self.awaited[operand.name] -= 1
-            if not self.awaited[operand.name]:
-                forward = self.steps.get(operand.name, step)
-                self._settle(operand.name, forward.section)
-                complete.append(operand.name)
+            name = step.operands[k].name
+            self.received[name].append(self._pulled(step, k))
+            if len(self.received[name]) == uses[name]:
+                self._settle(name, self.way.steps.get(name, step).section)
+                complete.append(name)
         return complete
+
+    def _pulled(self, step: Step, k: int) -> Pull:
+        """What the k-th operand of a step gets, once the steps that work it out are there."""
+        operand = step.operands[k]
+        pulled = _of_matrix(step.op.pull(Use(self.d, step, self.gradients[step.name], k)), operand)
+        if pulled.op is None:
+            return pulled
+        whole = self.way.uses[operand.name] == 1 and pulled.part is None
+        called = self._called(operand, step, k)
+        name = gradient(self._beneath_mask(operand.name)) if whole else self._new(called)
+        *ops, last = (pulled.op, *pulled.after)
+        operands = pulled.operands
+        for op in ops:
+            before = self._new(f"{called}_before")
+            self._then(before, op, operands, step.section)
+            operands = (Operand(before),)
+        self._then(name, last, operands, step.section)
+        return Pull((Operand(name),), part=pulled.part)
 
     def _beneath_mask(self, name: str) -> str:
         """What a masked matrix was before: its gradient is the same, and is called so with a mask and without one."""
-        step = self.steps.get(name)
+        step = self.way.steps.get(name)
         if step is None or not isinstance(step.op, Mask | Bias):
             return name
         (source,) = step.operands
-        alone = source == Operand(source.name) and source.name in self.steps and self.uses[source.name] == 1
+        alone = source == Operand(source.name) and source.name in self.way.steps and self.way.uses[source.name] == 1
         return self._beneath_mask(source.name) if alone else name
 
     def _called(self, operand: Operand, step: Step, k: int) -> str:
@@ -206,7 +214,7 @@ class _Pass:
 
     def _settle(self, name: str, section: str) -> None:
         """The whole gradient of a matrix, from what it got: added up, or put together of parts."""
-        got = self.got[name]
+        got = self.received[name]
         operands = tuple(pulled.operands[0] for pulled in got)
         if any(pulled.part for pulled in got) and not self._put_together(name, got, section):
             operands = tuple(self._padded(name, pulled, section, len(got) == 1) for pulled in got)
@@ -216,7 +224,7 @@ class _Pass:
             total = _total(name, operands)
             self._then(total, Total(), operands, section)
             self.gradients[name] = Operand(total)
-        elif name in self.steps:
+        elif name in self.way.steps:
             self.gradients[name] = operands[0]
         else:
             self._then(gradient(name), Copy(), operands, section)

@@ -409,7 +409,10 @@ class Mechanism:
         return turned(plan) if columns else plan
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
-        """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
+        """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads.
+
+        `InputError` for a given that is missing or unknown, `ShapeError` for shapes that contradict one another.
+        """
         shapes = self.shapes(settings)
         required = [name for name in numbered(self.givens, settings) if self.starts_from(name, settings)]
         for name in required:
@@ -418,30 +421,11 @@ class Mechanism:
         for name in givens:
             if name not in shapes:
                 raise self.no_given(name, settings)
-        sizes: dict[str, Size] = {"h": settings.heads, "g": settings.groups} if "heads" in self.uses else {}
-        source: dict[str, str] = {}
+        read = _Sizes(settings, {"h": settings.heads, "g": settings.groups} if "heads" in self.uses else {})
         for name, letters in shapes.items():
-            if name not in givens:
-                continue
-            shape = givens[name].shape
-            for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
-                terms = [letter for letter in spec.split("+") if letter in sizes]
-                if len(terms) > 1:
-                    _check_total(name, shape, axis, {letter: sizes[letter] for letter in terms})
-                    continue
-                factor, letter = _factored(terms[0] if "+" in spec else spec)
-                size = _shared(name, whole, factor, axis, settings)
-                if letter.isdigit():
-                    if size != int(letter):
-                        raise ShapeError(f"{name} is {shape[0]}×{shape[1]}; {letter} of its {axis} was expected.")
-                elif sizes.setdefault(letter, size) != size:
-                    raise ShapeError(
-                        f"{name} is {shape[0]}×{shape[1]}, so {letter} would be {size}; "
-                        f"but {letter} is {sizes[letter]} by {source[letter]}."
-                    )
-                else:
-                    source.setdefault(letter, f"{name} ({shape[0]}×{shape[1]})")
-        return sizes
+            if name in givens:
+                read.shape(name, givens[name].shape, letters)
+        return read.sizes
 
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
@@ -493,30 +477,55 @@ def _without(spec: str, single: Sequence[str]) -> str:
     return reduce(lambda text, factor: text.removeprefix(factor), single, spec)
 
 
-def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -> Size:
-    """The share of one head in a size."""
-    heads = {**_head_counts(settings), "": 1}[factor]
-    if heads == 1:
-        return size
-    one = share(size, heads)
-    if one is None and isinstance(size, str):
-        raise LetterError(
-            f"With {heads} heads, the {axis} of {name} must be a number or as {heads}*{size}, so that a head has some "
-            f"of them, not {size}."
-        )
-    if one is None:
-        raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
-    return one
+@dataclass
+class _Sizes:
+    """Sizes by their letters, read off one given after the other; `source` says which one told each first."""
+
+    settings: Settings
+    sizes: dict[str, Size]
+    source: dict[str, str] = field(default_factory=dict)
+
+    def shape(self, name: str, shape: tuple[Size, Size], letters: tuple[str, str]) -> None:
+        """Read the sizes of a given off its shape; `ShapeError` where they are others than those read before."""
+        said = f"{name} is {shape[0]}×{shape[1]}"
+        for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
+            terms = {letter: self.sizes[letter] for letter in spec.split("+") if letter in self.sizes}
+            if len(terms) > 1:
+                _check_total(said, whole, axis, terms)
+                continue
+            factor, letter = _factored(next(iter(terms)) if "+" in spec else spec)
+            size = self._share(name, whole, factor, axis)
+            if letter.isdigit():
+                if size != int(letter):
+                    raise ShapeError(f"{said}; {letter} of its {axis} was expected.")
+            elif self.sizes.setdefault(letter, size) != size:
+                before, source = self.sizes[letter], self.source[letter]
+                raise ShapeError(f"{said}, so {letter} would be {size}; but {letter} is {before} by {source}.")
+            else:
+                self.source.setdefault(letter, f"{name} ({shape[0]}×{shape[1]})")
+
+    def _share(self, name: str, size: Size, factor: str, axis: str) -> Size:
+        """The share of one head in a size."""
+        heads = {**_head_counts(self.settings), "": 1}[factor]
+        if heads == 1:
+            return size
+        one = share(size, heads)
+        if one is None and isinstance(size, str):
+            raise LetterError(
+                f"With {heads} heads, the {axis} of {name} must be a number or as {heads}*{size}, so that a head has "
+                f"some of them, not {size}."
+            )
+        if one is None:
+            raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
+        return one
 
 
-def _check_total(name: str, shape: tuple[Size, Size], axis: str, terms: Mapping[str, Size]) -> None:
+def _check_total(said: str, size: Size, axis: str, terms: Mapping[str, Size]) -> None:
     """`ShapeError` where a size is not the sum of others, as far as all are numbers."""
-    size, numbers = shape[axis == "columns"], [n for n in terms.values() if isinstance(n, int)]
+    numbers = [n for n in terms.values() if isinstance(n, int)]
     if isinstance(size, int) and len(numbers) == len(terms) and size != sum(numbers):
         sums = " + ".join(terms), " + ".join(map(str, numbers))
-        raise ShapeError(
-            f"{name} is {shape[0]}×{shape[1]}; {sum(numbers)} {axis} were expected: {sums[0]} = {sums[1]}."
-        )
+        raise ShapeError(f"{said}; {sum(numbers)} {axis} were expected: {sums[0]} = {sums[1]}.")
 
 
 def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
