@@ -468,7 +468,7 @@ def _heading(heading: Heading) -> str:
     match tuple(spans(heading.whole)):
         case (*words, Math() as rule) if words:
             marks = f"[{words_content(heading.marks)}]" if heading.marks else "none"
-            return f"#asked({heading.level}, [{title_content(words)}], [{inline_content(rule)}], {marks})"
+            return f"#asked({heading.level}, [{title_content(tuple(words))}], [{inline_content(rule)}], {marks})"
         case content if plain(content).strip():
             return f"#heading(level: {heading.level})[{title_content(content)}{_marks(heading.marks)}]"
     return _marks(heading.marks)
