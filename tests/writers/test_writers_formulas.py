@@ -14,7 +14,7 @@ from symattn.page.writers import FORMATS
 LINES = r"""
 negative                 | -3 | −3 | −3
 minus a sum              | -(1 + 2) | −(1 + 2) | −(1 + 2)
-decimal comma            | 0{,}50 | "0,50" | 0,50
+decimal comma            | 0{,}50 | 0","50 | 0,50
 greek letter             | \alpha | α | α
 word                     | \mathrm{Input} | upright("Input") | Input
 index                    | q_{12} | attach(q, b: 1 2) | q₁₂
@@ -112,9 +112,9 @@ def test_every_number_is_written_and_spoken(name):
         words.remove(number)
     figures = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789" * 2)
     for writer in FORMATS.values():
-        source = writer.formula(FORMULAS[name]).translate(figures)
+        source = re.sub(r'\{,\}|","', ",", writer.formula(FORMULAS[name])).translate(figures)
         for number in numbers(FORMULAS[name]):
-            assert re.search(rf"(?<!\d){re.escape(number)}(?!\d)", source.replace("{,}", ",")) or number in source
+            assert re.search(rf"(?<!\d){re.escape(number)}(?!\d)", source) or number in source
 
 
 def numbers(formula):

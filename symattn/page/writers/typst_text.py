@@ -180,7 +180,7 @@ def math_source(node: Formula, style: Style) -> str:
     slashed = style == "script"
     match explicit(node):
         case Number(digits):
-            return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
+            return _number(digits)
         case Name() as name:
             return _name(name, style)
         case Text(words):
@@ -235,6 +235,14 @@ def math_source(node: Formula, style: Style) -> str:
             return " quad quad ".join(map(inner, items))
         case unknown:
             assert_never(unknown)
+
+
+_DIGITS = re.compile(r"\d[\d.]*|\d+,\d+", re.ASCII)
+
+
+def _number(digits: str) -> str:
+    """Digits as a number: its comma, in quotes, is no punctuation; all in quotes would be set apart from signs."""
+    return digits.replace(",", '","') if _DIGITS.fullmatch(digits) else _string(digits)
 
 
 def _string(words: str) -> str:
