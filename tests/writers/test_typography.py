@@ -252,3 +252,10 @@ def test_apostrophes_are_printed_as_tex_prints_them():
     source = typst.write(page(Paragraph((*words("l'entrée, S' and "), Code("l'x")))))
     assert '"l\N{RIGHT SINGLE QUOTATION MARK}entrée, S\' and "' in source
     assert '"l\'x"' in source
+
+
+def test_no_line_begins_with_a_symbol():
+    content = (Words("with base "), Math(Name("e")), Words(" or "), Math(Relation((Name("e"), Number("3")), (">",))))
+    source = typst.write(page(Paragraph(content)))
+    assert '"with base\N{NO-BREAK SPACE}"' in source
+    assert '" or "' in source

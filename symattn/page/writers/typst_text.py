@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Literal, assert_never
 
 from symattn.formula.nodes import (
@@ -106,11 +106,27 @@ def _call(run: str, wrap: str) -> str:
 def text_content(content: Inlines, room: float = measure.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
     parts = tuple(spans(content))
-    joints = ("", *("#sym.wj" * _are_one_word(*pair) for pair in pairwise(parts)))
-    return "".join(joint + inline_content(part, room) for joint, part in zip(joints, parts, strict=False))
+    sources = []
+    for part, after in zip_longest(parts, parts[1:]):
+        sources.append(inline_content(_tied(part) if _is_symbol(after) else part, room))
+        sources.append("#sym.wj" * _are_one_word(part, after))
+    return "".join(sources)
 
 
-def _are_one_word(before: Span, after: Span) -> bool:
+def _is_symbol(part: Span | None) -> bool:
+    """Whether it is a name or a number, with which no line begins: with base e, the 2 columns."""
+    return isinstance(part, Math) and isinstance(part.formula, Name | Number)
+
+
+def _tied(part: Span) -> Span:
+    """Words whose last space does not end a line."""
+    match part:
+        case Words(words) if words.endswith(" "):
+            return Words(words[:-1] + "\N{NO-BREAK SPACE}")
+    return part
+
+
+def _are_one_word(before: Span, after: Span | None) -> bool:
     """Whether a formula and the text next to it stand in one word, as in n×d, in which a line does not end."""
     match before, after:
         case (Math(), Words(words)) if words:
