@@ -178,7 +178,7 @@ def _document(document: Document, account: coverage.Printing, closer: bool, ends
         paper=_PAPER[document.look.paper],
         uses=common.parts_used(document),
         side=paper.SQUARE,
-        body=_below_title(_body(blocks, page, ends)),
+        body=_below_rule(_body(blocks, page, ends)),
         ends=_WHOLE.format(0) if ends else "",
         logo=_logo(masthead().logo),
         ligatures=not (
@@ -240,8 +240,8 @@ def fewest_pages(document: Document) -> int:
 _BOX = "#notebox("
 
 
-def _below_title(body: str) -> str:
-    """The body of a page; a box with which it begins has no rule of its own below that of the title."""
+def _below_rule(body: str) -> str:
+    """What stands below a rule; a box with which it begins has none of its own on top."""
     return _BOX + "top: false, " + body.removeprefix(_BOX) if body.startswith(_BOX) else body
 
 
@@ -329,8 +329,10 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
     blocks = common.without_programs(blocks)
     kept, sources, end = common.stays_with_next(blocks, together), list[str](), 0
     for group in groups(blocks, page):
-        end += len(group.blocks)
         source = _group(group, page)
+        if end and isinstance(blocks[end - 1], Box):
+            source = _below_rule(source)
+        end += len(group.blocks)
         sources.append(f"#kept[{source}]" if kept[end - 1] else source)
     return "\n\n".join(sources)
 
