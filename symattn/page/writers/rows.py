@@ -96,7 +96,7 @@ class Asked:
 
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
-        heading = _HeadingSize.of(self.heading)
+        heading = HeadingSize.of(self.heading)
         formulas = max((width(line) * _EM + 6 for block in self.shown for line in block.lines), default=0.0)
         boxes, _ = _boxes(self.boxes, page)
         return max(formulas + boxes if beside else max(formulas, boxes), heading.least)
@@ -106,11 +106,11 @@ class Asked:
         words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
         formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return _HeadingSize.of(self.heading).height(room) + words + high
+        return HeadingSize.of(self.heading).height(room) + words + high
 
 
 @dataclass(frozen=True)
-class _HeadingSize:
+class HeadingSize:
     """The millimetres that the words of a heading take, the formula after them, and the marks behind a gap.
 
     Where they have no room in one line, the formula stands below the words.
@@ -122,7 +122,7 @@ class _HeadingSize:
     marks: float
 
     @classmethod
-    def of(cls, heading: Heading) -> _HeadingSize:
+    def of(cls, heading: Heading) -> HeadingSize:
         rules = tuple(measure.formulas_in(heading.whole))
         words = plain(tuple(part for part in spans(heading.whole) if not isinstance(part, Math)))
         return cls(
@@ -435,7 +435,7 @@ def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
         case Paragraph(content):
             return _lines(content, page.width) * _LINE + 2.5 - _saved("text", page)
         case Heading():
-            return _HeadingSize.of(block).height(page.width) - _saved("heading", page)
+            return HeadingSize.of(block).height(page.width) - _saved("heading", page)
         case Display():
             return _high(block)
         case ItemList(items):
@@ -500,7 +500,7 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
         if spare < 0:
             continue
-        widths = _shared(least, [_HeadingSize.of(question.heading).whole for question in questions], spare)
+        widths = _shared(least, [HeadingSize.of(question.heading).whole for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if high <= page.text_height:
             row = InRow(tuple(questions), widths, below, beside, narrow)
@@ -587,7 +587,7 @@ class _Worked:
     def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
-        size = _HeadingSize.of(heading)
+        size = HeadingSize.of(heading)
         heights = [math.inf] * (_PARTS + 1)
         for parts in range(_PARTS, 0, -1):
             wide = _wide(parts)

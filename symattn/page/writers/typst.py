@@ -70,6 +70,7 @@ from symattn.page.writers.rows import (
     ENTRIES_APART,
     Asked,
     Group,
+    HeadingSize,
     InRow,
     Labelled,
     Placed,
@@ -304,15 +305,16 @@ def _side_by_side(placed: SideBySide, page: Page) -> str:
 
 
 def _in_row(row: InRow, page: Page) -> str:
-    cells = "".join(f"[\n{_question(question, row, page)}\n]" for question in row.questions)
+    shares = zip(row.questions, row.widths, strict=True)
+    cells = "".join(f"[\n{_question(question, wide, row, page)}\n]" for question, wide in shares)
     widths = array(f"{wide:.1f}mm" for wide in row.widths)
     call = f"#in-row({widths}, {row.below}mm, [{words_content(say('Working'))}]){cells}"
     return call + "\n#more-space" * (row.below > 0)
 
 
-def _question(question: Asked, row: InRow, page: Page) -> str:
-    """A question in its part of a line."""
-    before = _blocks((question.heading, *question.said), page)
+def _question(question: Asked, wide: float, row: InRow, page: Page) -> str:
+    """A question in its part of a line, in millimetres."""
+    before = _blocks((question.heading, *question.said), in_part(page, wide))
     formulas, boxes = _blocks(question.shown, page), _block(question.boxes, replace(page, narrow=row.narrow))
     if row.beside and formulas:
         return f"{before}\n#given-and-boxes[\n{formulas}\n][\n{boxes}\n]"
@@ -360,7 +362,7 @@ def _block(block: Block, page: Page) -> str:
         case Heading():
             if page.form:
                 page.form.heading(block)
-            return _heading(block)
+            return _heading(block, page)
         case Paragraph(content, marks):
             return text_content(content, page.line) + _marks(marks)
         case Display():
@@ -465,12 +467,19 @@ def _addresses(
 # --- blocks -------------------------------------------------------------------------------------------
 
 
-def _heading(heading: Heading) -> str:
-    """A heading; an empty one is none, which PDF/UA refuses."""
+_SURE_HEADING = 0.85  # of a line: bold words are as wide as they are estimated to be, more or less
+
+
+def _heading(heading: Heading, page: Page) -> str:
+    """A heading; an empty one is none, which PDF/UA refuses.
+
+    Typst need not measure what surely has room: that takes as long as setting it.
+    """
     match tuple(spans(heading.whole)):
         case (*words, Math() as rule) if words:
             marks = f"[{words_content(heading.marks)}]" if heading.marks else "none"
-            return f"#asked({heading.level}, [{title_content(tuple(words))}], [{inline_content(rule)}], {marks})"
+            fits = ", fits: true" * (HeadingSize.of(heading).whole < _SURE_HEADING * page.width)
+            return f"#asked({heading.level}, [{title_content(tuple(words))}], [{inline_content(rule)}], {marks}{fits})"
         case content if plain(content).strip():
             return f"#heading(level: {heading.level})[{title_content(content)}{_marks(heading.marks)}]"
     return _marks(heading.marks)
