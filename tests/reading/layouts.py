@@ -817,6 +817,34 @@ def rows_from_the_name_on(a):
     return "\n".join((head if k == 0 else " " * len(head)) + row for k, row in enumerate(rows))
 
 
+@each("txt")
+def bars_round_the_name(a):
+    """As a scan is read that has the name in the middle: a bracket becomes a bar in every line."""
+    rows = [f"| {line} |" for line in aligned(a.texts)]
+    head = f"{a.sign} = "
+    return "\n".join((head if k == (len(rows) - 1) // 2 else " " * len(head)) + row for k, row in enumerate(rows))
+
+
+@each("txt")
+def columns_by_their_numbers(a):
+    """A matrix column by column, in words."""
+    return "\n".join(
+        (f"{a.sign}:", *(f"column {j}: {', '.join(x)}" for j, x in enumerate(zip(*a.texts, strict=True), 1)))
+    )
+
+
+@each("txt", "\n")
+def transposes_where_they_are_asked(a):
+    """S^T for S: whoever writes keys in columns has the scores so."""
+    return f"{a.sign}^T = {listed([*map(list, zip(*a.texts, strict=True))])}"
+
+
+@each("txt", "\n")
+def pairs_in_words(a):
+    rows = " and ".join(f"({', '.join(row)})" for row in a.texts)
+    return f"{a.word.lower()} are {rows}"
+
+
 @each("md", "\n")
 def rows_with_low_numbers(a):
     """Seen in "weights `A₁ = [0.506479, 0.186323, 0.307197]`": a matrix by its rows, each in backticks."""

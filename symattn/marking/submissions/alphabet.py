@@ -22,17 +22,41 @@ _VALUES = (
     r"|\[[-+−]?\d[\d.,/]{0,40}\]"
 )
 """Numbers, more than one or one in brackets, as they stand in quotation marks, in bold or as code."""
-_JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛", "─━═-"
+_JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛┡╇┩┝┿┥┠╂┨╟╫╢", "─━═-"
 """What the rules of a drawn table consist of."""
 _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
 
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_ORDINALS = (
+    "first|erste|première|primera|一", "second|zweite|deuxième|segunda|二", "third|dritte|troisième|tercera|三",
+    "fourth|vierte|quatrième|cuarta|四", "fifth|fünfte|cinquième|quinta|五", "sixth|sechste|sixième|sexta|六",
+    "seventh|siebte|septième|séptima|七", "eighth|achte|huitième|octava|八",
+)  # fmt: skip
+_LINE_BY_NUMBER = (
+    rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{'|'.join(_ORDINALS)}))"
+    r" (?:(?P<row>row|zeile|ligne|fila)|column|spalte|colonne|columna)(?=\s*[:=]|\s+of\s+\S+\s*[:=])"
+)
+_LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{'|'.join(_ORDINALS)}))\s?(?:(?P<row>行)|列)(?=\s*[:：=])"
 
 
-def _row_by_number(found: re.Match[str]) -> str:
-    """Row 2 for the second row, and for the 2nd."""
-    return f"row {found[1] or _ORDINALS.index(found[2].lower()) + 1}"
+def _by_number(found: re.Match[str]) -> str:
+    """Row 2 for the second row, the 2nd row and 第二行; and so for columns."""
+    words = (word for word, ordinals in enumerate(_ORDINALS, 1) if (found["word"] or "").lower() in ordinals.split("|"))
+    return f"{'row' if found['row'] else 'column'} {found['number'] or next(words)}"
+
+
+def _of_word(found: re.Match[str]) -> str:
+    """A matrix of Word's equations in their linear form, ■(1&2@3&4), in brackets."""
+    return f"[{found['inside'].replace('@', '; ').replace('&', ' & ')}]"
+
+
+def _in_square(found: re.Match[str]) -> str:
+    """Rows on lines of their own in one pair of round brackets, in square ones."""
+    return f"{found['before']}[{found['inside']}]"
+
+
+_NARROW = str.maketrans("＝（）［］【】｛｝｜", "=()[][]{}|")
+_INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 
 
 SIGNS: tuple[tuple[str, Sign], ...] = (
@@ -49,12 +73,27 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
+    (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)"),  # the second layer's Q^[2]
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
     (r"(?m)^#[ \t]+(?=\[)", ""),  # what a program prints, as a comment
     (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", ""),  # MATLAB
+    (_LINE_BY_NUMBER, _by_number),
+    (_LINE_IN_CHINESE, _by_number),
+    (r"(?m)^([ \t]*\d{1,2})、", r"\1. "),
+    (r"[，、][ \t]?", ", "),
+    (r"；[ \t]?", "; "),
+    (r"：[ \t]?", ": "),
+    (r"[＝（）［］【】｛｝｜]", lambda found: found[0].translate(_NARROW)),
+    (r"(?<=[\d\])])。", "."),
+    (rf"[\[(|{{]?\s?(?:■\d?|\\matrix)\((?P<inside>{_INSIDE}&{_INSIDE})\)\s?[\])|}}]?", _of_word),
     (
-        rf"(?i)\b(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(_ORDINALS)})) row(?=\s*[:=]|\s+of\s+\S+\s*[:=])",
-        _row_by_number,
+        rf"(?P<before>[=:≈][ \t]*)\((?P<inside>{_INSIDE}(?:\n{_INSIDE}){{1,40}})\)(?=[.,;]?[ \t]*$)",
+        _in_square,
+    ),
+    (  # messengers, before what was said
+        r"(?m)^[ \t]*\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp]\.?[Mm]\.?)?\]?(?: -)?"
+        r" [^:=\[\]\n]{1,40}: ",
+        "",
     ),
     (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)"),
     (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
@@ -122,8 +161,8 @@ def undrawn(text: str) -> str:
     'S:\n  [[1, 2], [3, 4]]\n\n\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
-    >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]")
-    '\nQ = [1 2; 3 4; 5 6]\n'
+    >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("Q = | 1 2 |\n    | 3 4 |")
+    ('\nQ = [1 2; 3 4; 5 6]\n', 'Q = [1 2; 3 4]\n')
     """
     text = _NESTED.sub(_of_items, _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text)))
     if not any(top in text for top in _PARTS):
@@ -137,7 +176,7 @@ def undrawn(text: str) -> str:
     return reduce(lambda whole, sign: whole.replace(sign[1], sign[0]), signs.items(), flat)
 
 
-_ROW = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\))"
+_ROW = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\)|\|[^|=\n]*\|)"
 _ROUND_A_NAME = re.compile(
     rf"(?m)^(?P<above>(?:[ \t]+{_ROW}[ \t]*\n){{1,40}})"
     rf"(?P<name>[^\s\[\]()][^\[\]\n]{{0,60}}[=:≈][ \t]*)(?P<row>{_ROW})[ \t]*"

@@ -60,6 +60,10 @@ class Cells:
         high, wide = shape
         return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
 
+    def transposed(self) -> Cells:
+        """Its columns as rows, where its rows are of one length."""
+        return Cells(tuple(zip(*self.rows, strict=True)), self.factor)
+
     def texts(self) -> Iterator[str]:
         yield self.factor
         for row in self.rows:

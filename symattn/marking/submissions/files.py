@@ -87,7 +87,7 @@ def read_submission(
             paper = _paper(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    if paper.empty and not (paper.sheet or paper.name or _mentions(content, questions)):
+    if paper.empty and not (paper.sheet or paper.name or paper.names_parts or _mentions(content, questions)):
         told = next((f" {remark.says}." for written in paper.written for remark in written.remarks), "")
         raise InputError(f"{where}: nothing in it belongs to this sheet; {_expected(questions)} expected.{told}")
     mark, remarks = decimal_mark, list(paper.remarks)

@@ -33,7 +33,7 @@ from symattn.marking.submissions.answers import (
     tables_of,
 )
 from symattn.marking.submissions.entries import begins_with_a_word, may_hold_number, undecorated
-from symattn.marking.submissions.labels import AND, ROW
+from symattn.marking.submissions.labels import AND, COLUMN, ROW
 from symattn.marking.submissions.names import (
     AROUND,
     FUNCTION,
@@ -134,6 +134,8 @@ class FreeText:
     resolver: Resolver = field(init=False)
     _at: int = 0
     _target: str = ""
+    _turned: str = ""
+    """The name of a matrix whose transpose is spoken of."""
     _heads: list[Piece] = field(default_factory=list)
     _answered: dict[Piece, str] = field(default_factory=dict)
     """What was answered last in a line."""
@@ -196,6 +198,10 @@ class FreeText:
             if piece in left:
                 words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
+                head, _, rest = _partition(piece.text)
+                name = self.names.sign(head.strip(AROUND)) if _NUMBERS.search(rest) else ""
+                if name in self.names.parts and name not in self.written.parts:
+                    self.written.unread.add(name)
                 for name in filter(None, dict.fromkeys((above, *signs))):
                     self.written.doubt_beside(piece.text, name)
             elif not piece.blank:
@@ -259,12 +265,14 @@ class FreeText:
         if not name and (found := _IN_A_SENTENCE.search(text)):
             before, rest = text[: found.start()], text[found.end() :]
             name = self.resolver.find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
-        if not name or (self.beside and name == self.here):
+        if turned := self._transposed(text):
+            name, rest = turned, _partition(text)[2]
+        if not name or (self.beside and name == self.here) or turned in self.written.parts:
             return False
         if len(_NUMBERS.findall(before)) > 1:
             self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
-        self._target, self._heads = name, [piece]
+        self._target, self._turned, self._heads = name, turned, [piece]
         if version == "old" and name in self.written.parts:
             self._tell((piece.text,), piece)  # what came of it stands above
             self.used.add(piece)
@@ -281,6 +289,13 @@ class FreeText:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
         return True
+
+    def _transposed(self, text: str) -> str:
+        """The part of whose transpose a line speaks, S^T = [[1, 2], [3, 4]]; "" if it speaks of none."""
+        head, sign, _ = _partition(text)
+        plain = transposed(head).strip(AROUND)
+        name = self.names.sign(plain) if sign and plain != head.strip(AROUND) else ""
+        return name if name in self.names.parts else ""
 
     def _named_rows(self, piece: Piece) -> bool:
         """Lines that all begin with the name of their matrix, S, 1, 2 and S, 3, 4; or the first does, before the heads
@@ -303,7 +318,8 @@ class FreeText:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
         stand `beside` the name.
         """
-        shape = self._shape
+        in_columns = self._at < len(self.pieces) and _ONE_COLUMN.match(self.pieces[self._at].text)
+        shape = self._shape[::-1] if in_columns else self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
         if any("[[" in line.text for line in lines[: shape[0]]) or self._are_statements(lines[: shape[0]]):
@@ -319,7 +335,8 @@ class FreeText:
                 if block.labelled:
                     self._at += high - bool(beside)
                     self._tell(block.remarks, lines[0])
-                    self._put_grid(_Grid(Cells(block.rows), tuple(lines[bool(beside) : high])))
+                    matrix = Cells(block.rows).transposed() if in_columns else Cells(block.rows)
+                    self._put_grid(_Grid(matrix, tuple(lines[bool(beside) : high])))
                     return True
                 alone = True
             if alone:
@@ -447,7 +464,7 @@ class FreeText:
             if found[2] and (numbered := self.names.place(found[1])) and not self.resolver.called(text):
                 return (numbered, found[2]) if any(map(str.isdigit, found[2])) else ("", "")
         behind = head = rest = ""
-        for number in filter(None, (_FIRST_NUMBER.search(text), _MATRIX.search(text))):
+        for number in filter(None, (*_numbers_behind_words(text), _MATRIX.search(text))):
             head, rest = text[: number.start()], text[number.start() :]
             has_numbers = len(_NUMBERS_ALONE.findall(head)) > 2  # of something else
             if behind := self.resolver.called(head) if head and not has_numbers else "":
@@ -635,8 +652,9 @@ class FreeText:
 
     @property
     def _shape(self) -> Shape:
-        """That of the matrix which is spoken of."""
-        return self.written.shape(self._target)
+        """That of the matrix which is spoken of, as it is written."""
+        high, wide = self.written.shape(self._target)
+        return (wide, high) if self._target and self._turned == self._target else (high, wide)
 
     @property
     def _token(self) -> int:
@@ -715,7 +733,7 @@ class FreeText:
         text = piece.text
         in_brackets = "[" in text
         is_something = _partition(text)[1] == "=" and in_brackets  # which nobody knows by this name
-        if self._is_of_another(text) or (is_something and not self._target):
+        if self._is_of_another(text) or (is_something and not self._target) or _HEADS_OF_R.match(text):
             return False
         at, shape, is_alone = self._at, self._shape, self._is_alone(piece)
         self._at += 1
@@ -837,6 +855,10 @@ class FreeText:
         part = self._part(name)
         if name in self._done or (self.beside and part is None):
             return False
+        if name == self._turned and isinstance(raw, Cells):
+            if not has_shape(raw.rows, self.written.shape(name)[::-1]):
+                return False
+            raw, self._turned = raw.transposed(), ""
         found: Raw = raw
         if part is not None and isinstance(part.answer, PropertyAnswer):
             found = Several({next(iter(part.answer.model)): raw})
@@ -900,9 +922,6 @@ _NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
 _MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
 
 
-_FORMULA = re.compile(r"\$([^$]+)\$[.,;]?")  # $Z = 1 2 / 3 4$
-
-
 # A name before an arrow may hold digits, as S_1, norm 3 or dW_h_2; a row of numbers is none.
 _ARROW = re.compile(
     r"^((?:[^=:\[\]\d]|(?<=[^\d,.\s][ ._^])\d(?![\d,]|\.\d)|(?<=[^\W\d_])\d(?![\d,]|\.\d)){1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)"
@@ -912,7 +931,7 @@ _ARROW = re.compile(
 _IS_OR_ARE = "(?:is|are|ist|sind|est|sont|es|son)"
 _GAP = re.compile(  # behind it another statement may begin: after a number, a bracket, a comma, a full stop, an arrow
     r"(?:(?:(?<=[\])\d%✓`\"'$])|(?<=\*\*)|(?<=[\w\])%`]\.))(?:\s*[,;:]\s*|\s+)|(?<=\w)[,;]\s+|(?<=[>→⟶⇒])\s*)"
-    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*(?=[^\W\d])"
+    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*(?=[^\W\d]|\([^\W\d]\S{0,8}\)²)"
 )
 _VALUE = re.compile(r"(?:[^=\[\]]{0,40}[=≈:])?[\s≈]*[\[({+−.\d√-]")  # numbers, perhaps behind a formula
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
@@ -920,6 +939,7 @@ _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 
 _PROSE = re.compile(
     r"(?<=[\])\d%])[,;]\s+(?=[^,;=()\[\]]{0,30}[^\W\d_][^,;=()\[\]]{0,20}[=:])"  # …, + b = (3, 4)
+    r"|(?<=\])\s+(?=[^\W\d_][^,;=()\[\]]{0,20}=)"  # [[1, 2]] H = [[3, 4]]
     r"|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])"
     r"[^\W\d_]{2,}\b"
 )
@@ -939,6 +959,9 @@ _BETWEEN_ROWS = (
 
 
 _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
+
+
+_HEADS_OF_R = re.compile(r"\s*\[(?:,\d{1,2}|\d{1,2},)\]")  # [,1] [,2]
 
 
 _ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
@@ -1004,6 +1027,7 @@ _WORD_GAP = re.compile(r"[\s,;]")
 
 
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
+_ONE_COLUMN = re.compile(rf"(?i)\s*{COLUMN}\s*\d\b")
 
 
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
@@ -1013,6 +1037,13 @@ _FIRST_NUMBER = re.compile(  # none of a name, Q.2; a word in brackets is none, 
     r"(?<![\w^_'′])(?<![^\W\d]\.)(?<!['′]\.)(?<![\^_][(\[])"
     r"(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|(?<![\^_])\[|\\begin\b"
 )
+
+
+def _numbers_behind_words(text: str) -> Iterator[re.Match[str]]:
+    """Where the first number begins; and the first one behind further words, which that of a head may stand before."""
+    first = _FIRST_NUMBER.search(text)
+    word = LETTERS.search(text, first.end()) if first and LETTERS.search(text, 0, first.start()) else None
+    yield from filter(None, (first, word and _FIRST_NUMBER.search(text, word.end())))
 
 
 _MATRIX = re.compile(r"\[\s*\[")
@@ -1065,8 +1096,7 @@ _VERSION = re.compile(
 
 
 def _without_marker(text: str) -> str:
-    text = _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
-    return formula[1].strip() if (formula := _FORMULA.fullmatch(text)) else text
+    return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
 
 
 _SIGN = re.compile("[=:：≈]")

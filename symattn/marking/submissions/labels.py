@@ -24,7 +24,8 @@ TITLES = (
 """Words that students write at the head of a page of their own."""
 
 AND, ROW = r"(?:and|und|et|y)", r"(?:row|token|zeile|fila|ligne)"
-"""In the middle of an answer, and before the number of a row."""
+COLUMN = r"(?:column|col|spalte|columna|colonne)"
+"""In the middle of an answer, and before the number of a row or a column."""
 
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 

@@ -42,7 +42,11 @@ _MATRIX_MACRO = re.compile(
     r"|\\(?P<kind>[pbvBVs]?)(?:mqty|matrixquantity|pmat|mat)\*?\s*(?=[({\[])"
 )
 _TABULAR = re.compile(r"\\(begin|end)\s*\{(?:tabular[*xy]?|longtable|tabu)\}(?:\[[^\]\n]{0,20}\])?")
-_RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|cline\{[^{}]*\})")
+_RULES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|cline\{[^{}]*\})"
+    r"|\\(?:begin|end)\s*\{(?:verbatim|lstlisting|minted)\*?\}(?:\[[^\]\n]{0,80}\])?(?:\{python\})?"
+)
+"""What is set round rows, and is none of them."""
 
 
 def latex_text(source: str) -> str:
@@ -192,7 +196,7 @@ def _with_macros(text: str) -> str:
     return text
 
 
-_KIND = r"(?:[pbBvV]?(?:small)?matrix|array)\*?"
+_KIND = r"(?:[pbBvV]?(?:small)?matrix|array|[pbBvV]?Nice(?:Matrix|Array))\*?"
 _ENVIRONMENT = re.compile(
     rf"\\begin\s*\{{{_KIND}\}}(?:\[[^\]\n]{{0,80}}\])?(?:\s*\{{[lcrp|@.\s]{{0,40}}\}})?"
     rf"(?P<inside>(?:[^\\]|\\(?!(?:begin|end)\s*\{{))*+)\\end\s*\{{{_KIND}\}}"

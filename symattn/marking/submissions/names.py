@@ -67,6 +67,9 @@ _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
+_TRANSPOSED = re.compile(
+    r"(?i)\(?\b(?:transposed?|transponierte?|transposée?|transpuest[ao])\b\)?(?:\s+(?:of|von|de)\b)?"
+)
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
@@ -106,10 +109,10 @@ _LONGEST_KNOWN = 60
 def transposed(name: str) -> str:
     """A name without the signs of transposes in it.
 
-    >>> transposed("K^T"), transposed("Vᵀ"), transposed("K")
-    ('K', 'V', 'K')
+    >>> transposed("K^T"), transposed("Vᵀ"), transposed("K"), transposed("Scores (transposed)")
+    ('K', 'V', 'K', 'Scores ')
     """
-    return _TRANSPOSE.sub("", name)
+    return _TRANSPOSED.sub("", _TRANSPOSE.sub("", name))
 
 
 def place_in(name: str) -> tuple[str, tuple[int, ...]] | None:
@@ -218,7 +221,7 @@ class Names:
     def sign(self, name: str) -> str:
         """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
         plain = normal(name)
-        if plain in self._several:  # Q is no head's queries, but may be those of all heads
+        if plain in self._several - self._own_signs:  # Q is no head's queries, but may be those of all heads
             return name if name in self.parts else ""
         return self._known.get(plain) or self._folded.get(plain.casefold(), "")
 
@@ -503,6 +506,7 @@ class Resolver:
             yield _only({self.find(word) for word in plain})
             short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
             yield _only({self.find(word, self.names.sign) for word in short} - {""})
+            yield from (self.find(word, self.names.sign) for word in text.split()[-1:] if word not in words)  # (σ)²
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
         """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
@@ -534,7 +538,7 @@ AROUND = ' \t*_`#:=：."“”'
 _FILLING = frozenset(
     re.findall(
         r"\w+",
-        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get have "
+        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get has have "
         "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
         "compute computing calculate calculating approximately about roughly "
         "also dann damit ungefähr etwa somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "

@@ -285,9 +285,12 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
             for number in range(block.start, block.end):
                 line = "" if _is_fence(lines[number], block) else lines[number]
                 line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
-                row = as_row(in_square(line))
+                row = as_row(in_square(_FORMULA.sub(r"\1\2", line)))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
+
+
+_FORMULA = re.compile(r"^(\s*(?:[-*+•>]\s+)*)\$([^$]+)\$[.,;]?\s*$")  # - $Z = 1 2 / 3 4$
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:

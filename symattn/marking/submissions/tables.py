@@ -179,7 +179,7 @@ _BETWEEN_LISTS = re.compile(r"(?<=\])(?:[\s,;]*(?=\0)|\s*[,;\n])")
 
 def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     """Rows on lines of their own, or with `;` between them."""
-    lines = [line.strip().strip("|").rstrip(";").strip() for line in text.splitlines()]
+    lines = [_without_end(line.strip().strip("|").strip(), shape[1]) for line in text.splitlines()]
     lines = [line for line in lines if line]
     if all(map(in_round, lines)):
         lines = [line[1:-1].strip() for line in lines]
@@ -192,6 +192,17 @@ def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
     if len(lines) == 1 < shape[0] and shape[1] == 1 and len(row := _cells(lines, shape[0])[0]) == shape[0]:
         return tuple((entry,) for entry in row)  # a column is written in a line
     return _cells(lines, shape[1])
+
+
+def _without_end(line: str, columns: int) -> str:
+    """A row without the sign that ends it; a comma with a blank entry behind it is none.
+
+    >>> _without_end("0,5  0,25,", 2), _without_end("1 2;", 2), _without_end("1, 2,", 3)
+    ('0,5  0,25', '1 2', '1, 2,')
+    """
+    cells = [*split(line, ",")] if line.endswith(",") else []
+    is_blank = len(cells) == columns and not any(map(holds_two, cells))
+    return line if is_blank else line.rstrip(",; \t")
 
 
 def in_round(line: str) -> bool:
@@ -575,6 +586,7 @@ def _counted(text: str, columns: int) -> int:
         return 0
     text = text.strip().strip("|").strip()
     text = text.removesuffix("\\\\").rstrip(",;").strip()
+    text = text[:-1] if text.endswith(("].", ").")) else text
     one_pair = text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1
     text = text[1:-1].strip() if one_pair or in_round(text) else text
     cell = is_number if _BETWEEN_NUMBERS.search(text) else is_entry

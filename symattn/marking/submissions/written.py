@@ -224,7 +224,12 @@ class Written:
 
     def not_read(self, where: str, text: str, part: str) -> None:
         """Told: what was written to a part, to any if it is "", and is no answer."""
-        says = message("This could not be read as an answer: {text}", text=quoted(text, LONGEST_TOLD))
+        told = quoted(text, LONGEST_TOLD)
+        says = message("This could not be read as an answer: {text}", text=told)
+        if text.count("[") > text.count("]") and not text.endswith("..."):
+            says = message(
+                "This could not be read as an answer, since a bracket is not closed in it: {text}", text=told
+            )
         self.remark(where, says)
         self.unread.add(part)
         self.doubt_beside(text, part)
@@ -332,6 +337,11 @@ class Paper:
             one.parts or one.more.keys() - set(one.names.given.values()) or one.methods or one.shapes
             for one in self.written
         )
+
+    @property
+    def names_parts(self) -> bool:
+        """Whether something in it was written to a part and could not be read."""
+        return any(one.unread - {""} for one in self.written)
 
     @property
     def left(self) -> int:
