@@ -72,7 +72,10 @@ IN_PYTHON = "import symattn; symattn.{}"
         (DRAWING, "worksheet self_attention --seed 5 --format markdown --out markdown"),
         ({*DRAWING, "symattn.page.writers.typst", "typst"}, "worksheet --seed 5 --format pdf --out pdf"),
         ({*DERIVING, "symattn.teaching.fairness"}, "derive('attention', Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])"),
-        ({*DRAWING, "symattn.marking.marker", "symattn.teaching.exam", "polib"}, "check('problem.toml', 'answers.toml').right"),
+        (
+            {*DRAWING, "symattn.marking.marker", "symattn.teaching.exam", "polib"},
+            "check('problem.toml', 'answers.toml').right",
+        ),
     ],
 )
 def test_a_command_and_a_verb_in_python_load_what_they_need(folder, may, asked):

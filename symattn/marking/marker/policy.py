@@ -208,6 +208,7 @@ _RULES: Mapping[str, Rule] = {
     "one less for every wrong number": OneLess(),
     "one less for every wrong entry": OneLess(),
     "deduct one for every wrong tick": OneLess(),
+    "deduct one for every wrong or missing tick": OneLess(),
     "deduct one for every two wrong numbers": OneLess(each=2),
     "one less for every two wrong entries": OneLess(each=2),
     "all entries; A1 for two thirds of them": Lesser(Fraction(2, 3)),

@@ -67,6 +67,7 @@ from symattn.teaching.question import (
     KnownError,
     Mark,
     MatrixAnswer,
+    OneLess,
     Option,
     OrderAnswer,
     Part,
@@ -359,6 +360,11 @@ def choice_part(
     """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
     asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several))
     return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
+
+
+def ticks(number: int) -> Mark:
+    """The mark of a part with several right options: one that is ticked wrongly, or left out, costs one of them."""
+    return Mark("B", number, "deduct one for every wrong or missing tick", OneLess())
 
 
 def order_part(

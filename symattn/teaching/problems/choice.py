@@ -35,12 +35,12 @@ from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, ticks
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.problems.ways import WAYS, Entries, apart, gives, size
-from symattn.teaching.question import Mark, OneLess
+from symattn.teaching.question import Mark
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -271,7 +271,7 @@ def made(draw: Draw) -> ProvedQuestion:
     separated = derived.made(draw.record).separation
     wording = Wording(separated.derivation, problem.notation)
     several, items = draw["several"], [ChoiceItem(**item) for item in draw["items"]]
-    marks = Mark("B", 2, "deduct one for every wrong tick", OneLess()) if several else Mark("B", 1)
+    marks = ticks(2) if several else Mark("B", 1)
     parts: list[Item] = []
     for item in items:
         prompt, offers = ASKED[item.kind](item, separated, wording, problem)

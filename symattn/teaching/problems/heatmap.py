@@ -21,10 +21,10 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import capitalised, message
 from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series, ticks
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.problems.systems import Rows, normalised, softmax
-from symattn.teaching.question import Mark, OneLess, Part
+from symattn.teaching.question import Mark, Part
 
 ITEMS = {
     "starter": ("mask", "statements"),
@@ -368,8 +368,7 @@ def which_statements(draw: Draw, say: Prose, place: int) -> Item:
         return {k for k, statement in enumerate(statements) if _stated(statement, A, say)[-1]}
 
     asked, shown = "No mask was used here. Tick every statement that is true.", picture(A, say)
-    marks = Mark("B", 3, "deduct one for each wrong tick", OneLess())
-    part = choice_part("True statements", (asked, scale(), shown), offers, marks, key=(asked, shown), several=True)
+    part = choice_part("True statements", (asked, scale(), shown), offers, ticks(3), key=(asked, shown), several=True)
     return Item(part, partial(misprinted, A, say), 7, "statements", again=again)
 
 

@@ -44,9 +44,10 @@ from symattn.teaching.problems.asking import (
     make_part,
     number_part,
     table_part,
+    ticks,
 )
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
-from symattn.teaching.question import LETTERS, Lesser, Mark, OneLess, Part, RubricAnswer
+from symattn.teaching.question import LETTERS, Lesser, Mark, Part, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
 
@@ -408,13 +409,10 @@ def _overtaking(sizes: Sizes) -> Item:
     return Item(part, again=lambda: next(n for n in count(1) if 2 * n * n * d > k * n * d * d))
 
 
-TICKS = Mark("B", 2, "deduct one for every wrong or missing tick", OneLess())
-
-
 def _parallel(works: Sequence[Work]) -> Part:
     asked = "Tick everything that can be done at the same time, and nothing else."
     offers = [Offer(say(work.text), say(work.why), work.parallel) for work in works]
-    return choice_part("At the same time", [asked], offers, TICKS, several=True, name="parallel")
+    return choice_part("At the same time", [asked], offers, ticks(2), several=True, name="parallel")
 
 
 def _judged(claims: Sequence[Claim]) -> Part:
@@ -423,7 +421,7 @@ def _judged(claims: Sequence[Claim]) -> Part:
     for claim in claims:
         why = sentence("true. {reason}" if claim.true else "false. {reason}", reason=say(claim.why))
         offers.append(Offer(say(claim.text), why, claim.true))
-    return choice_part("True or false", [asked], offers, TICKS, several=True, name="claims")
+    return choice_part("True or false", [asked], offers, ticks(2), several=True, name="claims")
 
 
 def _corrected(claims: Sequence[Claim]) -> Part:

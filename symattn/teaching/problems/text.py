@@ -23,7 +23,7 @@ from symattn.page import markup
 from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem import read_given
-from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part, named
+from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part, named, ticks
 from symattn.teaching.problems.draws import Draw, ProblemType, ProvedQuestion
 from symattn.teaching.question import (
     LETTERS,
@@ -31,7 +31,6 @@ from symattn.teaching.question import (
     FormulaAnswer,
     Mark,
     MatrixAnswer,
-    OneLess,
     Option,
     Part,
     Question,
@@ -144,7 +143,7 @@ def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     texts = tuple(map(markup.inlines, own.options))
     options = tuple(Option(text, letter in right) for text, letter in zip(texts, letters, strict=True))
     ticked = frozenset(k for k, option in enumerate(options) if option.right)
-    marks = Mark("B", own.points or 1, *(("deduct one for every wrong tick", OneLess()) if several else ()))
+    marks = ticks(own.points or 1) if several else Mark("B", own.points or 1)
     boxes, solved = Choices(texts, several), Choices(texts, several, ticked)
     return make_part("", [*ask, boxes], [*ask, solved], ChoiceAnswer(options, several), marks)
 
