@@ -148,7 +148,8 @@ class HeadingSize:
 
     def height(self, room: float) -> float:
         """The millimetres that it takes of a page, with the space above and below it."""
-        return _ABOVE_HEADING + self.lines(room) * _LINE + _BELOW_RULE * (self.rule > 0) + _BELOW_HEADING
+        lines = self.lines(room)
+        return _ABOVE_HEADING + lines * _LINE + _BELOW_RULE * (self.rule > 0 and lines > 1) + _BELOW_HEADING
 
 
 def _bold_width(words: str) -> float:
