@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
-from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions
+from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions, replayed, whole
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
@@ -268,16 +268,16 @@ def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[Choi
 
 def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
-    separated = derived.made(draw.record).separation
-    wording = Wording(separated.derivation, problem.notation)
+    d = whole(problem.derivation)
+    wording = Wording(d, problem.notation)
     several, items = draw["several"], [ChoiceItem(**item) for item in draw["items"]]
     marks = ticks(2) if several else Mark("B", 1)
     parts: list[Item] = []
     for item in items:
-        prompt, offers = ASKED[item.kind](item, separated, wording, problem)
-        title = step_title(separated.derivation[item.step], wording)
+        prompt, offers = ASKED[item.kind](item, d, wording, problem)
+        title = step_title(d[item.step], wording)
         part = choice_part(title, [prompt], offers, marks, key=[prompt], several=several)
-        parts.append(Item(part, again=partial(_right, item, separated)))
+        parts.append(Item(part, again=partial(_right, item, d)))
     return derived.question(draw, problem, parts, _SEVERAL if several else _ONE)
 
 
@@ -290,10 +290,16 @@ _SEVERAL = "Tick every option that gives the right result, by whatever method; e
 PromptAndOffers = tuple[Inlines, list[Offer]]
 
 
-def _row_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    name, token, d = item.step, item.token, separated.derivation
+def _offered(item: ChoiceItem, problem: Problem) -> dict[str, WrongDerivation]:
+    """What the misconceptions among the options make of the derivation, by id; slips have a space in theirs."""
+    ids = [id for id in item.options if id and " " not in id]
+    return {w.misconception.id: w for w in replayed(problem.derivation, ids)}
+
+
+def _row_offers(item: ChoiceItem, d: Derivation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    name, token = item.step, item.token
     assert token is not None
-    wrongs = {w.misconception.id: w for w in separated.wrongs}
+    wrongs = _offered(item, problem)
     known = dict(_slips(d, name, token)) if any(" " in id for id in item.options) else {}
     key = row_of(d, name, token)
     rows = [known.get(id) or (row_of(wrongs[id].derivation, name, token) if id else key) for id in item.options]
@@ -336,18 +342,17 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
     return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
-def _formula_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    name, d = item.step, separated.derivation
+def _formula_offers(item: ChoiceItem, d: Derivation, wording: Wording, problem: Problem) -> PromptAndOffers:
+    name = item.step
     steps = {m.id: step for m, step in rewritten(d, name)}
-    whys = {w.misconception.id: diagnosis(w, wording) for w in separated.wrongs if w.misconception.id in item.options}
+    whys = {id: diagnosis(wrong, wording) for id, wrong in _offered(item, problem).items()}
     offers = [
         Offer(wording.rule(steps.get(id, d[name])), whys.get(id, message("right.")), not id, id) for id in item.options
     ]
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: ChoiceItem, separated: Separation, wording: Wording, problem: Problem) -> PromptAndOffers:
-    d = separated.derivation
+def _way_offers(item: ChoiceItem, d: Derivation, wording: Wording, problem: Problem) -> PromptAndOffers:
     say, divisor = Prose(problem.notation, True, d.orientation), {}
     if item.step == "S'":
         divisor["divisor"] = wording.divisor(d["S'"])
@@ -358,7 +363,7 @@ def _way_offers(item: ChoiceItem, separated: Separation, wording: Wording, probl
     return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
 
 
-ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptAndOffers]] = {
+ASKED: Mapping[str, Callable[[ChoiceItem, Derivation, Wording, Problem], PromptAndOffers]] = {
     "row": _row_offers,
     "formula": _formula_offers,
     "ways": _way_offers,
@@ -368,9 +373,9 @@ ASKED: Mapping[str, Callable[[ChoiceItem, Separation, Wording, Problem], PromptA
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def _right(item: ChoiceItem, separated: Separation) -> set[int]:
+def _right(item: ChoiceItem, d: Derivation) -> set[int]:
     """The ways that give the result, or the option that is no mistake."""
-    d = oriented(separated.derivation, "rows")
+    d = oriented(d, "rows")
     return {i for i, id in enumerate(item.options) if (gives(WAYS[id], d) is True if item.kind == "ways" else not id)}
 
 
