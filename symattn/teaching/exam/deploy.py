@@ -463,11 +463,13 @@ def documents(
         yield f"keys/{name}-key", OfPaper(exam, p, Copy(p, name), key=True)
     for stem, copy in copies(exam):
         yield stem, OfPaper(exam, copy.paper, copy)
-    every = range(len(exam.papers))
-    yield (
-        "overview",
-        lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out, page_counts()),
-    )
+
+    @cache
+    def of_all() -> Document:
+        questions = [exam.questions(p) for p in range(len(exam.papers))]
+        return overview(exam.spec, exam.ids, questions, exam.given_out, page_counts())
+
+    yield "overview", of_all
 
 
 def _page_counts(exam: Exam, pages: _Pages, forms: Sequence[str]) -> dict[int, int]:
@@ -479,14 +481,16 @@ def _page_counts(exam: Exam, pages: _Pages, forms: Sequence[str]) -> dict[int, i
 
 
 def collections(exam: Exam) -> Iterator[tuple[str, Callable[[], Sequence[Document]]]]:
-    """What a marker has of all papers in one file, by its name: the answers alone, and common wrong answers."""
+    """What a marker has of all papers in one file, by its name, made when it is asked for: the answers alone, and
+    common wrong answers.
+    """
 
     def papers() -> Iterator[tuple[str, Sequence[Question]]]:
         return ((name, exam.questions(p)) for p, name in enumerate(exam.ids))
 
-    yield "answers", lambda: [answers_alone(exam.spec, name, questions) for name, questions in papers()]
+    yield "answers", cache(lambda: [answers_alone(exam.spec, name, questions) for name, questions in papers()])
     if has_diagnosis(exam.spec, papers()):
-        yield "diagnosis", lambda: list(diagnosis(exam.spec, papers()))
+        yield "diagnosis", cache(lambda: list(diagnosis(exam.spec, papers())))
 
 
 def assignment(exam: Exam) -> str:
