@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from itertools import accumulate, chain, combinations, pairwise, product
+from functools import cached_property, partial, reduce
+from itertools import accumulate, chain, pairwise, product
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -85,18 +85,23 @@ class Asked:
         last = AnswerSpace(self.boxes, self.working) if self.working else self.boxes
         return (self.heading, Together((*self.above, last)))
 
-    @property
+    @cached_property
+    def heading_size(self) -> HeadingSize:
+        """Asked for in every row that the question may stand in."""
+        return HeadingSize.of(self.heading)
+
+    @cached_property
     def shown(self) -> tuple[Display, ...]:
         """The formulas above the boxes."""
         return tuple(block for block in self.above if isinstance(block, Display))
 
-    @property
+    @cached_property
     def said(self) -> tuple[Paragraph, ...]:
         return tuple(block for block in self.above if isinstance(block, Paragraph))
 
     def width(self, page: Page, beside: bool) -> float:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
-        heading = HeadingSize.of(self.heading)
+        heading = self.heading_size
         formulas = max((width(line) * _EM + 6 for block in self.shown for line in block.lines), default=0.0)
         boxes, _ = _boxes(self.boxes, page)
         return max(formulas + boxes if beside else max(formulas, boxes), heading.least)
@@ -106,7 +111,7 @@ class Asked:
         words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
         formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
-        return HeadingSize.of(self.heading).height(room) + words + high
+        return self.heading_size.height(room) + words + high
 
 
 @dataclass(frozen=True)
@@ -495,16 +500,16 @@ def _rows(questions: Sequence[Asked], page: Page) -> Iterator[_Piece]:
     if len(questions) == 1:
         yield _usual(questions[0], page)
     below = paper.lines_of_pieces((q.working for q in questions if q.working), page, page.width - 2 * paper.FRAME)
-    for beside, narrow in product((True, False) if any(q.shown for q in questions) else (False,), (1.0, NARROW)):
-        narrower = replace(page, narrow=narrow)
-        least = [question.width(narrower, beside) for question in questions]
+    narrower = replace(page, narrow=NARROW)
+    for beside, sized in product((True, False) if any(q.shown for q in questions) else (False,), (page, narrower)):
+        least = [question.width(sized, beside) for question in questions]
         spare = page.width - sum(least) - GUTTER * (len(least) - 1)
         if spare < 0:
             continue
-        widths = _shared(least, [HeadingSize.of(question.heading).whole for question in questions], spare)
+        widths = _shared(least, [question.heading_size.whole for question in questions], spare)
         high = max(q.height(page, wide, beside) for q, wide in zip(questions, widths, strict=True)) + below
         if high <= page.text_height:
-            row = InRow(tuple(questions), widths, below, beside, narrow)
+            row = InRow(tuple(questions), widths, below, beside, sized.narrow)
             yield _Piece((row,), high - _saved("question", page), row.questions)
             return
 
@@ -584,6 +589,11 @@ class _Worked:
     blocks: tuple[Block, ...]
     heights: tuple[float, ...]
 
+    @property
+    def least(self) -> int:
+        """The fewest parts of a line in which it can stand in a row; more than there are, if there are none."""
+        return next((parts for parts, high in enumerate(self.heights) if high <= HIGHEST), len(self.heights))
+
     @classmethod
     def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
         heading, *rest = blocks
@@ -614,8 +624,10 @@ def _lowest_rows(questions: Sequence[_Worked]) -> list[Placed]:
             row = questions[end - count : end]
             ways = [
                 (max(one.heights[own] for one, own in zip(row, shares, strict=True)), shares)
-                for shares in _shares(count, _PARTS)
+                for shares in _shares([one.least for one in row], _PARTS)
             ]
+            if not ways:
+                continue
             high, shares = min(ways, key=lambda way: (round(way[0], 1), max(way[1]) - min(way[1])))
             if high <= HIGHEST:
                 yield count, (high, _LEAST_SAVED), (WorkedRow([one.blocks for one in row], [*map(_wide, shares)]),)
@@ -629,10 +641,14 @@ def _higher(before: float, costs: tuple[float, float]) -> float:
     return before + high + saved
 
 
-def _shares(questions: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Every way to share the parts of a line among questions."""
-    for cuts in combinations(range(1, parts), questions - 1):
-        yield tuple(end - start for start, end in pairwise((0, *cuts, parts)))
+def _shares(least: Sequence[int], parts: int) -> Iterator[tuple[int, ...]]:
+    """Every way to share the parts of a line among questions each of which needs so many at least."""
+    first, *others = least
+    if not others:
+        yield from [(parts,)] if first <= parts else ()
+        return
+    for own in range(first, parts - sum(others) + 1):
+        yield from ((own, *rest) for rest in _shares(others, parts - own))
 
 
 # --- formulas of a key side by side --------------------------------------------------------------------
