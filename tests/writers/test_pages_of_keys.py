@@ -260,9 +260,9 @@ def test_the_last_line_of_a_footer_is_10_mm_above_the_edge(paper, closer, length
 
 def test_a_result_stands_beside_equations_where_that_is_lower():
     short, result = tuple(equal(indexed("h", k), k) for k in (1, 2)), Display((equal("H", MatrixOf(((n(1), n(2)),))),))
-    assert typst.write(sheet(Entries(short, 6), result)).count("#beside[") == 1
+    assert typst.write(sheet(Entries(short, 6), result)).count("#beside(fits: true)[") == 1
     long = tuple(equal(indexed("h", k), Number("1" * 70)) for k in (1, 2))
-    assert typst.write(sheet(Entries(long, 6), result)).count("#beside[") == 0
+    assert typst.write(sheet(Entries(long, 6), result)).count("#beside") == 0
 
 
 # --- long fractions -----------------------------------------------------------------------------------------

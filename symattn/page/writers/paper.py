@@ -334,6 +334,12 @@ def in_first_column(listed: ItemList, page: Page) -> int:
     return -first if high < _lines(widths, page.line) and formulas < page.line / 3 else 0
 
 
+def have_room_in_columns(listed: ItemList, first: int, page: Page) -> bool:
+    """Whether surely no item of a list in two columns takes more than a line: then typst need not measure it."""
+    widths = [inlines_width(item) for item in listed.items]
+    return max(widths[:first]) + max(widths[first:]) + 2 * _BULLET < page.line
+
+
 def _lines(widths: Iterable[float], room: float) -> int:
     """How many lines items of such widths take."""
     return sum(math.ceil(wide / (room - _BULLET)) for wide in widths)

@@ -52,7 +52,7 @@ from symattn.page.document import (
 from symattn.page.writers import common, coverage, measure, paper
 from symattn.page.writers.characters import plain
 from symattn.page.writers.paper import Page
-from symattn.page.writers.typst_text import aligned_lines, widest, width_aligned
+from symattn.page.writers.typst_text import SURE, aligned_lines, widest, width_aligned
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -692,12 +692,13 @@ class Group:
     """Blocks that stand side by side if they are several, and about how high they are in em.
 
     Equations among them stand in `columns` columns; 0 for as many as they have alone.  What has no room, or is no text
-    and no formulas, is `high` without end.
+    and no formulas, is `high` without end.  What surely has room side by side `fits`.
     """
 
     blocks: tuple[Block, ...]
     columns: int
     high: float
+    fits: bool = False
 
 
 def groups(blocks: Sequence[Block], page: Page) -> list[Group]:
@@ -751,11 +752,13 @@ def beside(blocks: tuple[Block, ...], room: float) -> Group | None:
         return None
     widths = tightened(found.own.equations)[1]
     columns = measure.columns_as_wide(widths, found.own.columns, room - found.width, ENTRIES_APART)
-    if found.words * (found.width + width_of_columns(widths, columns)) > room:
+    wide = found.words * (found.width + width_of_columns(widths, columns))
+    if wide > room:
         return None
     if -(-len(widths) // columns) > _MOST_BESIDE:
         return None
-    return Group(blocks, columns, max(_height_of_entries(found.own, columns), found.high) + _BETWEEN)
+    high = max(_height_of_entries(found.own, columns), found.high) + _BETWEEN
+    return Group(blocks, columns, high, wide < SURE * room)
 
 
 @dataclass(frozen=True)

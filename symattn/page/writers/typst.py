@@ -352,7 +352,7 @@ def _group(group: Group, page: Page) -> str:
             parts.append(_in_columns(block.equations, group.columns, page))
         elif isinstance(block, Display):
             parts.append(formula_lines(block.lines, page))
-    return "#beside" + "".join(f"[\n{part}\n]" for part in parts)
+    return "#beside" + "(fits: true)" * group.fits + "".join(f"[\n{part}\n]" for part in parts)
 
 
 def _block(block: Block, page: Page) -> str:
@@ -394,7 +394,8 @@ def _block(block: Block, page: Page) -> str:
         case ItemList(items, ordered):
             listed = "".join(f"  [{text_content(item, page.line - 3)}],\n" for item in items)
             if first := paper.in_first_column(block, page):
-                return f"#list-in-columns({first},\n{listed})"
+                fits = ", fits: true" * paper.have_room_in_columns(block, first, page)
+                return f"#list-in-columns({first}{fits},\n{listed})"
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
             return _table(block, page)

@@ -377,7 +377,7 @@ def formulas_call(
 
     Typst need not measure what surely has room: that takes as long as setting it.
     """
-    fits = widest(wide, lines) < _SURE * page.room
+    fits = widest(wide, lines) < SURE * page.room
     body = " \\\n  ".join(lines)
     options = ", whole: true" * whole + ", fits: true" * fits + ", close: true" * close
     return f"#formulas({spoken}{options}, $\n  {body}\n$)"
@@ -387,7 +387,7 @@ _ALIGNED = 8  # lines higher than half a page that are aligned all the same: a P
 _NARROW, _FREE = 0.85, 4.0  # of a line, and em, if they are narrow
 _STRING = re.compile(r'((?:upright|op)\()?"([^"]*)"')
 _OF_WORDS = 2.2  # of their estimated width, words may take
-_SURE = 0.95  # of a line: formulas are estimated to be 4% too narrow at most
+SURE = 0.95  # of a line: formulas are estimated to be 4% too narrow at most
 
 
 def width_aligned(lines: Sequence[Formula]) -> float:
@@ -430,7 +430,7 @@ _THIN_LETTER, _SMALL_LETTER, _LETTER = 0.48, 0.65, 1.2
 def has_room(table: Table, room: float) -> bool:
     """Whether a table whose columns are as wide as what stands in them is surely no wider than `room` em."""
     widths = (max(map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
-    return sum(widths) < _SURE * room
+    return sum(widths) < SURE * room
 
 
 def _widest_cell(cell: Inlines) -> float:
