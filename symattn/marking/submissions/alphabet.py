@@ -59,7 +59,7 @@ _NARROW = str.maketrans("＝（）［］【】｛｝｜", "=()[][]{}|")
 _INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 
 
-SIGNS: tuple[tuple[str, Sign], ...] = (
+NUMBERS: tuple[tuple[str, Sign], ...] = (
     (_ENTITY, lambda found: html.unescape(found[0])),  # &minus;
     (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-"),
     (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-"),
@@ -68,11 +68,15 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence
-    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = "),  # R
-    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
+)  # fmt: skip
+"""What is written in a number or round one, as a pattern, and what is read in its place, in this order."""
+
+LINES: tuple[tuple[str, Sign], ...] = (
+    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = "),  # R
+    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)"),  # the second layer's Q^[2]
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
     (r"(?m)^#[ \t]+(?=\[)", ""),  # what a program prints, as a comment
@@ -102,7 +106,7 @@ SIGNS: tuple[tuple[str, Sign], ...] = (
     (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|"),
     (r"[⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠]", " "),  # drawn otherwise than `undrawn` knows
 )  # fmt: skip
-"""What is written, as a pattern, and what is read in its place, in the order in which they are replaced."""
+"""The same of what stands in lines of a text."""
 
 
 def rewriting(*signs: tuple[str, Sign]) -> Callable[[str], str]:
@@ -111,7 +115,9 @@ def rewriting(*signs: tuple[str, Sign]) -> Callable[[str], str]:
     return lambda text: reduce(lambda said, sign: sign[0].sub(sign[1], said), table, text)
 
 
-_in_plain_signs = rewriting(*SIGNS)
+number_signs = rewriting(*NUMBERS)
+"""A number in the one alphabet, as a cell has it."""
+_line_signs = rewriting(*LINES)
 
 
 def plain_signs(text: str) -> str:
@@ -124,7 +130,7 @@ def plain_signs(text: str) -> str:
     >>> plain_signs("3 minus 2, 1\u20132, the answer \u2014 as I said")
     '3 minus 2, 1\u20132, the answer \u2014 as I said'
     """
-    return _in_plain_signs(text)
+    return _line_signs(number_signs(text))
 
 
 def unescaped_export(text: str) -> str:

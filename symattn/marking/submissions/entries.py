@@ -26,7 +26,7 @@ from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
-from symattn.marking.submissions.alphabet import plain_signs, rewriting
+from symattn.marking.submissions.alphabet import number_signs, rewriting
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
@@ -581,7 +581,7 @@ def has_decimal(reading: Reading | None) -> bool:
 
 def _bare(text: str, counted: bool = True) -> str:
     """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
-    text = (text if _USUAL.fullmatch(text) else _in_usual_signs(plain_signs(text))).strip()
+    text = (text if _USUAL.fullmatch(text) else _in_usual_signs(number_signs(text))).strip()
     if found := _QUOTED.fullmatch(text) or _BRACKETED.fullmatch(text):
         text = found[2]
     text = _without_words(text)
