@@ -14,27 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, overload
 
 from symattn import exact
-from symattn.derivation.counts import Counts, counts
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
-from symattn.derivation.sizes import read_size, with_letters
-from symattn.derivation.symbolic import (
-    compiled,
-    derivative,
-    entry_symbols,
-    in_symbols,
-    parameters,
-    replaced,
-    step_in_sympy,
-    substituted,
-    with_parameters,
-)
+from symattn.derivation.sizes import LARGEST_SIZE, read_size, with_letters
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.values import listed
-from symattn.foundation.crew import Progress, crew, silent
 from symattn.foundation.files import read_text, read_toml
+from symattn.foundation.progress import Progress, silent
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
@@ -57,26 +45,10 @@ from symattn.teaching.problem import (
     problem_file,
     read_problem_file,
 )
-from symattn.teaching.problems import problem_type, problem_types
-from symattn.teaching.problems.draws import LARGEST_SIZE
-from symattn.teaching.question import Question
-from symattn.teaching.sheets import (
-    DEFAULT_FORMATS,
-    Recipe,
-    Setting,
-    Sheet,
-    check_formats,
-    check_solutions,
-    make_sheet,
-    read_besides,
-    render,
-    sheets,
-    shown,
-    write_documents,
-    write_set,
-)
+from symattn.teaching.rendering import DEFAULT_FORMATS, check_formats, read_besides, render, shown, write_documents
 
-if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need not wait for it
+if TYPE_CHECKING:  # what draws, marks or counts is imported where it does, so that the rest need not wait for it
+    from symattn.derivation.counts import Counts
     from symattn.marking.grading.checking import Answers, Marking
     from symattn.marking.grading.entries import Ask
     from symattn.marking.grading.gradebook import Gradebook
@@ -86,6 +58,8 @@ if TYPE_CHECKING:  # marking is imported by what marks, so that the rest need no
     from symattn.marking.implementations.running import Library
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
+    from symattn.teaching.question import Question
+    from symattn.teaching.sheets import Recipe, Sheet
 
 
 _LOG = logging.getLogger("symattn")
@@ -110,6 +84,8 @@ class _InLetters:
     numbers: Mapping[Any, Any] = field(default_factory=dict)
 
     def problem(self) -> Problem:
+        from symattn.derivation.symbolic import with_parameters
+
         made = self.file.problem(**self.arguments, symbolic=True, sizes=self.sizes)
         return replace(made, derivation=with_parameters(made.derivation, self.numbers))
 
@@ -196,6 +172,8 @@ class Solution:
 
         Of a symbolic derivation, in terms of the steps before it; of `expanded()`, in terms of the givens alone.
         """
+        from symattn.derivation.symbolic import step_in_sympy
+
         d = self.derivation
         value = d.value(name)
         if isinstance(value, Matrix) and not d.staged:
@@ -208,6 +186,8 @@ class Solution:
         What stands in several entries, such as the sum of a row of exponentials, is worked out once.  `InputError` for
         a step that can be counted only where its sizes are numbers.
         """
+        from symattn.derivation.counts import counts
+
         return counts(self.derivation)[self.derivation[name].name]
 
     def expanded(self) -> Solution:
@@ -221,6 +201,8 @@ class Solution:
     @property
     def symbols(self) -> dict[str, Any]:
         """SymPy's symbol of every entry that has one, by the name that it is typed by: `s.symbols["q_11"]`."""
+        from symattn.derivation.symbolic import entry_symbols, parameters
+
         return entry_symbols(self.derivation) | parameters(self.derivation)
 
     def subs(self, values: Mapping[Any, object]) -> Solution:
@@ -231,6 +213,8 @@ class Solution:
         second way to the numbers, beside working them out.  `InputError` for a name that is none of these, for a
         matrix of another shape, and for matrices while some other size is a letter.
         """
+        from symattn.derivation.symbolic import replaced, substituted, with_parameters
+
         put_in = replaced(self.derivation, values)
         solution = self
         if put_in.sizes:
@@ -260,6 +244,8 @@ class Solution:
         `module` is what SymPy's `lambdify` takes: numpy (arrays of floats come back), mpmath, math, …  Shapes are those
         of this derivation.
         """
+        from symattn.derivation.symbolic import compiled
+
         return compiled(self.derivation, module)
 
     def diff(self, of: str, by: str) -> Any:
@@ -268,6 +254,8 @@ class Solution:
         By a parameter, such as a temperature T, it is a matrix of derivatives.  In terms of the givens where they are
         symbols, and a number where they are numbers.
         """
+        from symattn.derivation.symbolic import derivative, in_symbols
+
         symbolic = derivative(self.derivation, of, by)
         own = in_symbols(self.derivation).givens
         numbers = {
@@ -282,6 +270,8 @@ class Solution:
 
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key; `SelfCheckError` if the key is not what a second route gives."""
+        from symattn.teaching.sheets import make_sheet
+
         return make_sheet(self.problem, self.detail)
 
     def latex(self, name: str) -> str:
@@ -676,6 +666,9 @@ def worksheet(
     >>> sheet.problem["Q"].result.shape
     (3, 4)
     """
+    from symattn.foundation.crew import crew
+    from symattn.teaching.sheets import Setting, check_solutions, sheets, write_set
+
     _refuse_unknown(worksheet, (name for name in settings if name not in SETTINGS))
     said = checked_arguments(
         mechanism_name=mechanism_name, problem=problem, n=n, seed=seed, out=out, forms=forms, together=together,
@@ -759,6 +752,7 @@ def check(
 
 def _one_paper(problem: Solution | Sheet | Question) -> Papers:
     from symattn.marking.grading.source import of_question
+    from symattn.teaching.question import Question
 
     if isinstance(problem, Question):
         return of_question(problem)
@@ -952,6 +946,9 @@ def make_recipe(
     **stated: object,
 ) -> Recipe:
     """A recipe for a problem type; what is not stated is the type's, the mechanism's or the notation's own choice."""
+    from symattn.teaching.problems import problem_type, problem_types
+    from symattn.teaching.sheets import Recipe
+
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name

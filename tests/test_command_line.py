@@ -23,7 +23,7 @@ from symattn.page.notation import notations
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problem import examples
 from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import formats
+from symattn.teaching.rendering import formats
 
 TABLES = tables_beside(__file__)
 

@@ -19,7 +19,8 @@ from symattn.teaching.explanation import set_overview
 from symattn.teaching.explanation.diagrams import DIAGRAMS, diagram_document, level
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import examples
-from symattn.teaching.sheets import render, sheets
+from symattn.teaching.rendering import render
+from symattn.teaching.sheets import sheets
 
 SIZES = {"n": 2, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2, "d_ff": 3, "d_out": 2, "d_source": 2, "d_h": 2, "d_vocab": 3}
 

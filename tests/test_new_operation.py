@@ -14,7 +14,7 @@ from symattn.derivation.ops.lines import LineRuleOp
 from symattn.errors import SelfCheckError
 from symattn.formula import Call, Name
 from symattn.page.writers import FORMATS
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 
 @dataclass(frozen=True)

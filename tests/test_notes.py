@@ -34,7 +34,7 @@ from symattn.page.writers.rows import groups
 from symattn.teaching.explanation import derivation_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import load_example, problem_file
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 NOTES = ("note-000", "note-001", "note-002", "note-003", "note-004")
 FOLDER = Path(__file__).parent / "notes"

@@ -26,7 +26,7 @@ from symattn.formula import (
 from symattn.page.document import Document, Heading, Look, Math, Paragraph, Words
 from symattn.page.presentation import make_look, presented
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 COMMA = Look(decimal=",")
 

@@ -15,7 +15,7 @@ from tables import tables_beside
 import symattn
 from symattn.marking.grading.source import papers
 from symattn.page.presentation import choices_of, make_look
-from symattn.teaching.sheets import formats, render
+from symattn.teaching.rendering import formats, render
 
 TABLES = tables_beside(__file__)
 

@@ -34,7 +34,8 @@ from symattn.page.writers.text import write
 from symattn.teaching.explanation import Pages, question_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import marks_text, matrix_of
-from symattn.teaching.sheets import SOLUTIONS, read_besides, render
+from symattn.teaching.rendering import read_besides, render
+from symattn.teaching.sheets import SOLUTIONS
 
 every_type = only(kind="type")
 

@@ -21,7 +21,7 @@ from symattn.exact import Matrix
 from symattn.foundation.typed import plain
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.problem import load_example
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
 SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}

@@ -33,7 +33,8 @@ from symattn.page.writers.common import replacing
 from symattn.teaching.explanation import Layout
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
-from symattn.teaching.sheets import Setting, render, sheets, thaw_sheets, write_sheets
+from symattn.teaching.rendering import render
+from symattn.teaching.sheets import Setting, sheets, thaw_sheets, write_sheets
 
 TABLES = tables_beside(__file__)
 

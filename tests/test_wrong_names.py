@@ -32,7 +32,8 @@ from symattn.teaching.explanation import CONVENTIONS, LAYOUTS, known_choice
 from symattn.teaching.explanation.diagrams import DIAGRAMS
 from symattn.teaching.problem import Erratum, ProblemFile, examples, load_example, problem_file
 from symattn.teaching.problems import Spec, problem_type, problem_types
-from symattn.teaching.sheets import SOLUTIONS, check_formats, check_solutions, formats
+from symattn.teaching.rendering import check_formats, formats
+from symattn.teaching.sheets import SOLUTIONS, check_solutions
 
 LETTERS = string.ascii_lowercase + string.digits
 MASKS = ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive")

@@ -24,7 +24,8 @@ from symattn.page.document import Document
 from symattn.page.presentation import presented
 from symattn.teaching.explanation import LAYOUTS, Layout
 from symattn.teaching.problems import drawn_types, problem_type
-from symattn.teaching.sheets import render, sheets
+from symattn.teaching.rendering import render
+from symattn.teaching.sheets import sheets
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "gallery.md"

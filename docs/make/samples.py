@@ -12,7 +12,8 @@ from symattn.api import check, derive, make_recipe
 from symattn.page.document import Document
 from symattn.page.presentation import make_look
 from symattn.teaching.explanation import set_overview
-from symattn.teaching.sheets import Sheet, render, sheets
+from symattn.teaching.rendering import render
+from symattn.teaching.sheets import Sheet, sheets
 
 FOLDER = Path(__file__).parents[2] / "output" / "samples"
 

@@ -186,7 +186,7 @@ def _marked(job: Any) -> Answer:
     from symattn.marking.grading.checking import checked
     from symattn.marking.grading.source import language_of, papers
     from symattn.page.presentation import make_look
-    from symattn.teaching.sheets import render
+    from symattn.teaching.rendering import render
 
     listed = _formats_with_json(job["forms"])
     look = make_look(**{**job["look"], "language": job["look"]["language"] or language_of(job["problem"])})
@@ -211,7 +211,7 @@ def _marked(job: Any) -> Answer:
 
 def _formats_with_json(forms: Sequence[str]) -> list[str]:
     """The formats of a document, and json."""
-    from symattn.teaching.sheets import check_formats
+    from symattn.teaching.rendering import check_formats
 
     listed = list(dict.fromkeys(forms))
     if not listed:

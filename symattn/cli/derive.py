@@ -93,8 +93,9 @@ def derive(
     symattn derive note-002 --format latex-body --step S,A > scores.tex
     """
     from symattn.api import derive as work_out
+    from symattn.derivation.mechanisms import typed_sizes
     from symattn.teaching.explanation import derivation_document, steps_document
-    from symattn.teaching.sheets import check_formats, read_besides, render, typed_sizes, write_documents
+    from symattn.teaching.rendering import check_formats, read_besides, render, write_documents
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)

@@ -62,7 +62,7 @@ def exam(
     symattn exam midterm.toml --check
     symattn exam midterm.toml --secret secret.txt --out private
     """
-    from symattn.teaching.sheets import check_formats
+    from symattn.teaching.rendering import check_formats
 
     if new and check:
         raise InputError("--new and --check exclude each other.")

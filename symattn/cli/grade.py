@@ -120,7 +120,7 @@ def grade(
     from symattn.marking.grading.record import counted
     from symattn.marking.grading.source import language_of
     from symattn.marking.reports import Reader
-    from symattn.teaching.sheets import check_formats
+    from symattn.teaching.rendering import check_formats
 
     if table is not None:
         if submissions or entries:

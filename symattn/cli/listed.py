@@ -77,7 +77,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def formats() -> Mapping[str, str]:
         from symattn.page.writers import FORMATS
         from symattn.teaching.exporters import EXPORTERS
-        from symattn.teaching.sheets import formats as catalogue
+        from symattn.teaching.rendering import formats as catalogue
 
         through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
         pages = {form: through.get(form) or _about(FORMATS[form]) for form in catalogue()}

@@ -62,10 +62,12 @@ def stress_(
     symattn stress full --marking -n 20
     """
     from symattn.api import make_recipe
+    from symattn.derivation.mechanisms import typed_sizes
     from symattn.foundation.crew import crew
     from symattn.foundation.dice import Dice
     from symattn.marking.trial import trial
-    from symattn.teaching.sheets import check_formats, render, typed_options, typed_sizes
+    from symattn.teaching.rendering import check_formats, render
+    from symattn.teaching.sheets import typed_options
     from symattn.teaching.stress import stress
 
     [form] = check_formats([form])

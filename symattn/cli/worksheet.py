@@ -124,19 +124,13 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe
+    from symattn.derivation.mechanisms import typed_sizes
     from symattn.derivation.mechanisms.custom import is_mechanism
     from symattn.foundation.crew import crew
     from symattn.page.writers.page import headed, read_masthead
     from symattn.teaching.pool import AHEAD, Tally, no_more_room
-    from symattn.teaching.sheets import (
-        Setting,
-        check_formats,
-        check_solutions,
-        typed_marks,
-        typed_options,
-        typed_sizes,
-        write_set,
-    )
+    from symattn.teaching.rendering import check_formats
+    from symattn.teaching.sheets import Setting, check_solutions, typed_marks, typed_options, write_set
 
     listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)

@@ -13,6 +13,9 @@ from symattn.exact import Size
 Axis = Literal["rows", "columns"]
 """What something goes along, or over."""
 
+LARGEST_SIZE = 10_000
+"""The largest number that a size may be."""
+
 _TERM = r"(?:\d{1,9}|(?:\d{1,9}\s*\*\s*)?[^\W\d]\w{0,15})"
 
 

@@ -22,7 +22,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,16 +38,6 @@ AHEAD = 4
 """How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
 PAYS = 6
 """Default number of variants from which another process is worth starting."""
-
-
-Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
-"""Shows how far a run of `count` jobs has come: called with what is done."""
-
-
-@contextmanager
-def silent(count: int) -> Iterator[Callable[[object], None]]:
-    """No progress shown."""
-    yield lambda done: None
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,8 @@ from symattn.teaching.pool import AHEAD, Tally, no_more_room
 from symattn.teaching.problem import Problem, read_given
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json, Question, marked_together, total
-from symattn.teaching.sheets import (
-    Recipe,
-    Setting,
-    Sheet,
-    check_formats,
-    chosen_sheet,
-    sheets,
-    suffix,
-    write_set,
-    written_document,
-)
+from symattn.teaching.rendering import check_formats, suffix, written_document
+from symattn.teaching.sheets import Recipe, Setting, Sheet, chosen_sheet, sheets, write_set
 
 MOST_VARIANTS = 500
 """In one download: a browser has one processor and little memory."""

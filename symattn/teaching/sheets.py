@@ -6,24 +6,20 @@ Beside a set of worksheets stands its frozen form, `<stem>.json`, from which the
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
-from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import INSTEAD
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
 from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
-from symattn.foundation.files import alone_in, remove_empty
 from symattn.foundation.identity import digest, identity
 from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import speaking
@@ -43,10 +39,17 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import Spec, problem_type
 from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import Content, Json, Question
+from symattn.teaching.rendering import (
+    DEFAULT_FORMATS,
+    THROUGH_PDF,
+    check_formats,
+    read_besides,
+    shown,
+    with_macros,
+    write_files,
+    written_document,
+)
 
-DEFAULT_FORMATS = ("latex", "markdown", "pdf")
-THROUGH_PDF = {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}
-"""The formats that are no text, and how their files end."""
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
 
@@ -162,33 +165,6 @@ def _typed_list(value: str) -> list[Json]:
     if value.startswith("[") != value.endswith("]"):
         raise InputError(f"--option has the list {value}; one such as a,b was expected.")
     return [part for piece in value.strip("[]").split(",") if (part := piece.strip().strip('"'))]
-
-
-def typed_sizes(text: str | None) -> dict[str, int | str] | None:
-    """n=3,d_k=d → {"n": 3, "d_k": "d"}."""
-    if text is None:
-        return None
-    known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
-    own = dict.fromkeys(("h", *known))  # heads, which the problem type counts has among its sizes
-    sizes: dict[str, int | str] = {}
-    for part in text.split(","):
-        name, sign, size = (p.strip() for p in part.partition("="))
-        if sign and size and name not in own:
-            raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
-        if not sign or not size:
-            raise InputError(
-                f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
-                f"{', '.join(known)}."
-            )
-        if size.isdecimal():
-            if len(size) > 9 or not 1 <= int(size) <= 10_000:
-                raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")
-            sizes[name] = int(size)
-        elif size.isidentifier() and len(size) <= 12:
-            sizes[name] = size
-        else:
-            raise InputError(f"--size has {part!r}; a size is a number from 1 or a letter.")
-    return sizes
 
 
 def typed_marks(text: str) -> dict[str, int]:
@@ -442,86 +418,6 @@ class ThawedSheets(Mapping[str, Question]):
 # ------------------------------------------------------------------------------------------------ writing
 
 
-def suffix(form: str) -> str:
-    """The ending of a file in one format."""
-    return THROUGH_PDF.get(form) or FORMATS[form].SUFFIX
-
-
-def render(document: Document, form: str, *, beside_macros: bool = False) -> tuple[str, bytes]:
-    """A document in one format, as its look wants it: the ending of its file, and its bytes.
-
-    LaTeX is complete in one file, unless it goes into a folder where its macros are, `beside_macros`.
-    """
-    return written_document(presented(document), form, beside_macros)
-
-
-def shown(document: Document, form: Literal["html", "markdown"]) -> str:
-    """A document as a notebook shows it among its output: without a page round it."""
-    from symattn.page.writers import html, markdown
-
-    write = {"html": html.fragment, "markdown": markdown.fragment}[form]
-    return write(presented(document))
-
-
-def written_document(document: Document, form: str, beside_macros: bool = False) -> tuple[str, bytes]:
-    if form == "pdf":
-        from symattn.page.writers.pdf import write_pdf
-
-        return suffix(form), write_pdf(document)
-    if form == "latex-pdf":
-        from symattn.page.writers.pdf import write_latex_pdf
-
-        return suffix(form), write_latex_pdf(document)
-    if form == "latex" and beside_macros:
-        from symattn.page.writers import latex
-
-        return suffix(form), latex.write_beside_macros(document).encode()
-    return suffix(form), FORMATS[form].write(document).encode()
-
-
-def read_besides(forms: Iterable[str]) -> frozenset[Besides]:
-    """What formats read of a document besides what it shows."""
-    through = {"pdf": "typst", "latex-pdf": "latex"}
-    writers = (FORMATS[through.get(form, form)] for form in forms)
-    return frozenset[Besides]().union(*(getattr(writer, "BESIDES", EVERYTHING) for writer in writers))
-
-
-def formats() -> tuple[str, ...]:
-    """Every format that a document can be written in."""
-    return (*FORMATS, *THROUGH_PDF)
-
-
-def check_formats(asked: Iterable[str], banks: bool = False) -> tuple[str, ...]:
-    """The formats, each once, by name or by the ending of their files (md, tex); among them those of question banks, if
-    `banks` can be written as well.
-    """
-    listed = tuple(dict.fromkeys(form if _has(form, banks=True) else _by_ending(form) for form in asked))
-    for form in listed:
-        if _has(form, banks):
-            continue
-        if form in EXPORTERS:
-            raise InputError(f"{form} is a format of question banks, which worksheets and exams are written in alone.")
-        raise InputError(f"There is no format {form!r}; {offered(form, _known(banks))}")
-    if not listed:
-        raise InputError(f"No format was given; there are {', '.join(_known(banks))}.")
-    if {"latex", "latex-body"} <= {*listed}:
-        raise InputError("latex and latex-body write files of the same names (.tex): one of them was expected.")
-    return listed
-
-
-def _has(form: str, banks: bool) -> bool:
-    """Asked by name, so that no other writer is loaded."""
-    return form in THROUGH_PDF or form in FORMATS or (banks and form in EXPORTERS)
-
-
-def _by_ending(form: str) -> str:
-    return next((one for one in FORMATS if suffix(one) == "." + form.removeprefix(".")), form)
-
-
-def _known(banks: bool) -> tuple[str, ...]:
-    return (*formats(), *(EXPORTERS if banks else ()))
-
-
 def banks_apart(forms: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The formats of documents, and those of question banks."""
     banks = tuple(form for form in forms if form not in THROUGH_PDF and form not in FORMATS)
@@ -748,66 +644,11 @@ def _write_set(written: Iterable[_Written], folder: Path, how: Setting, together
         yield from how.files(_of_all(how, kept, together, overview))
 
     def with_frozen() -> Iterator[tuple[str, bytes]]:
-        yield from _beside(files())
+        yield from with_macros(files())
         if how.banks and kept:
             pool = [(sheet.name, sheet.question) for sheet in kept]
             yield from bank_files(kept[0].question.title, [pool], how.banks, how.stem, how.look)
         if frozen:
             yield f"{how.stem}.json", _sealed(frozen).encode()
 
-    return _write(with_frozen(), folder)
-
-
-def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
-    """Write named documents in several formats, all of them or none; `InputError` if the folder cannot be written."""
-
-    def files() -> Iterator[tuple[str, str, bytes]]:
-        for stem, document in documents:
-            shown = presented(document)
-            for form in forms:
-                yield stem, form, written_document(shown, form, beside_macros=True)[1]
-
-    return _write(_beside(files()), folder)
-
-
-def _beside(files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Files by their names, and what LaTeX needs beside them."""
-    beside = None
-    for stem, form, content in files:
-        if form == "latex":
-            if beside is None:
-                from symattn.page.writers import latex
-
-                beside = latex.Folder(masthead=page.masthead())
-            beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
-        yield stem + suffix(form), content
-    if beside:
-        yield from ((name, text.encode()) for name, text in beside.files())
-        yield from beside.attachments()
-
-
-_NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in the name of its file
-
-
-def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> list[Path]:
-    """Everything is made beside first, and put in its place by one run at a time: no set is mixed with another's."""
-    new = [f for f in (folder, *folder.parents) if not f.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".symattn-", dir=folder))
-    except OSError as error:
-        raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
-    written: list[Path] = []
-    try:
-        for name, content in files:
-            (staging / name).write_bytes(content)
-            written.append(folder / name)
-        with alone_in(folder):
-            for path in written:
-                (staging / path.name).replace(path)
-    except OSError as error:
-        raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-        remove_empty(new)
-    return written
+    return write_files(with_frozen(), folder)

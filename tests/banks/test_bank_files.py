@@ -11,7 +11,8 @@ from sentences import refused_saying
 
 from symattn.api import make_recipe
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.sheets import Setting, check_formats, sheets, write_sheets
+from symattn.teaching.rendering import check_formats
+from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 FORMATS = ("moodle", "qti21", "qti3", "canvas")
 

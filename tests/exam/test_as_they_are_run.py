@@ -16,7 +16,7 @@ from symattn.page.writers.text import write
 from symattn.teaching.exam.deploy import collections, documents
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import paper, separator
-from symattn.teaching.sheets import formats, render
+from symattn.teaching.rendering import formats, render
 
 QUESTIONS = """
 [[question]]

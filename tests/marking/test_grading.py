@@ -38,7 +38,7 @@ from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam.frozen_exam import copies, thawed
 from symattn.teaching.exam.papers import paper
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """

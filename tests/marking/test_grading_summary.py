@@ -22,7 +22,7 @@ from symattn.marking.marker.policy import POLICIES
 from symattn.page import presentation
 from symattn.page.document import Look, Quoted
 from symattn.page.presentation import presented
-from symattn.teaching.sheets import formats, render
+from symattn.teaching.rendering import formats, render
 
 ECF, STRICT = Terms(POLICIES["ecf"]), Terms(POLICIES["strict"])
 

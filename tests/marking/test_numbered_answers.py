@@ -14,7 +14,7 @@ from trials import tries
 import symattn
 from symattn.page.writers.characters import plain
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, ShapeAnswer, WordAnswer
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 from tests.marking.scripts import exactly, key_of, legible
 
 LETTERS = "ABCDEF"

@@ -16,7 +16,7 @@ import symattn
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.ops import Descent, TopK
 from symattn.exact import Matrix
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 TABLES = tables_beside(__file__)
 

@@ -10,7 +10,7 @@ from symattn.derivation.misconceptions import misconception
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 TYPES = ("block", "extensions", "gradient")
 SOME = [

@@ -16,7 +16,7 @@ from symattn.formula.nodes import Name, Text
 from symattn.page.document import Code, Math, Paragraph, Strong, Words
 from symattn.page.writers import latex, pdf
 from symattn.page.writers.page import typesetting
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 LATIN = sheet(paragraph("Plain words, naïve αβ — 1/2."))
 CHINESE = sheet(Paragraph((Words("张伟 注意力"), Strong("矩阵"))), sheet="名")

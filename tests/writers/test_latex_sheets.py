@@ -32,7 +32,8 @@ from symattn.page.document import (
 )
 from symattn.page.writers import latex, pdf
 from symattn.page.writers.latex_text import escaped
-from symattn.teaching.sheets import Setting, render, sheets, write_documents, write_sheets
+from symattn.teaching.rendering import render, write_documents
+from symattn.teaching.sheets import Setting, sheets, write_sheets
 
 SHOWN = {"blank": {"asked"}, "partly": {"partly"}, "worked": {"worked"}, "key": {"worked", "key"}}
 

@@ -38,7 +38,7 @@ from symattn.page.document import (
 )
 from symattn.page.writers import typst
 from symattn.teaching.explanation.wording import LINE
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 DIGIT = 0.5  # em: how wide digits are in Computer Modern and its descendants
 DECIMALS = ("0.5 1 -12", "-10.25 0.333 0", "3 2.5 7")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from symattn.derivation.mechanisms.base import Mechanism, Rounding, Settings
+from symattn.derivation.sizes import LARGEST_SIZE
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import Catalogue, added
 
@@ -62,3 +63,30 @@ def kept_mechanism(name: str) -> str:
 
 
 __all__ = ["Mechanism", "Rounding", "Settings", "kept_mechanism", "mechanism", "mechanisms", "named_mechanism"]
+
+
+def typed_sizes(text: str | None) -> dict[str, int | str] | None:
+    """Sizes as they are typed: n=3,d_k=d → {"n": 3, "d_k": "d"}; `InputError` for what is none."""
+    if text is None:
+        return None
+    known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
+    own = dict.fromkeys(("h", *known))  # heads, which the problem type counts has among its sizes
+    sizes: dict[str, int | str] = {}
+    for part in text.split(","):
+        name, sign, size = (p.strip() for p in part.partition("="))
+        if sign and size and name not in own:
+            raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
+        if not sign or not size:
+            raise InputError(
+                f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
+                f"{', '.join(known)}."
+            )
+        if size.isdecimal():
+            if len(size) > 9 or not 1 <= int(size) <= LARGEST_SIZE:
+                raise InputError(f"--size has {part!r}; a size is from 1 to {LARGEST_SIZE}.")
+            sizes[name] = int(size)
+        elif size.isidentifier() and len(size) <= 12:
+            sizes[name] = size
+        else:
+            raise InputError(f"--size has {part!r}; a size is a number from 1 or a letter.")
+    return sizes

@@ -34,7 +34,6 @@ from symattn.derivation.mechanisms.base import (
     mask_op,
     scale_op,
 )
-from symattn.derivation.mechanisms.positional_encoding import angles, positions
 from symattn.derivation.ops import (
     OPS,
     Activation,
@@ -179,6 +178,8 @@ def _mask(told: OfMask, before: Before) -> Op:
 
 def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) -> Op:
     """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
+    from symattn.derivation.mechanisms.positional_encoding import angles, positions  # most steps have none
+
     settings = Settings(wavelength=told.wavelength, angles=told.angles, first_position=told.first_position)
     rows, width = before.shape
     waves = kind(angles(settings, width, alone=kind is Sinusoids), positions(settings, rows), told.layout)
@@ -187,6 +188,8 @@ def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) 
 
 def _positional(told: OfPositions, before: Before) -> Op:
     """Positions by a formula, or by several in turn."""
+    from symattn.derivation.mechanisms.positional_encoding import positions
+
     rows, width = before.shape
     places = positions(Settings(first_position=told.first_position), rows)
     if not isinstance(width, int) or not isinstance(places, tuple):

@@ -23,7 +23,8 @@ from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.teaching.question import Json, Question
-from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
+from symattn.teaching.rendering import check_formats, render, shown, write_documents
+from symattn.teaching.sheets import Sheet
 
 if TYPE_CHECKING:
     from symattn.marking.reports import Reader

@@ -24,7 +24,7 @@ from symattn.marking.grading.roster import Entrant
 from symattn.marking.grading.summary import summary_document
 from symattn.page.document import Document
 from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, Listed, plain_heading, read_class
-from symattn.teaching.sheets import render, shown
+from symattn.teaching.rendering import render, shown
 
 CODES = ("M", "A", "B", "N")
 

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError
-from symattn.foundation.crew import Crew, Progress, crew, silent
+from symattn.foundation.crew import Crew, crew
 from symattn.foundation.files import alone_in, put, staging_in
 from symattn.foundation.identity import digest
 from symattn.foundation.installed import VERSION
 from symattn.foundation.languages import unpacked
+from symattn.foundation.progress import Progress, silent
 from symattn.foundation.tables import csv_lines
 from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
@@ -34,7 +35,7 @@ from symattn.marking.grading.worker import FOLDERS, HEAD, LOOKED_INTO, MARKED, P
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
-from symattn.teaching.sheets import check_formats, formats, render, suffix
+from symattn.teaching.rendering import check_formats, formats, render, suffix
 
 FORMAT = 1
 MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"

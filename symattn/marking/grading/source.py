@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.mechanisms import mechanisms, typed_sizes
 from symattn.derivation.settings import ABOUT, typed_rounding
 from symattn.errors import InputError, nearest, offered
 from symattn.foundation.files import read_text
@@ -36,7 +36,6 @@ from symattn.teaching.sheets import (
     thaw_sheets,
     typed_marks,
     typed_options,
-    typed_sizes,
 )
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of

@@ -20,7 +20,7 @@ from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import EMPTY, FORMS
 from symattn.page.document import Document, Look
 from symattn.page.writers.page import typesetting
-from symattn.teaching.sheets import render, suffix
+from symattn.teaching.rendering import render, suffix
 
 LOOKED_INTO, HEAD, MARKED = f"{__name__}:looked_into", f"{__name__}:head_of", f"{__name__}:marked"
 """The jobs that there are with a submission, for `symattn.foundation.crew`."""

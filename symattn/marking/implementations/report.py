@@ -16,7 +16,7 @@ from symattn.page.document import Block, Code, Document, Inlines, Math, Paragrap
 from symattn.page.notation import Notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.diagnoses import feedback
-from symattn.teaching.sheets import render, shown
+from symattn.teaching.rendering import render, shown
 
 Status = Literal["right", "follows", "departs", "not seen"]
 

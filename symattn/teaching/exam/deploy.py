@@ -59,7 +59,8 @@ from symattn.teaching.frozen import (
     FROZEN,
 )
 from symattn.teaching.question import Question
-from symattn.teaching.sheets import bank_files, banks_apart, check_formats, render, suffix
+from symattn.teaching.rendering import check_formats, render, suffix
+from symattn.teaching.sheets import bank_files, banks_apart
 
 UNFINISHED = ".unfinished"
 

@@ -15,7 +15,7 @@ from symattn.teaching.exam.frozen_exam import Copy, first_variants
 from symattn.teaching.exam.papers import minutes, paper
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, checked_exam
 from symattn.teaching.question import Question
-from symattn.teaching.sheets import render
+from symattn.teaching.rendering import render
 
 SHEET = "0000-0000"
 """The name of a paper that is typeset and not printed."""

@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
 from symattn.derivation.mechanisms.base import layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.sizes import LARGEST_SIZE
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact.values import listed
 from symattn.foundation import dice
@@ -47,7 +48,6 @@ from symattn.teaching.question import (
 # ------------------------------------------------------------------------------------------------ what may be wanted
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-LARGEST_SIZE = 10_000
 DEFAULT_SIZES = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
 
