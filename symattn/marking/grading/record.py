@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import Any, Literal
 
 from symattn.derivation.derivation import Orientation
@@ -194,11 +195,22 @@ class Row:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Row:
         known = {text: unpacked(kept) for text, kept in data.get("messages", {}).items()}
-        results = tuple(Result(one["variant"], _said_again(one["report"], known)) for one in data["results"])
+        results = tuple(
+            Result(one["variant"], _said_again(_with_shared_texts(one["report"]), known)) for one in data["results"]
+        )
         notices = tuple(known.get(text, text) for text in data["notices"])
         own = {name: x for name, x in data.items() if name != "messages"}
         own["reason"] = known.get(data["reason"], data["reason"])
         return cls(**{**own, "notices": notices, "results": results})
+
+
+def _with_shared_texts(data: Any) -> Any:
+    """Plain data in which equal texts are one text: the rows of a class have the same keys thousands of times over."""
+    if isinstance(data, dict):
+        return {intern(key): _with_shared_texts(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_with_shared_texts(one) for one in data]
+    return intern(data) if type(data) is str else data
 
 
 def _said_again(report: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:

@@ -389,7 +389,7 @@ class MarkedFolder:
             "rows": [row.json() for row in book.rows],
         }
         runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
-        if before is None or any(before[key] != json.loads(_json(value)) for key, value in data.items()):
+        if before is None or any(not _is_same(before[key], value) for key, value in data.items()):
             new = list(_changes(len(runs) + 1, before, book)) if before else []
             runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
             changes += new
@@ -427,11 +427,22 @@ def _json(data: object) -> bytes:
     return (json.dumps(data, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
+def _is_same(kept: Any, value: Any) -> bool:
+    """Whether something is written as it was kept; rows one by one, since they may be many megabytes."""
+    if isinstance(kept, list) and isinstance(value, list):
+        return len(kept) == len(value) and all(map(_is_same, kept, value))
+    return _json(kept) == _json(value)
+
+
 def _by_rows(data: Mapping[str, Any]) -> bytes:
     """The same as people read it, with each row of the gradebook on a line of its own."""
-    rows = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in data["rows"])
     head, _, end = json.dumps({**data, "rows": []}, ensure_ascii=False, indent=1).partition('"rows": []')
-    return f'{head}"rows": [\n{rows}\n ]{end}\n'.encode("utf-8", "backslashreplace")
+    written = bytearray(f'{head}"rows": ['.encode("utf-8", "backslashreplace"))
+    for number, row in enumerate(data["rows"]):
+        written += b",\n  " if number else b"\n  "
+        written += _json(row).rstrip(b"\n")
+    written += f"\n ]{end}\n".encode("utf-8", "backslashreplace")
+    return bytes(written)
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
