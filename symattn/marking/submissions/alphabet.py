@@ -167,8 +167,8 @@ def undrawn(text: str) -> str:
     'S:\n  [[1, 2], [3, 4]]\n\n\n'
     >>> undrawn("⎡ ℯ⎤\n⎢──⎥\n⎣ 2⎦")
     '[(ℯ)/(2)]\n\n'
-    >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("Q = | 1 2 |\n    | 3 4 |")
-    ('\nQ = [1 2; 3 4; 5 6]\n', 'Q = [1 2; 3 4]\n')
+    >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("    | 1 2 |\nQ = | 3 4 |")
+    ('\nQ = [1 2; 3 4; 5 6]\n', '\nQ = [1 2; 3 4]')
     """
     text = _NESTED.sub(_of_items, _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text)))
     if not any(top in text for top in _PARTS):
