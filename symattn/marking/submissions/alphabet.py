@@ -136,13 +136,20 @@ def plain_signs(text: str) -> str:
 def unescaped_export(text: str) -> str:
     r"""A text whose every sign was escaped, as word processors on the web do that write Markdown; any other as it is.
 
+    Displays of LaTeX, in which commands are none of Markdown's escapes, stay.
+
     >>> unescaped_export(r"S \= \[\[1, \-2\]\]"), unescaped_export(r"\[ S = x \]")
     ('S = [[1, -2]]', '\\[ S = x \\]')
+    >>> print(unescaped_export("S \\= 1\n\\[\nA = \\frac{1}{2}\n\\]"))
+    S = 1
+    \[
+    A = \frac{1}{2}
+    \]
     """
-    return _ESCAPED.sub(r"\1", text) if "\\=" in text or "\\[\\[" in text else text
+    return _ESCAPED.sub(lambda found: found[1] or found[0], text) if "\\=" in text or "\\[\\[" in text else text
 
 
-_ESCAPED = re.compile(r"\\([!-/:-@\[\]^_`{|}~])")
+_ESCAPED = re.compile(r"^\\\[\n.*\\[A-Za-z](?:.*\n){0,40}?\\\]$|\\([!-/:-@\[\]^_`{|}~])", re.MULTILINE)
 
 _PARTS = {"⎡": ("⎢", "⎣", "⎤", "⎥", "⎦"), "⎛": ("⎜", "⎝", "⎞", "⎟", "⎠")}
 """Of a bracket that opens at its top: what goes on and ends it, and the same of the one that closes."""
