@@ -350,8 +350,12 @@ class Paper:
 
 
 def decimal_mark_of(texts: Iterable[str]) -> str:
-    """ "." or ",", whichever stands in the decimals; "auto" where both do."""
-    marks = {found[0] for text in texts for found in _DECIMAL.findall(without_idle_braces(text))}
+    """ "." or ",", whichever stands in the decimals; "auto" where both do.
+
+    >>> decimal_mark_of(["0,5", "1"]), decimal_mark_of(["0,5", "１．５"])
+    (',', 'auto')
+    """
+    marks = {found[0] for text in texts for found in _DECIMAL.findall(visible(without_idle_braces(text)))}
     return marks.pop() if len(marks) == 1 else AUTO if marks else "."
 
 
