@@ -353,7 +353,7 @@ def test_students_with_hostile_names_have_a_right_paper_each(tmp_path):
         assert copy.id in squeezed
         assert copy.sheet in squeezed
         if copy.name.isascii():
-            assert "".join(copy.name.split()) in squeezed
+            assert "".join(copy.name.split()).replace("'", "’") in squeezed  # an apostrophe as it is set in type
         source = (tmp_path / "out" / f"{stem}.tex").read_text("utf-8")
         assert "\\input{/etc" not in source
         assert f"\\input{{{copy.sheet}}}" in source
