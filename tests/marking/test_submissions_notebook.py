@@ -215,6 +215,14 @@ def test_what_was_computed_and_not_shown_is_told(source, told):
     assert [remark.where for remark in found.remarks if "Run the cell" in remark.says][:1] == told
 
 
+def test_what_was_shown_before_its_name_was_computed_anew_waits_unless_it_is_right():
+    shown = code("Q = X @ W_K\nQ", "[[9, 9, 9, 9], [9, 9, 9, 9], [9, 9, 9, 9]]")
+    assert not one([shown]).doubts
+    again = one([shown, code("Q = X @ W_Q")])
+    assert "Run the cell" in again.doubts["Q"].says
+    assert marked(question("full"), again).pending
+
+
 def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice():
     full = question("full")
     q = replace(full, parts=tuple(part for part in full.parts if part.name != "S'"))

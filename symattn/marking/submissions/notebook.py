@@ -141,12 +141,16 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     paper = read_page(FilledSheet(book.page_with(session.texts), questions))
     for q, written in enumerate(paper.written):
         for (at, name), number in session.computed.items():
-            if at == q and name in written.names.parts and name not in written.parts:
-                says = message(
-                    "It is computed in cell {cell}, but the result is not in the file. Run the cell and save it.",
-                    cell=number,
-                )
+            if at != q or name not in written.names.parts:
+                continue
+            says = message(
+                "It is computed in cell {cell}, but the result is not in the file. Run the cell and save it.",
+                cell=number,
+            )
+            if name not in written.parts:
                 written.remark(name, says)
+            elif 0 < session.displayed.get((at, name), 0) < number:  # what was shown is not what it became
+                written.doubt(name, says)
         for at, number, said in session.strange:
             if at in (None, q):
                 written.not_read(message("cell {cell}", cell=number), said, "")
@@ -179,6 +183,8 @@ class _Session:
     """By the number of its cell, what is written out in it and what it shows."""
     computed: dict[tuple[int | None, str], int] = field(default_factory=dict)
     """By question and part or step, the cell in which it was computed last."""
+    displayed: dict[tuple[int | None, str], int] = field(default_factory=dict)
+    """By question and part or step, the cell that showed it last."""
     strange: list[tuple[int | None, int, str]] = field(default_factory=list)
     """What is written out and belongs nowhere: the question that it stands under, its cell, what it is called."""
     broken: list[int] = field(default_factory=list)
@@ -225,6 +231,8 @@ class _Session:
             name = self.called(variable, place) if variable.isidentifier() else ""
             if variable in self.given or (name and variable in self._typed):
                 continue
+            if name:
+                self.displayed[place[0], name] = number
             if name or (unnamed and variable):
                 before = f"{name or variable} = "
             text += f"{before}{_listed(matrix, self.mark)}\n"
