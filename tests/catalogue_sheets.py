@@ -35,12 +35,12 @@ from uuid import uuid4
 
 import pytest
 from exams import freeze_sheets
+from finished_languages import FINISHED
 from trials import LONG
 
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import mechanisms
-from symattn.foundation.languages import languages
 from symattn.page.document import Document, Sentence, Solutions
 from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
@@ -78,7 +78,7 @@ class Row:
 
 def _rows() -> tuple[Row, ...]:
     subjects = [*(("mechanism", name) for name in mechanisms()), *(("type", name) for name in drawn_types())]
-    notation, language, form = sorted(notations()), sorted(languages()), sorted(FORMATS)
+    notation, language, form = sorted(notations()), FINISHED, sorted(FORMATS)
     return tuple(
         Row(kind, name, notation[k % len(notation)], LEVELS[k // len(notation) % len(LEVELS)],
             language[k % len(language)], LAYOUTS[k % len(LAYOUTS)], form[k % len(form)])

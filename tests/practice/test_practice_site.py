@@ -17,6 +17,7 @@ import pytest
 from browser import missing
 from sentences import refused_saying
 
+from symattn.foundation.languages import languages
 from symattn.practice import choices, engine
 from symattn.practice.site import EITHER, Course, Topic, read_course, write_site
 from symattn.practice.words import PAGE
@@ -100,7 +101,7 @@ def test_whatever_the_page_says_is_there_in_every_language(tmp_path, unpacked):
     assert used | levels | {"loading", "drawing"} == set(PAGE)
     write_site(read_course(), tmp_path)
     page = json.loads((tmp_path / "page.json").read_text("utf-8"))
-    assert set(page["words"]) == set(page["languages"]) == {"de", "en", "es", "fr", "zh"}
+    assert set(page["words"]) == set(page["languages"]) == {*languages()}
     assert all(set(words) == set(PAGE) for words in page["words"].values())
     assert all(set(topic["title"]) >= {"de", "en"} for topic in page["course"]["topics"])
 
