@@ -7,6 +7,7 @@ what it knows; the caller that knows the step or the file adds that with `raise 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
@@ -139,20 +140,26 @@ def offered(name: object, known: Iterable[object], otherwise: str = "there are {
 
     >>> offered("selfattention", ["attention", "self_attention"]), offered("x", ["ecf", "ib"])
     ('did you mean self_attention?', 'there are ecf, ib.')
-    >>> offered("x", ["ecf", "ib", "ecf"])
-    'there are ecf, ib.'
+    >>> offered("x", ["ecf", "ib", "ecf"]), offered("x", ["", ",", "none"])
+    ('there are ecf, ib.', 'there are "", ",", none.')
     >>> offered("x", range(100)), offered("x", range(100), see="symattn list ops")
     ('there are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (100 in all).', 'see symattn list ops.')
     """
-    listed = list(dict.fromkeys(map(str, known)))
-    if near := nearest(name, listed):
+    names = list(dict.fromkeys(map(str, known)))
+    if near := nearest(name, names):
         *first, last = near
         return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+    listed = [in_sentence(name) for name in names]
     if len(listed) > MOST_LISTED:
         if see:
             return f"see {see}."
         listed[MOST_LISTED // 2 :] = [f"… ({len(listed)} in all)"]
     return otherwise.replace("{}", ", ".join(listed) or "none") + "."
+
+
+def in_sentence(name: str) -> str:
+    """A name in quotes, where a sentence would swallow it: nothing, a comma, a bracket."""
+    return name if name.strip(string.punctuation) else f'"{name}"'
 
 
 def nearest(name: object, known: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ import re
 import string
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from commands import run
@@ -175,6 +176,16 @@ def test_the_nearest_of_a_catalogue():
     assert offered("nonsense", ["a", "b"], "{} are known") == "a, b are known."
     assert offered("attetnion", ["attention", "intention"]) == "did you mean attention?"
     assert offered("bat", ["cat", "hat", "dog"]) == "did you mean cat or hat?"
+
+
+@pytest.mark.parametrize("key", ["separator", "row_end", "list_separator", "bracket", "product"])
+def test_a_choice_that_is_no_word_is_seen_in_the_sentence(key):
+    """ "one of , ,, ;" offers nothing, a comma and a semicolon."""
+    (choices,) = (get_args(hint) for name, hint in get_type_hints(Notation).items() if name == key)
+    with pytest.raises(InputError) as refused:
+        read_notation({"name": "mine", "title": "Mine", "names": {}, key: "x"}, "mine.toml")
+    offers = str(refused.value).partition("one of ")[2].removesuffix(" was expected.")
+    assert [offer.strip('"') for offer in offers.split(", ")] == [*choices]
 
 
 def test_every_mechanism_that_is_listed_makes_worksheets():

@@ -26,7 +26,7 @@ from functools import cache, cached_property
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, overload
 
-from symattn.errors import InputError, PlacedError, offered
+from symattn.errors import InputError, PlacedError, in_sentence, offered
 
 T = TypeVar("T")
 NO_WORDS: Mapping[str, str] = MappingProxyType({})
@@ -356,7 +356,7 @@ class Choice(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         if not self.fits(data):
-            raise place.wrong(data, self.expected, _named(self.allowed))
+            raise place.wrong(data, self.expected, self.allowed)
         return data
 
 
@@ -656,12 +656,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    return str(value) if value != "" else '""'
-
-
-def _named(allowed: Iterable[object]) -> list[object]:
-    """Values by which the nearest is looked for: words, not numbers."""
-    return [_shown(value) if isinstance(value, str) else value for value in allowed]
+    return in_sentence(str(value))
 
 
 # ------------------------------------------------------------------------------------------------ type hints
