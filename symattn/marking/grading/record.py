@@ -19,7 +19,7 @@ from symattn.derivation.derivation import Orientation
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import Message, in_context, message, packed, sentences, unpacked
 from symattn.marking.marker.policy import POLICIES, Policy, Scheme, read_scheme
-from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report
+from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
 from symattn.teaching.question import Json, Question
 
 Status = Literal["marked", "pending", "broken", "missing"]
@@ -31,10 +31,10 @@ FOR_A_PERSON = ("human", "reading", "veto")
 """The kinds of notices that ask for somebody's judgement."""
 
 
-def _tells_more(verdict: Mapping[str, Any]) -> bool:
+def _tells_more(verdict: Verdict) -> bool:
     """Whether a verdict on an entry tells more than that it is right, follows, or was left out."""
-    flagged = "rounded" in verdict["flags"] or verdict["mistake"] is not None
-    return flagged or verdict["state"] in ("wrong", "unreadable")
+    flagged = "rounded" in verdict.flags or verdict.event is not None
+    return flagged or verdict.state in ("wrong", "unreadable")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ class Result:
     def of_report(cls, report: Report, variant: str) -> Result:
         from symattn.marking.reports import report_json
 
-        found: dict[str, Any] = report_json(report)
-        return cls(variant, {**found, "verdicts": [*filter(_tells_more, found["verdicts"])]})
+        return cls(variant, report_json(replace(report, verdicts=tuple(filter(_tells_more, report.verdicts)))))
 
     @property
     def title(self) -> str:

@@ -75,6 +75,12 @@ def noticed(
             length=len(text), most=LONGEST_TEXT,
         )  # fmt: skip
         return Noticed(Entry(text[:LONGEST_TEXT], complaint=says))
+    notice = _known_notice if len(text) <= _LONGEST_KNOWN else _notice
+    noticed = notice(text, decimal_mark, symbols, counted)
+    return noticed if factor is None else noticed._replace(entry=_scaled(noticed.entry, factor))
+
+
+def _notice(text: str, decimal_mark: str, symbols: bool, counted: bool) -> Noticed:
     shown = visible(text).strip()
     source = undecorated(without_crossed_out(shown))
     if is_blank(source):
@@ -83,17 +89,23 @@ def noticed(
     sure, last = last.rstrip("? "), told_again(last.rstrip("? "))
     chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols, counted)
     if sure != source and source.endswith("?") and not before:
-        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=shortened(shown)))
+        return Noticed(chosen, message("{text} is marked as unsure.", text=shortened(shown)))
     if before:
         remark = message("There are two values in one box ({text}); the last one counts.", text=shortened(shown))
         others = [one for one in before[-_LONGEST_CHAIN:] if one] if chosen.readable else []
         entries = (_read(shown, one, decimal_mark, symbols, counted) for one in others)
         twofold = any(one.readable and not _agree(one, chosen) for one in entries)
-        return Noticed(_scaled(chosen, factor), remark, twofold)
+        return Noticed(chosen, remark, twofold)
     if not differs:
-        return Noticed(_scaled(chosen, factor))
+        return Noticed(chosen)
     remark = message("The two sides of {text} are not equal; the last one counts.", text=shortened(shown))
-    return Noticed(_scaled(chosen, factor), remark)
+    return Noticed(chosen, remark)
+
+
+_known_notice = lru_cache(maxsize=2**12)(_notice)
+_LONGEST_KNOWN = 120
+"""Students of a class write the same numbers, and a line is looked at several times before it is clear what it is: of
+such texts the short ones are remembered."""
 
 
 def is_number(text: str) -> bool:
@@ -144,8 +156,6 @@ _FIRST_WORD = re.compile(
 )
 
 _known_kind = lru_cache(maxsize=2**13)(_kind)
-_LONGEST_KNOWN = 120
-"""A line is looked at several times before it is clear what it is; of its numbers the short ones are remembered."""
 
 
 def grid(rows: Sequence[Sequence[str]], decimal_mark: str = ".") -> Grid:

@@ -247,7 +247,7 @@ class FilledSheet:
 
     @cached_property
     def names(self) -> list[names.Names]:
-        return [names.Names(question) for question in self.questions]
+        return [names.names_of(question) for question in self.questions]
 
     @cached_property
     def printed(self) -> list[list[frozenset[str]]]:
@@ -285,7 +285,7 @@ class FilledSheet:
         pages = [*((*layout, form) for layout in _LAYOUTS), (*_LAYOUTS[0], "html")] if self.is_sheet else ()
         for layout, conventions, printed_as in pages:
             asked = (layout, conventions, language_of(self.page) or ENGLISH, printed_as)
-            printed, whole = _printed_page(_Same(self.asked[question]), *asked)
+            printed, whole = _printed_page(names.SameQuestion(self.asked[question]), *asked)
             if said in printed or (len(said) >= _TELLING and said in whole):
                 return False
         return True
@@ -443,22 +443,9 @@ _NUMBER = re.compile(r"(\d{1,3})\s*(?:[.):]|$)")
 _LETTER = re.compile(r"\(([a-z]{1,2})\)")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Same:
-    """A question that is looked up as the object that it is."""
-
-    question: Question
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.question is self.question
-
-    def __hash__(self) -> int:
-        return id(self.question)
-
-
 @lru_cache(32)
 def _printed_page(
-    asked: _Same, layout: Layout, conventions: Conventions, language: str, form: Form
+    asked: names.SameQuestion, layout: Layout, conventions: Conventions, language: str, form: Form
 ) -> tuple[frozenset[str], str]:
     """The blocks of a blank sheet, and all of them in one, as `blocks.normal` has them."""
     document = question_document(asked.question, layout=layout, conventions=conventions)

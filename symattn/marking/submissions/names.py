@@ -416,6 +416,29 @@ class Names:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class SameQuestion:
+    """A question that is looked up as the object that it is."""
+
+    question: Question
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameQuestion) and other.question is self.question
+
+    def __hash__(self) -> int:
+        return id(self.question)
+
+
+def names_of(question: Question) -> Names:
+    """The names of a question, which are the same for all scripts."""
+    return _known_names(SameQuestion(question))
+
+
+@lru_cache(32)
+def _known_names(asked: SameQuestion) -> Names:
+    return Names(asked.question)
+
+
 def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """What each name stands for: the first of equal ones counts."""
     found: dict[str, str] = {}

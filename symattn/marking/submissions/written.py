@@ -55,7 +55,7 @@ from symattn.marking.submissions.entries import (
     visible,
     without_idle_braces,
 )
-from symattn.marking.submissions.names import Names, normal, place_in
+from symattn.marking.submissions.names import Names, names_of, normal, place_in
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import LARGEST, read_matrix
 from symattn.page.writers.characters import on_one_line
@@ -99,7 +99,7 @@ class Written:
     _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.names = Names(self.question)
+        self.names = names_of(self.question)
 
     def part(self, name: str) -> Part:
         return next(part for part in self.question.parts if part.name == name)
