@@ -9,6 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _READ_AS = str.maketrans({"I": "1", "L": "1", "O": "0"})
@@ -68,3 +72,16 @@ def _times(a: int, b: int) -> int:
         product ^= a if b & 1 else 0
         a, b = _times_alpha(a), b >> 1
     return product
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Same(Generic[T]):
+    """A thing as the key of a cache: the object that it is, for what is equal by proof has no hash."""
+
+    thing: T
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)

@@ -18,9 +18,10 @@ from symattn.marking.grading.unpacking import content_of, members_of
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import EMPTY, FORMS
-from symattn.page.document import Document, Look
+from symattn.page.document import Look
 from symattn.page.writers.page import typesetting
 from symattn.teaching.rendering import render, suffix
+from symattn.teaching.sheets import Sheet
 
 LOOKED_INTO, HEAD, MARKED = f"{__name__}:looked_into", f"{__name__}:head_of", f"{__name__}:marked"
 """The jobs that there are with a submission, for `symattn.foundation.crew`."""
@@ -86,7 +87,7 @@ class Marker:
         self.look = Look(**settings["look"])
         self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
-        self.practice: dict[tuple[str, str, str, Look], bytes] = {}
+        self.practice: dict[tuple[str, str, Look], tuple[bytes, ...]] = {}
 
     def mark(self, job: Any) -> Answer:
         """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
@@ -146,23 +147,22 @@ class Marker:
             for form in self.forms:
                 yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
         if "student" in self.readers and marking.exercise:
-            for folder, document in zip(PRACTICE, marking.exercise_documents(), strict=True):
-                for form in self.forms:
-                    page = self._practice(marking.exercise.name, folder, document, form)
+            for form in self.forms:
+                for folder, page in zip(PRACTICE, self._practice(marking, marking.exercise, form), strict=True):
                     yield f"{folder}/{stem}{suffix(form)}", page
 
-    def _practice(self, name: str, folder: str, document: Document, form: str) -> bytes:
-        """An exercise or its solution, set once for everybody who got the same step wrong."""
-        key = name, folder, form, document.look
+    def _practice(self, marking: Marking, exercise: Sheet, form: str) -> tuple[bytes, ...]:
+        """An exercise and its solution, set once for everybody who got the same steps wrong."""
+        key = exercise.name, form, marking.students_look
         if key not in self.practice:
             if len(self.practice) >= MOST_PRACTICE:
                 self.practice.clear()
-            self.practice[key] = render(document, form)[1]
+            self.practice[key] = tuple(render(document, form)[1] for document in marking.exercise_documents())
         return self.practice[key]
 
 
-MOST_PRACTICE = 200
-"""Pages of exercises that are kept: those of all steps of an exam, as a rule."""
+MOST_PRACTICE = 100
+"""Exercises of which the pages are kept: those of all steps of an exam, as a rule."""
 
 
 def defect(verb: str, error: Exception) -> str:

@@ -7,8 +7,9 @@ The numbers depend on the question and the step alone: whoever got the same step
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from math import lcm
 from operator import add
 from random import Random
@@ -22,7 +23,7 @@ from symattn.exact.values import RATIONAL
 from symattn.formula import number
 from symattn.formula.width import width
 from symattn.foundation.dice import Dice, pick, shuffled, whole
-from symattn.foundation.identity import digest, identity
+from symattn.foundation.identity import Same, digest, identity
 from symattn.foundation.languages import message
 from symattn.marking.marker.report import Report
 from symattn.marking.marker.script import precision_of
@@ -55,31 +56,32 @@ FINEST = 100
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """A step with new numbers, as the part of an exercise, whose letter it gets there; with what its page says."""
+
+    step: Step
+    d: Derivation
+    part: Part
+    conventions: tuple[Inlines, ...]
+    instructions: Paragraph
+
+
 def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
     """A sheet with an exercise on the first step that went wrong in each question; none where there is no such step."""
-    drawn = [(report, *found) for report in reports if (found := _exercise(report))]
+    drawn = tuple(fresh for report in reports if (fresh := _exercise(report)))
     if not drawn:
         return None
     content: dict[str, Json] = {
-        "exercise": [[step.name, repr(step.op), {n: _texts(m) for n, m in d.givens.items()}] for _, d, step in drawn]
+        "exercise": [
+            [fresh.step.name, repr(fresh.step.op), {n: _texts(m) for n, m in fresh.d.givens.items()}] for fresh in drawn
+        ]
     }
-    parts: list[Part] = []
-    conventions: dict[Inlines, None] = {}
-    instructed: dict[Paragraph, None] = {}
-    for letter, (report, d, step) in zip(LETTERS, drawn, strict=False):
-        exact, places = precision_of(report.question)
-        mechanism = report.question.problem.mechanism if report.question.problem else ""
-        problem = Problem("", mechanism, d, report.question.notation, (step.name,), exact=exact, places=places)
-        wording = Wording(d, problem.notation)
-        ask = (givens(problem, wording), *mask_shown(step, wording), *ask_step(step, wording, exact))
-        key = worked(step, wording, Detail(places=places))
-        parts.append(Part(letter, step_title(step, wording), ask, key, MatrixAnswer.of(d, step.name)))
-        conventions[as_text("Tokens are rows." if d.orientation == "rows" else "Tokens are columns.")] = None
-        conventions |= dict.fromkeys(agreed(problem, wording))
-        instructed[instructions(problem)] = None
-    introduction = (paragraph(AGAIN), *instructed)
+    parts = tuple(replace(fresh.part, name=letter) for letter, fresh in zip(LETTERS, drawn, strict=False))
+    conventions = dict.fromkeys(convention for fresh in drawn for convention in fresh.conventions)
+    introduction = (paragraph(AGAIN), *dict.fromkeys(fresh.instructions for fresh in drawn))
     question = Question(
-        "exercise", TITLE, (), tuple(parts), content, introduction=introduction, conventions=tuple(conventions)
+        "exercise", TITLE, (), parts, content, introduction=introduction, conventions=tuple(conventions)
     )
     return Sheet(question, identity(content))
 
@@ -94,19 +96,36 @@ def _texts(matrix: object) -> Json:
 # ------------------------------------------------------------------------------------------------ the step
 
 
-def _exercise(report: Report) -> tuple[Derivation, Step] | None:
+def _exercise(report: Report) -> Fresh | None:
     """One step with new numbers, worked out; the first step that went wrong and can be had again."""
     told = ReportText(report, "student")
-    dice = Dice(digest(dict(report.question.frozen)).encode())
     for event in sorted(report.events, key=lambda e: e.number):
         line = told.of(event.part)
         d = line.derivation
         if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:
             continue
-        step = next((s for s in d if s.name in (event.step, line.step)), None)
-        if step is not None and (found := drawn(d, step, dice.rng(event.part, step.name))) is not None:
-            return found, found.last
+        step = next((s.name for s in d if s.name in (event.step, line.step)), None)
+        if step is not None and (fresh := _fresh(Same(report.question), Same(d), event.part, step)) is not None:
+            return fresh
     return None
+
+
+@lru_cache(256)
+def _fresh(of: Same[Question], derivation: Same[Derivation], part: str, name: str) -> Fresh | None:
+    """A step with new numbers, the same ones for everybody who got it wrong in this part; None if there are none."""
+    question, d = of.thing, derivation.thing
+    own = drawn(d, d[name], Dice(digest(dict(question.frozen)).encode()).rng(part, name))
+    if own is None:
+        return None
+    exact, places = precision_of(question)
+    mechanism = question.problem.mechanism if question.problem else ""
+    problem = Problem("", mechanism, own, question.notation, (name,), exact=exact, places=places)
+    wording, step = Wording(own, problem.notation), own.last
+    ask = (givens(problem, wording), *mask_shown(step, wording), *ask_step(step, wording, exact))
+    key = worked(step, wording, Detail(places=places))
+    tokens = as_text("Tokens are rows." if own.orientation == "rows" else "Tokens are columns.")
+    shown = Part("", step_title(step, wording), ask, key, MatrixAnswer.of(own, name))
+    return Fresh(step, own, shown, (tokens, *agreed(problem, wording)), instructions(problem))
 
 
 def drawn(d: Derivation, step: Step, rng: Random) -> Derivation | None:

@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache, partial
 from typing import Literal
 
 from symattn.exact import Matrix
-from symattn.foundation.identity import is_identity
+from symattn.foundation.identity import Same, is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import (
     Remark,
@@ -285,7 +285,7 @@ class FilledSheet:
         pages = [*((*layout, form) for layout in _LAYOUTS), (*_LAYOUTS[0], "html")] if self.is_sheet else ()
         for layout, conventions, printed_as in pages:
             asked = (layout, conventions, language_of(self.page) or ENGLISH, printed_as)
-            printed, whole = _printed_page(names.SameQuestion(self.asked[question]), *asked)
+            printed, whole = _printed_page(Same(self.asked[question]), *asked)
             if said in printed or (len(said) >= _TELLING and said in whole):
                 return False
         return True
@@ -445,10 +445,10 @@ _LETTER = re.compile(r"\(([a-z]{1,2})\)")
 
 @lru_cache(32)
 def _printed_page(
-    asked: names.SameQuestion, layout: Layout, conventions: Conventions, language: str, form: Form
+    asked: Same[Question], layout: Layout, conventions: Conventions, language: str, form: Form
 ) -> tuple[frozenset[str], str]:
     """The blocks of a blank sheet, and all of them in one, as `blocks.normal` has them."""
-    document = question_document(asked.question, layout=layout, conventions=conventions)
+    document = question_document(asked.thing, layout=layout, conventions=conventions)
     document = presented(replace(document, look=replace(document.look, language=language)))
     match form:
         case "notebook":

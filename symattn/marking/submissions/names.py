@@ -15,6 +15,7 @@ from typing import Literal
 from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
 from symattn.exact import Matrix
+from symattn.foundation.identity import Same
 from symattn.marking.submissions import labels, shapes
 from symattn.marking.submissions.alphabet import rewriting
 from symattn.marking.submissions.entries import undecorated, visible
@@ -416,27 +417,14 @@ class Names:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SameQuestion:
-    """A question that is looked up as the object that it is."""
-
-    question: Question
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameQuestion) and other.question is self.question
-
-    def __hash__(self) -> int:
-        return id(self.question)
-
-
 def names_of(question: Question) -> Names:
     """The names of a question, which are the same for all scripts."""
-    return _known_names(SameQuestion(question))
+    return _known_names(Same(question))
 
 
 @lru_cache(32)
-def _known_names(asked: SameQuestion) -> Names:
-    return Names(asked.question)
+def _known_names(same: Same[Question]) -> Names:
+    return Names(same.thing)
 
 
 def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
