@@ -242,6 +242,16 @@ def test_options_stand_beside_a_picture_where_there_is_room(columns, digits, siz
     assert LEFT - 1 < min(across) < max(across) < RIGHT + 1
 
 
+def test_options_in_one_line_of_a_key_are_as_large_as_other_formulas():
+    given = Paragraph((Math(Number("5" * 6)),))
+    options = Choices(tuple((Math(Number(digits)),) for digits in ("1" * 6, "2" * 6, "3" * 6, "4" * 24)))
+    key = replace(sheet(given, options), solutions="key")
+    assert "#choices((auto, auto, auto, auto,)" in typst.write(key)
+    (page,) = pages(write_pdf(key))
+    sizes = Counter(round(size, 2) for _, _, size in ink(page))
+    assert sizes[round(11 * Page().formula_size, 2)] == 4 * 6 + 24
+
+
 # --- the foot of the page ------------------------------------------------------------------------------------
 
 

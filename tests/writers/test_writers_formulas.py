@@ -12,45 +12,45 @@ from symattn.page.writers import FORMATS
 
 # formula | LaTeX | Typst | text
 LINES = r"""
-negative                 | -3 | −3 | −3
-minus a sum              | -(1 + 2) | −(1 + 2) | −(1 + 2)
+negative                 | -3 | −\3 | −3
+minus a sum              | -(1 + 2) | −(\1 + \2) | −(1 + 2)
 decimal comma            | 0{,}50 | 0","50 | 0,50
 greek letter             | \alpha | α | α
 word                     | \mathrm{Input} | upright("Input") | Input
-index                    | q_{12} | attach(q, b: 1 2) | q₁₂
-index of several figures | q_{10,2} | attach(q, b: 10\,2) | q₁₀,₂
+index                    | q_{12} | attach(q, b: \1 \2) | q₁₂
+index of several figures | q_{10,2} | attach(q, b: 10\,\2) | q₁₀,₂
 index word               | W_{\mathrm{query}} | attach(W, b: upright("query")) | W_query
 label                    | W^{Q} | attach(W, t: Q) | W^Q
 primes                   | S'' | attach(S, t: ′′) | S′′
-primes and index         | S_{1}' | attach(S, b: 1, t: ′) | S′₁
-hat                      | \hat s_{12} | attach(hat(s), b: 1 2) | ŝ₁₂
+primes and index         | S_{1}' | attach(S, b: \1, t: ′) | S′₁
+hat                      | \hat s_{12} | attach(hat(s), b: \1 \2) | ŝ₁₂
 infinity                 | -\infty | −∞ | −∞
-sum                      | a - b + c - (d + 1) | a − b + c − (d + 1) | a − b + c − (d + 1)
-dot product              | s_{12} = 1 \cdot 0 + 0 \cdot (-1) + 2 \cdot 3 = 6 | attach(s, b: 1 2) = 1 ⋅ 0 + 0 ⋅ (−1) + 2 ⋅ 3 = 6 | s₁₂ = 1·0 + 0·(−1) + 2·3 = 6
-negative factor first    | (-1) \cdot 2 | (−1) ⋅ 2 | (−1)·2
+sum                      | a - b + c - (d + 1) | a − b + c − (d + \1) | a − b + c − (d + 1)
+dot product              | s_{12} = 1 \cdot 0 + 0 \cdot (-1) + 2 \cdot 3 = 6 | attach(s, b: \1 \2) = \1 ⋅ \0 + \0 ⋅ \(−\1\) + \2 ⋅ \3 = \6 | s₁₂ = 1·0 + 0·(−1) + 2·3 = 6
+negative factor first    | (-1) \cdot 2 | \(−\1\) ⋅ \2 | (−1)·2
 negative factor last     | a (-b) | a (−b) | a(−b)
 negative factor unsigned | -a b | −a b | −ab
-product of sums          | (a + 1) (b - 2) | (a + 1) (b − 2) | (a + 1)(b − 2)
-figures side by side     | 2 \cdot 3 | 2 ⋅ 3 | 2·3
-fraction                 | \frac{1}{2} | frac(1, 2) | 1/2
-power of a sum           | (a + b)^{2} | attach((a + b), t: 2) | (a + b)²
-fraction in an exponent  | e^{(1 + a)/(2 b)} | attach(e, t: (1 + a)\/(2 b)) | e^((1 + a)/(2b))
-half of x in an exponent | e^{(1/2) x} | attach(e, t: (1\/2) x) | e^((1/2)x)
-root                     | \sqrt{3} | sqrt(3) | √3
-root of a sum            | \sqrt{x + 1} | sqrt(x + 1) | √(x + 1)
+product of sums          | (a + 1) (b - 2) | (a + \1) (b − \2) | (a + 1)(b − 2)
+figures side by side     | 2 \cdot 3 | \2 ⋅ \3 | 2·3
+fraction                 | \frac{1}{2} | frac(\1, \2) | 1/2
+power of a sum           | (a + b)^{2} | attach((a + b), t: \2) | (a + b)²
+fraction in an exponent  | e^{(1 + a)/(2 b)} | attach(e, t: (\1 + a)\/(\2 b)) | e^((1 + a)/(2b))
+half of x in an exponent | e^{(1/2) x} | attach(e, t: (\1\/\2) x) | e^((1/2)x)
+root                     | \sqrt{3} | sqrt(\3) | √3
+root of a sum            | \sqrt{x + 1} | sqrt(x + \1) | √(x + 1)
 transposed               | K^{\top} | attach(K, t: ⊤) | Kᵀ
 transposed with a label  | (W^{Q})^{\top} | attach((attach(W, t: Q)), t: ⊤) | (W^Q)ᵀ
 call                     | \operatorname{softmax}(S) | op("softmax") (S) | softmax(S)
-list                     | [1 \;\; 0 \;\; {-1}] | [1 #h(0.6em) 0 #h(0.6em) −1] | [1  0  −1]
-list with commas         | \langle 1, 0, -1 \rangle | ⟨1\, 0\, −1⟩ | ⟨1, 0, −1⟩
-shape                    | (3, 4) | (3\, 4) | (3, 4)
-cross shape              | 3 \times 4 | 3 × 4 | 3×4
-note under               | \underset{(3, 4)}{X} \, \underset{(4, 3)}{W^{Q}} | attach(limits(X), b: (3\, 4)) thin attach(limits(attach(W, t: Q)), b: (4\, 3)) | X (3, 4) W^Q (4, 3)
-big sum                  | \sum_{i=1}^{n} a_{i} v_{i} | attach(∑, b: i = 1, t: n) attach(a, b: i) attach(v, b: i) | Σᵢ₌₁^n aᵢvᵢ
-continued                | {} = 1 \geq 2 | = 1 ≥ 2 | = 1 ≥ 2
-transposed matrix        | \begin{bmatrix} 1 & 0 \\ 2 & 3 \end{bmatrix}^{\top} | attach(mat(delim: "[", 1, 0; 2, 3), t: ⊤) | [1 0; 2 3]ᵀ
-matrix with commas       | \begin{bmatrix} 1, & 0, & 1, \\ 1, & 0, & 0 \end{bmatrix} | mat(delim: "[", 1\,, 0\,, 1\,; 1\,, 0\,, 0) | [1, 0, 1; 1, 0, 0]
-nested matrix            | \begin{bmatrix} {}[1 & 0 & 2] \\ {}[-2 & 2 & 2] \end{bmatrix} | mat(delim: "[", \[ #h(0.778em) 1, #h(0.389em) 0 #h(0.389em) , #h(0.389em) 2 #h(0.389em)  \]; \[ −2, 2, 2 \]) | [[1 0 2] [−2 2 2]]
+list                     | [1 \;\; 0 \;\; {-1}] | [\1 #h(0.6em) \0 #h(0.6em) −\1] | [1  0  −1]
+list with commas         | \langle 1, 0, -1 \rangle | ⟨\1\, \0\, −\1⟩ | ⟨1, 0, −1⟩
+shape                    | (3, 4) | (\3\, \4) | (3, 4)
+cross shape              | 3 \times 4 | \3 × \4 | 3×4
+note under               | \underset{(3, 4)}{X} \, \underset{(4, 3)}{W^{Q}} | attach(limits(X), b: (\3\, \4)) thin attach(limits(attach(W, t: Q)), b: (\4\, \3)) | X (3, 4) W^Q (4, 3)
+big sum                  | \sum_{i=1}^{n} a_{i} v_{i} | attach(∑, b: i = \1, t: n) attach(a, b: i) attach(v, b: i) | Σᵢ₌₁^n aᵢvᵢ
+continued                | {} = 1 \geq 2 | = \1 ≥ \2 | = 1 ≥ 2
+transposed matrix        | \begin{bmatrix} 1 & 0 \\ 2 & 3 \end{bmatrix}^{\top} | attach(mat(delim: "[", \1, \0; \2, \3), t: ⊤) | [1 0; 2 3]ᵀ
+matrix with commas       | \begin{bmatrix} 1, & 0, & 1, \\ 1, & 0, & 0 \end{bmatrix} | mat(delim: "[", \1\,, \0\,, \1\,; \1\,, \0\,, \0) | [1, 0, 1; 1, 0, 0]
+nested matrix            | \begin{bmatrix} {}[1 & 0 & 2] \\ {}[-2 & 2 & 2] \end{bmatrix} | mat(delim: "[", \[ #h(0.778em) \1, #h(0.389em) \0 #h(0.389em) , #h(0.389em) \2 #h(0.389em)  \]; \[ −\2, \2, \2 \]) | [[1 0 2] [−2 2 2]]
 """  # noqa: E501
 CASES = [tuple(map(str.strip, line.split(" | "))) for line in LINES.strip().splitlines()]
 

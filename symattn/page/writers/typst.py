@@ -90,6 +90,7 @@ from symattn.page.writers.rows import (
 from symattn.page.writers.typst_text import (
     LIGATURE,
     array,
+    choices_have_room,
     chunk_call,
     curled,
     display_call,
@@ -672,6 +673,8 @@ def _field_of(item: FillIn, page: Page, **how: Any) -> str:
 
 
 def _choices(choices: Choices, page: Page) -> str:
+    if not choices.items:
+        return ""
     form, ticks = page.form, [""] * len(choices.items)
     if form and choices.ticked:
         ticks = [", none"] * len(ticks)
@@ -679,19 +682,21 @@ def _choices(choices: Choices, page: Page) -> str:
         spot = form.spot("choices")
         says = [f"{common.label(common.letter(i))} {plain(item)}" for i, item in enumerate(choices.items)]
         ticks = [_more(literal(form.address(spot, said, i, holds="tick"))) for i, said in enumerate(says, 1)]
+    columns = columns_of_choices(choices, page)
+    box = "#high" if choices_have_room(choices, columns, page) else "#whole"
     items = (
-        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
+        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item, box)}]{ticks[i]}),\n'
         for i, item in enumerate(choices.items)
     )
-    return f"#choices({array(columns_of_choices(choices, page))},\n{''.join(items)})" if choices.items else ""
+    return f"#choices({array(columns)},\n{''.join(items)})"
 
 
-def _option(content: Inlines) -> str:
+def _option(content: Inlines, box: str) -> str:
     match content:
         case [Math(formula)] if not contains(formula, MatrixOf):
-            return f"#whole({formula_content(formula)})"
+            return f"{box}({formula_content(formula)})"
         case [Math()]:
-            return f"#whole([{text_content(content)}])"
+            return f"{box}([{text_content(content)}])"
         case _:
             return text_content(content)
 

@@ -47,6 +47,7 @@ from symattn.formula.speech import speak
 from symattn.formula.width import Pads, matrix_columns, width, wrapped
 from symattn.foundation.languages import say
 from symattn.page.document import (
+    Choices,
     Code,
     Display,
     Inlines,
@@ -224,6 +225,8 @@ def math_source(node: Formula, style: Style) -> str:
             return f"attach({inner(body)}, t: {raised})"
         case Call(function, arguments, separator):
             return f"{_function(function, style)} ({_list(map(inner, arguments), separator)})"
+        case Bracketed(Negative(Number()) as body, "("):
+            return rf"\({inner(body)}\)"  # signs: a pair of brackets is measured, to be as high as what is in them
         case Bracketed(body, bracket):
             return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
         case ListOf(items, bracket, separator):
@@ -257,8 +260,13 @@ _DIGITS = re.compile(r"\d[\d.]*|\d+,\d+", re.ASCII)
 
 
 def _number(digits: str) -> str:
-    """Digits as a number: its comma, in quotes, is no punctuation; all in quotes would be set apart from signs."""
-    return digits.replace(",", '","') if _DIGITS.fullmatch(digits) else _string(digits)
+    """Digits as a number: its comma, in quotes, is no punctuation; all in quotes would be set apart from signs.
+
+    One digit is a sign, which Typst sets faster than a number.
+    """
+    if not _DIGITS.fullmatch(digits):
+        return _string(digits)
+    return f"\\{digits}" if len(digits) == 1 else digits.replace(",", '","')
 
 
 def _string(words: str) -> str:
@@ -431,6 +439,13 @@ def has_room(table: Table, room: float) -> bool:
     """Whether a table whose columns are as wide as what stands in them is surely no wider than `room` em."""
     widths = (max(map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
     return sum(widths) < SURE * room
+
+
+def choices_have_room(choices: Choices, columns: Sequence[str], page: Page) -> bool:
+    """Whether options surely are no wider than their columns: as wide as the widest, or as they are."""
+    widths = [_widest_cell(item) + paper.CHOICE_LABEL + paper.CHOICE_GAP for item in choices.items]
+    wide = sum(widths) if "auto" in columns else max(widths) * len(columns)
+    return wide < SURE * page.line
 
 
 def _widest_cell(cell: Inlines) -> float:
