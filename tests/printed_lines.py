@@ -15,7 +15,7 @@ import oracles
 import sympy
 
 from symattn import formula as f
-from symattn.derivation.ops import Round
+from symattn.derivation.ops.entrywise import Round
 from symattn.page.document import Display, Entries, Falk, all_blocks, settled
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording

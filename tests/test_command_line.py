@@ -18,7 +18,7 @@ from wrong_values import without_caret
 import symattn
 from symattn.cli import main
 from symattn.derivation.mechanisms import mechanisms
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.page.notation import notations
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problem import examples
@@ -147,7 +147,7 @@ def test_a_shape_note_has_a_miniature():
     ("what", "names"),
     [
         ("mechanisms", mechanisms()), ("examples", examples()), ("notations", notations()),
-        ("problems", problem_types()), ("formats", (*formats(), *EXPORTERS)), ("ops", OPS),
+        ("problems", problem_types()), ("formats", (*formats(), *EXPORTERS)), ("ops", operations()),
     ],
 )  # fmt: skip
 def test_each_list_shows_its_own(what, names):

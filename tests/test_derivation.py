@@ -13,16 +13,8 @@ from trials import tries
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, symbol_names, transposed
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import (
-    Add,
-    Hadamard,
-    Mask,
-    MatMul,
-    Scale,
-    Softmax,
-    Stack,
-    Transpose,
-)
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, Transpose
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, matrix
 

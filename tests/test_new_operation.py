@@ -9,7 +9,7 @@ from sentences import refused_saying
 
 import symattn
 from symattn.derivation.derivation import Pull, convention, turned
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.derivation.ops.lines import LineRuleOp
 from symattn.errors import SelfCheckError
 from symattn.formula import Call, Name
@@ -83,7 +83,7 @@ Q, K = [[1, 0], [2, -1]], [[1, 0], [0, 1]]
 
 @pytest.fixture
 def solution(monkeypatch):
-    monkeypatch.setitem(OPS, "shares", Shares)
+    monkeypatch.setitem(operations(), "shares", Shares)
     return symattn.derive("custom", steps=STEPS, Q=Q, K=K)
 
 
@@ -111,7 +111,7 @@ def loss(q):
 
 def test_a_gradient_goes_back_through_it(monkeypatch):
     """Against derivatives along imaginary steps (Squire and Trapp 1998), which lose no digits."""
-    monkeypatch.setitem(OPS, "shares", Shares)
+    monkeypatch.setitem(operations(), "shares", Shares)
     back = symattn.derive("custom", steps=STEPS, gradients=GRADIENTS, Q=Q, K=K, dA=UPSTREAM)
     slopes = numpy.array(Q, dtype=complex)
     for i, j in numpy.ndindex(2, 2):
@@ -125,7 +125,7 @@ def test_a_gradient_goes_back_through_it(monkeypatch):
 
 
 def test_without_a_pull_a_gradient_is_refused_by_name(monkeypatch):
-    monkeypatch.setitem(OPS, "shares", Shares)
+    monkeypatch.setitem(operations(), "shares", Shares)
     monkeypatch.delattr(Shares, "pull")
     with refused_saying("Step 'C': how a gradient goes back through 'Shares of cubes' is not known"):
         symattn.derive("custom", steps=STEPS, gradients=GRADIENTS, Q=Q, K=K)

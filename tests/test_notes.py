@@ -23,7 +23,8 @@ from symattn.api import derive, worksheet
 from symattn.derivation.counting import multiply_adds
 from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import Mask, Round, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import Round
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.exact.reading import read

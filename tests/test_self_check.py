@@ -15,7 +15,7 @@ from trials import tries
 from symattn.api import derive, worksheet
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide
 from symattn.teaching.fairness import self_check
@@ -43,7 +43,7 @@ def planted(derivation, name, *entry):
 
 
 def test_every_op_is_here():
-    assert {type(step.op) for step in every_op()} == set(OPS.values())
+    assert {type(step.op) for step in every_op()} == set(operations().values())
 
 
 def test_what_is_right_passes():

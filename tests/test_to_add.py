@@ -20,7 +20,7 @@ import symattn
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions, replayed
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.derivation.symbolic import in_symbols, substituted
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
@@ -227,7 +227,7 @@ def write(bank):
     return "".join(f"{place.name} {{={place.texts[0]}}}\\n" for place in places).encode()
 ''',
 }
-CATALOGUES = (mechanisms, misconceptions, problem_types)
+CATALOGUES = (mechanisms, operations, misconceptions, problem_types)
 Q, K, V = [[1, 0], [2, -1]], [[1, 0], [0, 1], [1, 1]], [[1, 2], [0, 1], [3, -1]]
 
 
@@ -251,7 +251,6 @@ def added(folder):
         patch.setenv("SYMATTN_PATH", str(folder))
         for catalogue in CATALOGUES:
             catalogue.cache_clear()
-        patch.setitem(OPS, "powers", importlib.import_module(f"{WHERE['ops']}.powers").Powers)
         patch.setitem(FORMATS.known, "outline", importlib.import_module(f"{WHERE['writers']}.outline"))
         patch.setitem(EXPORTERS.known, "gift", importlib.import_module(f"{WHERE['exporters']}.gift"))
         yield
@@ -476,12 +475,12 @@ def test_folders_that_the_environment_names_are_read(folder):
     script = """
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import problem_types
 from symattn.page.writers import FORMATS
 from symattn.teaching.exporters import EXPORTERS
-print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(), "mixing" in problem_types(),
+print("fast_weights" in mechanisms(), "powers" in operations(), "X9" in misconceptions(), "mixing" in problem_types(),
       "outline" in FORMATS, "gift" in EXPORTERS)
 """
     assert run(folder, script) == "True True True True True True\n"

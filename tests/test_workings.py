@@ -23,24 +23,10 @@ from symattn import formula as f
 from symattn.api import derive
 from symattn.derivation.derivation import View
 from symattn.derivation.mechanisms import Settings, mechanisms
-from symattn.derivation.ops import (
-    Activation,
-    Add,
-    Hadamard,
-    Mask,
-    MatMul,
-    Mean,
-    MeanSquare,
-    Rescale,
-    Scale,
-    Softmax,
-    Stack,
-    Standardise,
-    SumOver,
-    Transpose,
-    Variance,
-)
-from symattn.derivation.ops.entrywise import FUNCTIONS
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import FUNCTIONS, Activation
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver, Transpose
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline
 from symattn.formula import (
     ZERO,

@@ -19,7 +19,7 @@ from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanism
 from symattn.derivation.mechanisms.base import CHOICES
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.misconceptions import misconception, misconceptions
-from symattn.derivation.ops import OPS
+from symattn.derivation.ops import operations
 from symattn.errors import MOST_OFFERED, InputError, nearest, offered
 from symattn.foundation.languages import SIGNS, catalogue, languages, read_catalogue
 from symattn.foundation.typed import keys
@@ -100,7 +100,7 @@ CATALOGUES = {
     "signs of languages": (SIGNS, lambda n: read_catalogue(HEADER + SIGN.format(n), "x.po")),
     "diagrams": (DIAGRAMS, SOLVED.diagram),
     "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
-    "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
+    "ops": (operations(), lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
     "keys of problem files": (keys(ProblemFile), lambda name: problem_file({name: 1}, "problem.toml")),
     "keys of exam files": (keys(ExamFile), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
     "keys of exam questions": (

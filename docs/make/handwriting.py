@@ -22,7 +22,8 @@ import typst
 
 from symattn.api import make_recipe
 from symattn.derivation.derivation import Step
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.formula import Formula, Fraction, Name, Negative, Number, Product, Relation, Sum
 from symattn.foundation.installed import fonts
 from symattn.page.notation import load_notation

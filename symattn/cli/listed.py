@@ -96,9 +96,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def ops() -> Mapping[str, str]:
         from symattn.derivation.mechanisms.custom import parameters_of
-        from symattn.derivation.ops import OPS
+        from symattn.derivation.ops import operations
 
-        return {name: _with_parameters(_about(op), parameters_of(name)) for name, op in OPS.items()}
+        return {name: _with_parameters(_about(op), parameters_of(name)) for name, op in operations().items()}
 
     return {
         "mechanisms": mechanisms,

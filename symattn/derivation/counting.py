@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from symattn.derivation.algebra import MINUS_INFINITY, Entries, Index, size_in_sympy
 from symattn.derivation.derivation import Derivation, Operand, Step, View
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.formula import Formula, Name

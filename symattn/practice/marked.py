@@ -14,7 +14,7 @@ from functools import cached_property
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand, Step
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import SymattnError
 from symattn.exact import Matrix
 from symattn.formula import Formula, Fraction, Product, Relation, Sum

@@ -13,7 +13,7 @@ from writer_markdown_rules import lint
 
 from symattn.api import derive
 from symattn.derivation.derivation import StepName
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix
 from symattn.formula import Blank, Fraction, MatrixOf, Negative, Number, Relation, Sum
 from symattn.formula import Row as RowOf

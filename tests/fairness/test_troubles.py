@@ -11,7 +11,8 @@ import pytest
 from strategies import drawn
 
 from symattn.derivation.derivation import Derivation, symbols, transposed
-from symattn.derivation.ops import MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, square_root
 from symattn.foundation.dice import Counted, pick, picks, shuffled, whole

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from oracles import floats
 
-from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
+from symattn.derivation.ops.attention import Mask, Softmax, SoftmaxGradient
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver
 from symattn.derivation.ops.linear import Slice as HeadPart
-from symattn.derivation.ops.linear import Stack, SumOver
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.intervals import enclose

@@ -26,7 +26,7 @@ from scripts import (
 )
 
 import symattn
-from symattn.derivation.ops import Scale
+from symattn.derivation.ops.linear import Scale
 from symattn.exact import NEGATIVE_INFINITY, to_sympy
 from symattn.marking.attempt import Attempt, Entry
 

@@ -16,7 +16,7 @@ from test_worked_cases import CASES
 
 import symattn
 from symattn.derivation.misconceptions import replayed, slips
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.rounding import approximate
 from symattn.formula import Number, Sum

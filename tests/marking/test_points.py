@@ -13,7 +13,8 @@ import pytest
 from scripts import drawn, exactly, key_script, legible
 
 from symattn.api import derive, make_recipe
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix
 from symattn.marking.attempt import Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked
 from symattn.marking.marker import mark

@@ -15,17 +15,9 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation.ops import (
-    Activation,
-    Add,
-    Hadamard,
-    Mask,
-    MatMul,
-    Round,
-    Scale,
-    Softmax,
-    SumOver,
-)
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import Activation, Round
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, SumOver
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
 from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root

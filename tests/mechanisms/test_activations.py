@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from trials import tries
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import Activation
-from symattn.derivation.ops.entrywise import FUNCTIONS
+from symattn.derivation.ops.entrywise import FUNCTIONS, Activation
 from symattn.exact import (
     Matrix,
     decide,

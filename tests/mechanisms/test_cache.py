@@ -8,7 +8,7 @@ from oracles import turned
 from tables import tables_beside
 
 from symattn.api import derive
-from symattn.derivation.ops import Append
+from symattn.derivation.ops.linear import Append
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula import Sum

@@ -20,21 +20,12 @@ from symattn.derivation.algebra import VALUES, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
-from symattn.derivation.ops import (
-    ActivationGradient,
-    ArgMax,
-    FeatureMap,
-    Hardmax,
-    InfinityNorm,
-    Positional,
-    Round,
-    Sinusoids,
-    Slope,
-    SoftmaxGradient,
-    SoftmaxJacobian,
-    ToFloat,
-    TopK,
-)
+from symattn.derivation.ops.attention import SoftmaxGradient, SoftmaxJacobian
+from symattn.derivation.ops.entrywise import ActivationGradient, Round, ToFloat
+from symattn.derivation.ops.gradient import InfinityNorm, Slope
+from symattn.derivation.ops.position import Positional, Sinusoids
+from symattn.derivation.ops.scores import FeatureMap, Hardmax
+from symattn.derivation.ops.words import ArgMax, TopK
 from symattn.derivation.symbolic import in_symbols, substituted
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, decide, decimal_text, to_sympy, values_of

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import FeatureMap, Hardmax, MatMul, OverSum, Rotate, Sinusoids, Softmax, Transpose
-from symattn.derivation.ops.position import Degrees
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul, Transpose
+from symattn.derivation.ops.position import Degrees, Rotate, Sinusoids
+from symattn.derivation.ops.scores import FeatureMap, Hardmax, OverSum
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, decide
 

@@ -14,8 +14,8 @@ from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.base import mask_op
 from symattn.derivation.mechanisms.drawing import neither_flat_nor_steep
 from symattn.derivation.mechanisms.masks import mask_keep, masks
-from symattn.derivation.ops import Bias, Mask, Softmax
-from symattn.derivation.ops.attention import HIDES
+from symattn.derivation.ops.attention import HIDES, Mask, Softmax
+from symattn.derivation.ops.scores import Bias
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
 

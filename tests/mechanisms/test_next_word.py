@@ -14,7 +14,8 @@ from test_new_operation import program
 
 import symattn
 from symattn.derivation.mechanisms import mechanism, mechanisms
-from symattn.derivation.ops import Descent, TopK
+from symattn.derivation.ops.gradient import Descent
+from symattn.derivation.ops.words import TopK
 from symattn.exact import Matrix
 from symattn.teaching.rendering import render
 

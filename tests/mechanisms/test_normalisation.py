@@ -14,7 +14,7 @@ from trials import tries
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.layer_norm import normed
-from symattn.derivation.ops import Variance
+from symattn.derivation.ops.normalisation import Variance
 from symattn.exact import Matrix
 from symattn.exact.intervals import Interval
 from symattn.marking.marker.windows import window

@@ -13,8 +13,7 @@ from witnesses import turned
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import Rotate
-from symattn.derivation.ops.position import Direction
+from symattn.derivation.ops.position import Direction, Rotate
 from symattn.exact import Matrix, decide, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed

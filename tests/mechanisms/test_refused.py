@@ -5,17 +5,10 @@ from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import custom
-from symattn.derivation.ops import (
-    Accumulate,
-    CrossEntropy,
-    Exponentials,
-    Rescale,
-    Rotate,
-    RunningMaximum,
-    Standardise,
-    Variance,
-)
-from symattn.derivation.ops.position import Degrees
+from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.position import Degrees, Rotate
+from symattn.derivation.ops.words import CrossEntropy
 from symattn.errors import ReadError, ShapeError, SymattnError
 
 FILE = tables_beside(__file__)

@@ -12,7 +12,10 @@ from strategies import drawn
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Scale
+from symattn.derivation.ops.normalisation import Rescale, Standardise
+from symattn.derivation.ops.words import CrossEntropy
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Outline, decide, decimal_text
 from symattn.exact.reading import read

@@ -6,52 +6,25 @@ from random import Random
 
 import pytest
 
-from symattn.derivation.ops import (
-    Accumulate,
+from symattn.derivation.ops.attention import Softmax, SoftmaxGradient, SoftmaxJacobian
+from symattn.derivation.ops.entrywise import (
     Activation,
     ActivationGradient,
-    Add,
-    ArgMax,
-    CrossEntropyGradient,
     Divide,
+    DivisorGradient,
     Exponential,
-    Exponentials,
-    FeatureMap,
-    Hadamard,
-    Hardmax,
-    MatMul,
-    Mean,
-    MeanSquare,
-    Multiple,
-    NormGradient,
     Opposite,
-    Over,
-    OverSum,
-    ProductSum,
-    Rescale,
-    Rotate,
-    RunningMaximum,
-    Scale,
-    Sinusoids,
-    SoftCap,
-    SoftCapGradient,
-    Softmax,
-    SoftmaxGradient,
-    SoftmaxJacobian,
     SquareRoot,
-    Stack,
-    Standardise,
     Subtract,
-    SumOver,
     ToFloat,
-    TopK,
-    Total,
-    Transpose,
-    Variance,
 )
-from symattn.derivation.ops.entrywise import DivisorGradient
-from symattn.derivation.ops.gradient import InfinityNorm, Slope
-from symattn.derivation.ops.position import Direction, Frequency
+from symattn.derivation.ops.gradient import InfinityNorm, Slope, Total
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Multiple, ProductSum, Scale, Stack, SumOver, Transpose
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, NormGradient, Rescale, Standardise, Variance
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.position import Direction, Frequency, Rotate, Sinusoids
+from symattn.derivation.ops.scores import FeatureMap, Hardmax, Over, OverSum, SoftCap, SoftCapGradient
+from symattn.derivation.ops.words import ArgMax, CrossEntropyGradient, TopK
 from symattn.derivation.windows import HIDDEN
 from symattn.exact import Matrix, square_root
 from symattn.exact.rounding import approximate

@@ -18,7 +18,8 @@ from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism
 from symattn.derivation.misconceptions import drawn_misconceptions, misconception, misconceptions, replayed, whole
 from symattn.derivation.misconceptions.base import ReplacementOp
-from symattn.derivation.ops import Hadamard, MatMul, Softmax, Stack
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Hadamard, MatMul, Stack
 from symattn.exact import Matrix
 from symattn.formula import Formula
 from symattn.page.document import spans

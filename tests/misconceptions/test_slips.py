@@ -17,7 +17,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, replayed, slips
 from symattn.derivation.misconceptions.varied import said
-from symattn.derivation.ops import ActivationGradient, MatMul
+from symattn.derivation.ops.entrywise import ActivationGradient
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix
 
 

@@ -13,7 +13,7 @@ from practice_pages import cells_of, drawn, filled, lines_of, places, right_valu
 from sentences import refused_saying
 
 import symattn
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.writers import html
 from symattn.practice.session import Session, answer, recipe_of

@@ -19,22 +19,13 @@ from tables import tables_beside
 
 from symattn.derivation.derivation import StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.ops import (
-    Activation,
-    ActivationGradient,
-    Hadamard,
-    Mask,
-    MatMul,
-    Round,
-    Scale,
-    Slice,
-    Softmax,
-    SumOver,
-)
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
 from symattn.derivation.ops.gradient import Descent, InfinityNorm, Slope
+from symattn.derivation.ops.linear import Hadamard, MatMul, Multiple, Scale, Slice, SumOver
 from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.derivation.ops.position import Rotate, RotateBack, Sinusoids
 from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, LogitTemperature, Over, OverSum, SoftCap
 from symattn.derivation.ops.words import ArgMax, CrossEntropy, LookUp, TopK
 from symattn.exact import Matrix

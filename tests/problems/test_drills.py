@@ -114,7 +114,7 @@ def test_weights_to_mix_with_are_a_distribution():
 
 def test_a_wrong_weight_is_found(monkeypatch):
     """The proof does not rest on the softmax that made the key."""
-    from symattn.derivation.ops import Softmax
+    from symattn.derivation.ops.attention import Softmax
 
     (content,) = contents(TYPE, 1)
     honest = Softmax.apply

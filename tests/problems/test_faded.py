@@ -7,7 +7,8 @@ import sympy
 from problem_laws import contents, questions
 
 from symattn.derivation.derivation import Derivation, transposed
-from symattn.derivation.ops import MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix
 from symattn.page.document import AnswerGrid

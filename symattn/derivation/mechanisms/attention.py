@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import BY_TOKEN, HEADS, SCORES, Mechanism, Settings, attend
 from symattn.derivation.mechanisms.multi_head_attention import combine, each_head
-from symattn.derivation.ops import Append
+from symattn.derivation.ops.linear import Append
 from symattn.errors import InputError
 from symattn.exact import Size
 

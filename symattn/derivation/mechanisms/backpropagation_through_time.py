@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms.drawing import (
     product,
 )
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
-from symattn.derivation.ops.position import Multiple
+from symattn.derivation.ops.linear import Multiple
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 

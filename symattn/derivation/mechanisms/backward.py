@@ -29,7 +29,7 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.mechanisms.base import Settings
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.ops import Mask
+from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.scores import Bias
 from symattn.derivation.sizes import times

@@ -26,21 +26,9 @@ from symattn.derivation.derivation import (
     turned,
 )
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import (
-    Activation,
-    Add,
-    Descent,
-    Hadamard,
-    Mask,
-    MatMul,
-    Round,
-    Scale,
-    Softmax,
-    Stack,
-    SumOver,
-)
-from symattn.derivation.ops.attention import MaskStyle
-from symattn.derivation.ops.entrywise import RoundingMethod
+from symattn.derivation.ops.attention import Mask, MaskStyle, Softmax
+from symattn.derivation.ops.entrywise import Activation, Round, RoundingMethod
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver
 from symattn.derivation.ops.scores import (
     AlibiInLetters,
     Bias,
@@ -864,6 +852,8 @@ def descended(d: Derivation, rate: Value, names: Sequence[str] = ()) -> Derivati
     Where no parameter has one, as in attention of Q, K and V, whatever is given and has one takes the step.
     `InputError` where there is none.
     """
+    from symattn.derivation.ops.gradient import Descent  # here, since few derivations need it
+
     fixed = {name for name, _ in d.taken}
     moved = [name for name in d.givens if f"d{name}" in {step.name for step in d} and name not in fixed]
     learned = [name for name in moved if LEARNED.fullmatch(StepName.of(name).stem)] or moved

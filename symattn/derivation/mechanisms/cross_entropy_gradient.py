@@ -18,7 +18,7 @@ from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, 
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, transposed, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
-from symattn.derivation.ops import CrossEntropyGradient
+from symattn.derivation.ops.words import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, in_numbers
 

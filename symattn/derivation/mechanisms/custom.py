@@ -34,22 +34,13 @@ from symattn.derivation.mechanisms.base import (
     mask_op,
     scale_op,
 )
-from symattn.derivation.ops import (
-    OPS,
-    Activation,
-    ArgMax,
-    LookUp,
-    Multiple,
-    Positional,
-    Rotate,
-    Round,
-    Scale,
-    Sinusoids,
-    Slice,
-    ToFloat,
-)
+from symattn.derivation.ops import operations
 from symattn.derivation.ops.attention import MaskStyle
+from symattn.derivation.ops.entrywise import Activation, Round, ToFloat
+from symattn.derivation.ops.linear import Multiple, Scale, Slice, Transpose
+from symattn.derivation.ops.position import Positional, Rotate, Sinusoids
 from symattn.derivation.ops.scores import Temperature
+from symattn.derivation.ops.words import ArgMax, LookUp
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.reading import read
@@ -150,7 +141,7 @@ class Before:
     @property
     def shape(self) -> tuple[Size, Size]:
         """That of the first operand."""
-        return self.derivation.then(self.name, OPS["transpose"](), self.operands[0]).last.result.shape[::-1]
+        return self.derivation.then(self.name, Transpose(), self.operands[0]).last.result.shape[::-1]
 
 
 def _scale(told: OfScale, before: Before) -> Scale:
@@ -229,8 +220,8 @@ def run(
 ) -> Derivation:
     """Work out the steps one after the other; errors name the step.
 
-    A step is a table: `name`, `op` (one of `OPS`), `operands` or `of` (names; `K^T` transposes, `Q[2]` is row 2), and
-    what the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
+    A step is a table: `name`, `op` (by `operations`), `operands` or `of` (names; `K^T` transposes, `Q[2]` is row 2),
+    and what it needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
     empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
     epsilon;  norm: along;  stack: along;  part: first, count, every, of;  exp: base;  multiple: by;  float: format;
@@ -269,8 +260,8 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has no name, or one that is not text.")
     if len(name) > LONGEST_NAME:
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
-    if not isinstance(op, str) or op not in OPS:
-        raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
+    if not isinstance(op, str) or op not in operations():
+        raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, operations(), 'one of {} was expected')}")
     known = {"name", "op", "operands", "of", "section", "title", *parameters_of(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
@@ -404,12 +395,12 @@ def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
 
 def parameters_of(op: str) -> Sequence[str]:
     """What a step may say beside its name, op and operands: what is listed above, else the fields of the operation."""
-    return keys(TOLD[op][0]) if op in TOLD else [parameter.name for parameter in fields(OPS[op])]  # type: ignore[arg-type]
+    return keys(TOLD[op][0]) if op in TOLD else [parameter.name for parameter in fields(operations()[op])]  # type: ignore[arg-type]
 
 
 def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
     """An operation from its fields, each read as what it is: a word, a text, a whole number, or any number."""
-    kind = OPS[op]
+    kind = operations()[op]
     arguments: dict[str, Any] = {}
     others = SimpleNamespace(__annotations__={f.name: f.type for f in fields(kind) if f.type not in NUMBERS})  # type: ignore[arg-type]
     try:

@@ -18,8 +18,8 @@ from typing import TypeVar
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Scope, Settings, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.ops import Slice
 from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
 from symattn.exact.rounding import approximate

@@ -20,8 +20,7 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.base import Settings, scale_op
 from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
-from symattn.derivation.ops import SoftmaxGradient
-from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.attention import Keep, SoftmaxGradient
 from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
 from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, spend, whole

@@ -24,7 +24,7 @@ from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads
-from symattn.derivation.ops import Copy
+from symattn.derivation.ops.gradient import Copy
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size
 from symattn.foundation.languages import message

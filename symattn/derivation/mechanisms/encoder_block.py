@@ -35,7 +35,7 @@ from symattn.derivation.mechanisms.layer_norm import (
     whole_rows_to_norm,
 )
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
-from symattn.derivation.ops import Add
+from symattn.derivation.ops.linear import Add
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Size
 

@@ -17,7 +17,7 @@ from symattn.derivation.mechanisms.base import DESCENT, HEADS, NORM, Mechanism, 
 from symattn.derivation.mechanisms.drawing import first_success, tried
 from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
-from symattn.derivation.ops import Copy
+from symattn.derivation.ops.gradient import Copy
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Size
 

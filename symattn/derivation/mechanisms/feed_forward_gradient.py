@@ -11,7 +11,7 @@ from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.feed_forward import feed_forward
-from symattn.derivation.ops import Activation
+from symattn.derivation.ops.entrywise import Activation
 from symattn.exact import Matrix, Size
 
 

@@ -14,7 +14,8 @@ from symattn.derivation.derivation import Derivation, Operand, row_of, transpose
 from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, affine, scale_op
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Append, Mask, MatMul, Softmax, causal
+from symattn.derivation.ops.attention import Mask, Softmax, causal
+from symattn.derivation.ops.linear import Append, MatMul
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message

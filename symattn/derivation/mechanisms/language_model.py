@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, affine, positive
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, numbers, product
-from symattn.derivation.ops import ArgMax, CrossEntropy, LookUp, Mean, Softmax, TopK
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.normalisation import Mean
 from symattn.derivation.ops.scores import LogitTemperature
+from symattn.derivation.ops.words import ArgMax, CrossEntropy, LookUp, TopK
 from symattn.errors import InputError, LetterError, offered
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick, sample

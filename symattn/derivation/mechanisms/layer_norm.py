@@ -18,7 +18,8 @@ from typing import TypeVar
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings
 from symattn.derivation.mechanisms.drawing import first, is_small, numbers, plus, product
-from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.derivation.ops.linear import Add, Hadamard
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
 from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole

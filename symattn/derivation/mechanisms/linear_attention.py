@@ -13,7 +13,8 @@ from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, scale_op
 from symattn.derivation.mechanisms.drawing import dull, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Slice, Stack, SumOver
+from symattn.derivation.ops.linear import Add, MatMul, Slice, Stack, SumOver
+from symattn.derivation.ops.scores import FeatureMap, Over
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import picks, whole

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, affine, attend, project
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
-from symattn.derivation.ops import HeadSlice, Slice, Stack
+from symattn.derivation.ops.linear import HeadSlice, Slice, Stack
 from symattn.derivation.sizes import share
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size

@@ -23,7 +23,7 @@ from symattn.derivation.mechanisms.drawing_gradients import (
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
-from symattn.derivation.ops import Slice
+from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 

@@ -27,19 +27,10 @@ from symattn.derivation.mechanisms.drawing import (
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.ops import (
-    Accumulate,
-    Bias,
-    Exponentials,
-    Mask,
-    MatMul,
-    Over,
-    RunningMaximum,
-    Slice,
-    Softmax,
-    Stack,
-    SumOver,
-)
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import MatMul, Slice, Stack, SumOver
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.scores import Bias, Over
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.exact.rounding import approximate

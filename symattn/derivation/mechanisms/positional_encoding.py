@@ -14,7 +14,7 @@ from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import POSITIONS, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import numbers, small
-from symattn.derivation.ops import Add, Multiple, Sinusoids
+from symattn.derivation.ops.linear import Add, Multiple
 from symattn.derivation.ops.position import (
     Angle,
     Angles,
@@ -26,6 +26,7 @@ from symattn.derivation.ops.position import (
     Layout,
     Positions,
     Radians,
+    Sinusoids,
 )
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Rational, Size, exact, has_symbols, is_symbolic, sign, square_root

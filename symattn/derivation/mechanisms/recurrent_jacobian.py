@@ -18,8 +18,8 @@ from symattn.derivation.derivation import Derivation, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.mechanisms.recurrent_network import FUNCTION
-from symattn.derivation.ops import Hadamard, MatMul
 from symattn.derivation.ops.gradient import InfinityNorm, Slope, Sloped
+from symattn.derivation.ops.linear import Hadamard, MatMul
 from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, Value, sign
 from symattn.foundation.dice import pick, whole

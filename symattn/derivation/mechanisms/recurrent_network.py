@@ -16,7 +16,8 @@ from itertools import pairwise
 from symattn.derivation.derivation import Derivation, Operand, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
 from symattn.derivation.mechanisms.drawing import numbers
-from symattn.derivation.ops import Activation, Add, Append, MatMul
+from symattn.derivation.ops.entrywise import Activation
+from symattn.derivation.ops.linear import Add, Append, MatMul
 from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick

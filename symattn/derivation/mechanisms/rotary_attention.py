@@ -23,7 +23,8 @@ from symattn.derivation.mechanisms.drawing import (
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.positional_encoding import angles, layout, positions
-from symattn.derivation.ops import MatMul, Rotate
+from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.rounding import approximate

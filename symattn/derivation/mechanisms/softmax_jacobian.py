@@ -12,7 +12,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success, number
 from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, telling_row, upstream_row
-from symattn.derivation.ops import MatMul, SoftmaxJacobian
+from symattn.derivation.ops.attention import SoftmaxJacobian
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick
 

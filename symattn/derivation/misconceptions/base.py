@@ -33,7 +33,9 @@ from symattn.derivation.derivation import (
     turned,
     turned_step,
 )
-from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import Activation, Round
+from symattn.derivation.ops.linear import Hadamard, MatMul, Scale, Stack, SumOver
 from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
 from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of, parts

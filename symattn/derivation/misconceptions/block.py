@@ -21,8 +21,9 @@ from symattn.derivation.misconceptions.base import (
     replaced,
     step_of_kind,
 )
-from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Variance
-from symattn.derivation.ops.normalisation import OverRoot
+from symattn.derivation.ops.entrywise import Activation
+from symattn.derivation.ops.linear import Add, Hadamard
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, OverRoot, Rescale, Variance
 from symattn.exact import Matrix, Value, divide, square_root
 
 NORMS = ("N", "N1", "N2", "N3")

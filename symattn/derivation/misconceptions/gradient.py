@@ -19,26 +19,15 @@ from symattn.derivation.misconceptions.base import (
     everywhere,
     replaced,
 )
-from symattn.derivation.ops import (
-    ActivationGradient,
-    CrossEntropy,
-    CrossEntropyGradient,
-    Descent,
-    Hadamard,
-    MatMul,
-    NormGradient,
-    Rotate,
-    RotateBack,
-    Scale,
-    Softmax,
-    SoftmaxGradient,
-    SoftmaxJacobian,
-    TopK,
-    Total,
-)
+from symattn.derivation.ops.attention import Softmax, SoftmaxGradient, SoftmaxJacobian
+from symattn.derivation.ops.entrywise import ActivationGradient
+from symattn.derivation.ops.gradient import Descent, Total
+from symattn.derivation.ops.linear import Hadamard, MatMul, Scale
 from symattn.derivation.ops.lines import LineRuleOp
-from symattn.derivation.ops.normalisation import Rescale
+from symattn.derivation.ops.normalisation import NormGradient, Rescale
+from symattn.derivation.ops.position import Rotate, RotateBack
 from symattn.derivation.ops.scores import LogitTemperature
+from symattn.derivation.ops.words import CrossEntropy, CrossEntropyGradient, TopK
 from symattn.exact import Matrix, Value, divide, logarithm
 from symattn.exact.sums import total
 

@@ -13,7 +13,8 @@ from typing import Literal
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View, transposed
 from symattn.derivation.misconceptions.base import Change, Misconception, ReplacementOp, copying, everywhere
-from symattn.derivation.ops import MatMul, Scale, Slice, Softmax, Stack
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul, Scale, Slice, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
 from symattn.exact.sums import total

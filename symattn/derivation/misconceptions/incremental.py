@@ -20,18 +20,11 @@ from symattn.derivation.misconceptions.base import (
     copying,
     everywhere,
 )
-from symattn.derivation.ops import (
-    Accumulate,
-    Activation,
-    Add,
-    Append,
-    Exponentials,
-    Hadamard,
-    MatMul,
-    Over,
-    RunningMaximum,
-)
+from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.gradient import InfinityNorm
+from symattn.derivation.ops.linear import Add, Append, Hadamard, MatMul
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.scores import Over
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.sums import total
 

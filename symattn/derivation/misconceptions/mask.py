@@ -18,9 +18,9 @@ from symattn.derivation.misconceptions.base import (
     step_of_kind,
 )
 from symattn.derivation.misconceptions.softmax import hiding_too_much
-from symattn.derivation.ops import Mask, Scale, Softmax, causal, padding
-from symattn.derivation.ops.attention import Keep, both
+from symattn.derivation.ops.attention import Keep, Mask, Softmax, both, causal, padding
 from symattn.derivation.ops.attention import Pattern as Rule
+from symattn.derivation.ops.linear import Scale
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 
 Pattern = Callable[[Keep], "Keep | None"]

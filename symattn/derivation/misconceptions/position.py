@@ -19,8 +19,8 @@ from symattn.derivation.misconceptions.base import (
     step_of_kind,
 )
 from symattn.derivation.misconceptions.projection import products
-from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
-from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians, Turning
+from symattn.derivation.ops.linear import Add, MatMul, Multiple, Stack
+from symattn.derivation.ops.position import Angle, Degrees, Frequency, Layout, Radians, Rotate, Sinusoids, Turning
 from symattn.derivation.ops.scores import Bias, alibi, alibi_slope
 from symattn.exact import Matrix, Value
 from symattn.exact.values import RATIONAL

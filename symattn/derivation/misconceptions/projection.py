@@ -16,7 +16,7 @@ from symattn.derivation.misconceptions.base import (
     everywhere,
     step_of_kind,
 )
-from symattn.derivation.ops import Add, MatMul
+from symattn.derivation.ops.linear import Add, MatMul
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 

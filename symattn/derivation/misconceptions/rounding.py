@@ -9,7 +9,9 @@ from symattn.derivation.derivation import Derivation, Op
 from symattn.derivation.misconceptions.base import Misconception, Rewritten, replaced, step_of_kind
 from symattn.derivation.misconceptions.scores import rescaled
 from symattn.derivation.misconceptions.softmax import weights_rounded
-from symattn.derivation.ops import Round, Scale, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.entrywise import Round
+from symattn.derivation.ops.linear import Scale
 from symattn.exact import rounded
 from symattn.exact.values import RATIONAL
 

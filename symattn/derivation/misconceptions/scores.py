@@ -23,7 +23,8 @@ from symattn.derivation.misconceptions.base import (
     step_of_kind,
 )
 from symattn.derivation.misconceptions.softmax import hiding_too_much
-from symattn.derivation.ops import MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exact, square_root
 from symattn.exact.sums import total

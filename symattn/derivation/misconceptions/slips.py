@@ -16,7 +16,8 @@ from types import MappingProxyType
 from symattn.derivation.derivation import Derivation, Op
 from symattn.derivation.misconceptions.base import followed
 from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bracketed
-from symattn.derivation.ops import Add, MatMul, Softmax, SumOver
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Add, MatMul, SumOver
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
 from symattn.exact.rounding import approximate

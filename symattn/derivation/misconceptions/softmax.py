@@ -27,7 +27,9 @@ from symattn.derivation.misconceptions.base import (
     step_of_kind,
 )
 from symattn.derivation.misconceptions.base import Rule as ShapeRule
-from symattn.derivation.ops import Mask, MatMul, Round, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.entrywise import Round
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, has_symbols
 from symattn.exact.sums import total

@@ -32,8 +32,7 @@ from symattn.derivation.derivation import (
     convention,
 )
 from symattn.derivation.numpy_source import factor, helper_axis
-from symattn.derivation.ops.linear import Hadamard, summed
-from symattn.derivation.ops.position import Multiple
+from symattn.derivation.ops.linear import Hadamard, Multiple, summed
 from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import (
     HIDDEN,

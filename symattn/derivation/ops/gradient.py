@@ -29,9 +29,8 @@ from symattn.derivation.derivation import (
 )
 from symattn.derivation.numpy_source import by_line, factor, over_all
 from symattn.derivation.ops.entrywise import SLOPES
-from symattn.derivation.ops.linear import Stack, product_in_sympy, sum_in_sympy
+from symattn.derivation.ops.linear import Multiple, Stack, product_in_sympy, sum_in_sympy
 from symattn.derivation.ops.lines import LineRuleOp
-from symattn.derivation.ops.position import Multiple
 from symattn.derivation.sizes import Axis, times
 from symattn.derivation.windows import Box, each
 from symattn.derivation.witnesses import as_float, entrywise

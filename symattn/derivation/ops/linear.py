@@ -400,6 +400,41 @@ class Scale(RuleOp):
 
 
 @dataclass(frozen=True)
+class Multiple(RuleOp):
+    """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
+
+    factor: Value
+    of: str = ""
+    title = "Multiple"
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.product(A.number(self.factor), operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
+
+    def witness(self, *operands: Floats) -> Floats:
+        factor = as_float(self.factor)
+        return entrywise(lambda x: factor * x, *operands)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product((self.symbol(style), *operands), "·")
+
+    def numpy(self, *operands: str) -> str:
+        return f"{factor(self.factor)} * {operands[0]}"
+
+    def symbol(self, style: Style) -> Formula:
+        """The factor by name: √d_model."""
+        return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.factor)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if not self.of:
+            return []
+        factor = equal(self.symbol(signs.style), signs.number(self.factor))
+        return [convention("Embeddings are multiplied by {factor}.", factor=factor)]
+
+
+@dataclass(frozen=True)
 class Stack(LineRuleOp):
     """Matrices one above the other (rows z_1, z_2, … become Z), or side by side along columns."""
 
@@ -602,6 +637,7 @@ OPS = {
     "hadamard": Hadamard,
     "sum": SumOver,
     "scale": Scale,
+    "multiple": Multiple,
     "stack": Stack,
     "part": Slice,
 }

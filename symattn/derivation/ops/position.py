@@ -22,7 +22,6 @@ from symattn.derivation.derivation import (
     Floats,
     Orientation,
     Pull,
-    RuleOp,
     Shape,
     Signs,
     Step,
@@ -35,7 +34,7 @@ from symattn.derivation.numpy_source import assigned, factor, value
 from symattn.derivation.ops.lines import LineOp, LineRuleOp
 from symattn.derivation.sizes import plus, times
 from symattn.derivation.windows import Box, constant
-from symattn.derivation.witnesses import as_float, entrywise
+from symattn.derivation.witnesses import as_float
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Size, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.intervals import interval_ring
@@ -59,7 +58,6 @@ from symattn.formula import (
     Product,
     Relation,
     Row,
-    Scope,
     Sum,
     Text,
     equal,
@@ -582,41 +580,6 @@ class RotateBack(Rotate):
         return [convention("Gradients are rotated back: {turn}.", turn=self._written_turn())]
 
 
-@dataclass(frozen=True)
-class Multiple(RuleOp):
-    """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
-
-    factor: Value
-    of: str = ""
-    title = "Multiple"
-
-    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
-        return A.product(A.number(self.factor), operands[0][i, j])
-
-    def pull(self, use: Use) -> Pull:
-        return Pull((use.g,), self)
-
-    def witness(self, *operands: Floats) -> Floats:
-        factor = as_float(self.factor)
-        return entrywise(lambda x: factor * x, *operands)
-
-    def written(self, style: Style, *operands: Formula) -> Formula:
-        return Product((self.symbol(style), *operands), "·")
-
-    def numpy(self, *operands: str) -> str:
-        return f"{factor(self.factor)} * {operands[0]}"
-
-    def symbol(self, style: Style) -> Formula:
-        """The factor by name: √d_model."""
-        return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.factor)
-
-    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        if not self.of:
-            return []
-        factor = equal(self.symbol(signs.style), signs.number(self.factor))
-        return [convention("Embeddings are multiplied by {factor}.", factor=factor)]
-
-
 # ------------------------------------------------------------------------------------------------ in words
 
 WAVES: tuple[Literal["cos"], Literal["sin"]] = ("cos", "sin")
@@ -783,7 +746,6 @@ def _braced(text: str) -> str:
 
 
 OPS = {
-    "multiple": Multiple,
     "sinusoids": Sinusoids,
     "rotate": Rotate,
     "positions": Positional,

@@ -31,9 +31,8 @@ from symattn.derivation.derivation import (
 from symattn.derivation.numpy_source import assigned, factor
 from symattn.derivation.ops.attention import Empty, normalised, range_of_weights
 from symattn.derivation.ops.entrywise import FUNCTIONS, ActivationGradient, Divide, relu
-from symattn.derivation.ops.linear import Hadamard, Scale
+from symattn.derivation.ops.linear import Hadamard, Multiple, Scale
 from symattn.derivation.ops.lines import LineOp, LineRuleOp
-from symattn.derivation.ops.position import Multiple
 from symattn.derivation.sizes import Axis
 from symattn.derivation.windows import (
     NOTHING,

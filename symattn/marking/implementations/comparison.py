@@ -20,7 +20,7 @@ from typing import Literal
 from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName
 from symattn.derivation.misconceptions import Misconception
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, in_numbers

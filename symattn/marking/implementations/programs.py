@@ -12,7 +12,8 @@ from symattn.derivation.misconceptions import Misconception, misconceptions
 from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.mask import hidden_as, masking
 from symattn.derivation.misconceptions.scores import divided_by, rewritten
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix, Value, divide, logarithm
 from symattn.formula import Formula
 

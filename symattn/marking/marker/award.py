@@ -10,7 +10,8 @@ from math import floor
 from typing import Literal
 
 from symattn.derivation.derivation import Step
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, compare, decide, has_symbols, values_of
 from symattn.exact.values import RATIONAL

@@ -33,7 +33,7 @@ from symattn.derivation.misconceptions.base import (
     rewritten_everywhere,
 )
 from symattn.derivation.misconceptions.varied import Cause, uniform
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops.attention import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.rounding import near

@@ -15,8 +15,8 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.misconceptions.base import COPY, ReplacementOp, Rewritten, scopes
-from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
-from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.attention import Keep, Mask, Softmax
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import (
     NEGATIVE_INFINITY,

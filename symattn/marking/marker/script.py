@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from symattn.derivation.derivation import Derivation, Step, oriented
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops.attention import Softmax
 from symattn.exact import Matrix, Value, exact
 from symattn.exact.reading import read
 from symattn.exact.values import RATIONAL

@@ -16,7 +16,8 @@ from operator import is_
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Arithmetic, Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
-from symattn.derivation.ops import Scale, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Scale
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, indices, values_of
 from symattn.exact.intervals import enclose

@@ -21,8 +21,9 @@ from typing import Literal, NamedTuple, TypeVar
 
 from symattn.derivation.algebra import Algebra, Base, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
-from symattn.derivation.ops import Add, MatMul, Round, Scale, Softmax
-from symattn.derivation.ops.linear import SumOver
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.entrywise import Round
+from symattn.derivation.ops.linear import Add, MatMul, Scale, SumOver
 from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Box, Window
 from symattn.errors import ShapeError, UndecidedError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Value, compare, decide, has_symbols

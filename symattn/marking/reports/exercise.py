@@ -15,7 +15,8 @@ from operator import add
 from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import MeanSquare, Softmax, Variance
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.normalisation import MeanSquare, Variance
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, in_numbers
 from symattn.exact.rounding import approximate

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops.attention import Softmax
 from symattn.exact import decimal_text, rounded
 from symattn.exact.values import RATIONAL
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula

@@ -15,7 +15,8 @@ from typing import assert_never
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.misconceptions import Slipped, slips
-from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols, tree
 from symattn.formula import (

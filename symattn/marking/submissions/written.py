@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from symattn.derivation.ops import Mask
+from symattn.derivation.ops.attention import Mask
 from symattn.errors import ReadError, SymattnError
 from symattn.exact import Matrix, decide, has_symbols, values_of
 from symattn.exact.reading import Reading, read

@@ -10,7 +10,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Operand, Orientation, Step
 from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops import Softmax
+from symattn.derivation.ops.attention import Softmax
 from symattn.exact import Size, decimal_text, exponential
 from symattn.formula import Bracketed, Formula, Name, Power, Product, Sum, Transposed, decimal, equal, number
 from symattn.formula.width import wrapped

@@ -17,7 +17,9 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Operand, Step, StepName
 from symattn.derivation.mechanisms.backward import is_gradient
-from symattn.derivation.ops import Copy, Mask, MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.gradient import Copy
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Value, compare, decimal_text, has_symbols
 from symattn.formula import (

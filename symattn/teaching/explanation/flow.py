@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName, in_decimals
-from symattn.derivation.ops import Mask, MatMul, Scale, Slice, Softmax, Stack
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import MatMul, Scale, Slice, Stack
 from symattn.exact import Matrix, Outline, Value, exponential, indices
 from symattn.exact.sums import total
 from symattn.formula import (

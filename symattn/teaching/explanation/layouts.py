@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.derivation.derivation import Operand, Step
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix
 from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, equal, is_tall
 from symattn.formula.width import fold, width

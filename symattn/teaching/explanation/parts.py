@@ -10,8 +10,11 @@ from functools import cache, cached_property
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View, oriented
 from symattn.derivation.mechanisms import mechanisms
-from symattn.derivation.ops import ActivationGradient, MatMul, RunningMaximum, Scale, Slice, Softmax, Stack
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.entrywise import ActivationGradient
 from symattn.derivation.ops.gradient import InfinityNorm
+from symattn.derivation.ops.linear import MatMul, Scale, Slice, Stack
+from symattn.derivation.ops.online import RunningMaximum
 from symattn.derivation.ops.words import CrossEntropy
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError

@@ -12,8 +12,9 @@ from typing import Literal
 
 from symattn.derivation.algebra import Index, index, size_formula
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, View, in_decimals
-from symattn.derivation.ops import Mask, MatMul
+from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.entrywise import Rounding
+from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.sizes import letters_of
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, indices, is_symbolic

@@ -26,8 +26,9 @@ from symattn.derivation.derivation import (
     is_short_fraction,
     symbol_names,
 )
-from symattn.derivation.ops import Mask, MatMul, Scale
+from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.entrywise import Round
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import (

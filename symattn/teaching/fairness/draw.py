@@ -18,7 +18,9 @@ from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import HEADS_THAT_DIFFER, LARGEST_SHOWN, STEP, is_small, most_ties
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.ops import Descent, Mask, MatMul, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.gradient import Descent
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import Matrix, Size
 from symattn.exact.rounding import approximate

@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
-from symattn.derivation.ops import Add, MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Add, MatMul
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, exponential, in_numbers, power
 from symattn.exact.rounding import approximate

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from itertools import compress
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import MatMul, Softmax
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.witnesses import as_floats, close
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, decide, exponential, has_symbols, is_symbolic, power

@@ -16,7 +16,7 @@ from symattn.derivation.derivation import Derivation, Step, Style, oriented, tur
 from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions, replayed, whole
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,

@@ -16,7 +16,8 @@ from symattn.derivation.derivation import Step, oriented
 from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.misconceptions.base import whole
-from symattn.derivation.ops import Mask, Scale
+from symattn.derivation.ops.attention import Mask
+from symattn.derivation.ops.linear import Scale
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Value, values_of
 from symattn.exact.rounding import approximate

@@ -15,8 +15,8 @@ from symattn.derivation.derivation import Derivation, Operand, Orientation, orie
 from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.base import mask_op
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.ops import MatMul, Scale, Softmax
-from symattn.derivation.ops.attention import MARKED, MaskStyle
+from symattn.derivation.ops.attention import MARKED, MaskStyle, Softmax
+from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, square_root, values_of
 from symattn.exact.sums import total

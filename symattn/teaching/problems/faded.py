@@ -10,7 +10,8 @@ from math import ceil
 
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Operand, Step, View
-from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver, Transpose
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, indices, values_of
 from symattn.formula import Formula, Relation, equal

@@ -16,7 +16,7 @@ from symattn.derivation.misconceptions import (
     whole,
 )
 from symattn.derivation.misconceptions.slips import Slipped, slips
-from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, indices, values_of
 from symattn.exact.rounding import approximate

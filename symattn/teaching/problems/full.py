@@ -9,7 +9,10 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step
-from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
+from symattn.derivation.ops.attention import Mask, Softmax, SoftmaxGradient
+from symattn.derivation.ops.entrywise import Activation
+from symattn.derivation.ops.linear import Add, MatMul, Stack, SumOver
+from symattn.derivation.ops.normalisation import Mean
 from symattn.exact import Matrix, Outline
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Together, paragraph, sentence

@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations
 
-from symattn.derivation.ops import Mask, Softmax
-from symattn.derivation.ops.attention import Keep, blocks, causal, padding, window
+from symattn.derivation.ops.attention import Keep, Mask, Softmax, blocks, causal, padding, window
 from symattn.exact import Matrix, Value, compare
 from symattn.exact.sums import total
 from symattn.formula import Formula, Text

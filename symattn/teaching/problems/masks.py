@@ -10,8 +10,7 @@ from fractions import Fraction
 from itertools import combinations, groupby
 
 from symattn.derivation.derivation import Derivation, oriented
-from symattn.derivation.ops import Mask, Softmax
-from symattn.derivation.ops.attention import MARKED, Keep, MaskStyle, causal, padding, window
+from symattn.derivation.ops.attention import MARKED, Keep, Mask, MaskStyle, Softmax, causal, padding, window
 from symattn.derivation.ops.attention import blocks as in_blocks
 from symattn.errors import InputError
 from symattn.exact import Matrix, indices

@@ -9,7 +9,8 @@ from functools import partial, reduce
 from math import prod
 
 from symattn.derivation.derivation import Op
-from symattn.derivation.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
+from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Stack, Transpose
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
 from symattn.formula import (

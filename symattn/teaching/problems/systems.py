@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from symattn.derivation.algebra import Base
-from symattn.derivation.ops import Mask, MatMul, Softmax
-from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.attention import Keep, Mask, Softmax
+from symattn.derivation.ops.linear import MatMul
 from symattn.errors import UndecidedError
 from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols
 from symattn.exact.sums import total

@@ -14,7 +14,8 @@ from typing import TypeVar
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.misconceptions.base import step_of_kind
-from symattn.derivation.ops import Add, Mask, MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import Mask, Softmax
+from symattn.derivation.ops.linear import Add, MatMul, Scale
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, exponential, square_root, values_of
 from symattn.exact.rounding import approximate
