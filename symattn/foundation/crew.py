@@ -24,6 +24,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,6 +39,9 @@ AHEAD = 4
 """How many jobs for each process are given out before their answers are wanted: so much is kept at a time."""
 PAYS = 6
 """Default number of variants from which another process is worth starting."""
+PAYS_FOR_STRANGERS = 50
+"""Default number of scripts for which another process is worth starting: until it marks the first one it has read the
+exam and made its questions, for which a process that has done so marks some thirty, and half of them are its own."""
 
 
 @dataclass(frozen=True)
@@ -228,13 +232,14 @@ def crew(
     executor: Executor | None = None,
     *,
     of: int | None = None,
+    strangers: float = inf,
     limits: Limits = Limits(),  # noqa: B008  (it is frozen)
 ) -> Iterator[Crew]:
-    """A crew for one run: an executor's, or `jobs` processes of our own (0: one for each processor).
+    """A crew for one run: an executor's, or `jobs` processes of our own (0: one for each processor, where it pays).
 
     This process is one of them, and one job by itself, or `of` so few that another does not pay, are done here.
-    Strangers' work (`of` is None) always has a process of its own.  When it is over, also by an error or Ctrl-C, all
-    processes have ended.
+    Strangers' work (`of` is None) always has a process of its own, and one more for every `PAYS_FOR_STRANGERS` of so
+    many jobs.  When it is over, also by an error or Ctrl-C, all processes have ended.
     """
     if executor is not None:
         from symattn.foundation.installed import software
@@ -257,6 +262,8 @@ def crew(
         if count <= 0:
             yield Crew()
             return
+    elif not jobs:
+        count = int(min(count, 1 + strangers / PAYS_FOR_STRANGERS))
     own_hands = Hands()
     pool = ThreadPoolExecutor(count, "symattn")
     usual = sys.getswitchinterval()

@@ -138,6 +138,9 @@ def test_a_crew_is_as_large_as_pays(processes):
     with crew(1) as those:  # strangers' work is none of ours
         assert those.hands() == 1
         assert os.getpid() not in {those.ask(TOLD, "go", job, job)()["process"] for job in "ab"}
+    for made, hands in ((crew(strangers=49), 1), (crew(3, strangers=1), 3), (crew(), processors())):
+        with made as those:
+            assert those.hands() == hands
     assert Crew().alone
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ def grade_class(
             "templates": page.own_templates(),
             "readers": list(readers),
         }
-        with crew(jobs, executor, limits=Limits(time_limit, MEMORY)) as workers:
+        number = inf if any(file.is_zip for file in found) else len(found) + len(typed.handed if typed else ())
+        with crew(jobs, executor, strangers=number, limits=Limits(time_limit, MEMORY)) as workers:
             heads = partial(heads_of, folder=folder, workers=workers)
             handed = matched(looked_into(found, workers), heads, against, typed.handed if typed else ())
             rows = _rows(handed, folder, workers, settings, progress)
