@@ -6,7 +6,7 @@ Nothing here knows what is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,6 +18,7 @@ from types import MappingProxyType
 from symattn.errors import SymattnError
 from symattn.exact import Value
 from symattn.exact.reading import Reading
+from symattn.foundation.identity import Same
 
 MOST_PLACES = 400
 """Ways to choose rows and columns that are looked through; of more, those where they stand together."""
@@ -248,6 +249,29 @@ class Attempt:
     unread: frozenset[str] = frozenset()
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
     doubts: Mapping[str, Doubt] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def key(self) -> Hashable:
+        """What an attempt is told from others by: entries as the objects that they are, since values have no hash, all
+        else by what it is, in its order.
+        """
+        return (
+            *(tuple((name, _key(said)) for name, said in given.items()) for given in (self.answers, self.more)),
+            *(tuple(given.items()) for given in (self.shapes, self.doubts)),
+            *(self.methods, self.worked, self.unread, self.remarks),
+            *(remark.pointer for remark in self.remarks),
+        )
+
+
+def _key(said: Said) -> Hashable:
+    match said:
+        case Entry():
+            return Same(said)
+        case Grid(rows):
+            return tuple(tuple(map(Same, row)) for row in rows)
+        case Grids(grids):
+            return tuple((name, _key(grid)) for name, grid in grids.items())
+    return said
 
 
 @dataclass(frozen=True)

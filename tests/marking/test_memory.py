@@ -1,5 +1,7 @@
 """What is kept from one script to the next, and what is asked of shapes alone, changes nothing."""
 
+import json
+from dataclasses import fields, replace
 from random import Random
 
 import pytest
@@ -9,9 +11,13 @@ from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritten_everywhere
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import Matrix
-from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Text
+from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.source import papers
+from symattn.marking.grading.worker import marked
 from symattn.marking.marker import mark
 from symattn.marking.marker import script as marker_script
+from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import grid
 
 
@@ -78,3 +84,50 @@ def test_what_somebody_does_otherwise_depends_on_shapes_alone(mechanism):
             found[id] = {step.name: (type(step.op), step.operands) for step in steps}
         places.append(found)
     assert places[0] == places[1]
+
+
+# ------------------------------------------------------------------------------------------------ the same again
+
+
+def test_attempts_are_told_apart_by_every_field():
+    """A script that says anything else than an earlier one has a report of its own."""
+    said = {"Q": grid([["1", "2"]]), "b": Text("two")}
+    attempt = Attempt(said)
+    doubt, remark = Doubt("It may be Z."), Remark("Q", "It is unsure.")
+    others = {
+        "answers": [{}, {**said, "b": Text("two", 1)}, {"Q": grid([["1", "3"]]), "b": said["b"]}, {"Q": said["Q"]}],
+        "more": [{"Q": said["Q"]}],
+        "methods": [frozenset("Q")],
+        "remarks": [(remark,), (remark, remark), (Remark("Q", "It is unsure.", "^"),)],
+        "worked": [frozenset("Q")],
+        "unread": [frozenset("Q")],
+        "shapes": [{"Q": (1, 2)}],
+        "doubts": [{"Q": doubt}, {"Q": replace(doubt, of_two=True)}],
+    }
+    assert [field.name for field in fields(Attempt)] == [*others]
+    keys = [replace(attempt, **{name: value}).key for name, values in others.items() for value in values]
+    assert len({attempt.key, *keys}) == 1 + len(keys)
+    assert Attempt(dict(said)).key == attempt.key
+
+
+def test_the_same_work_has_the_same_row():
+    """Marked after somebody who wrote the same, or the same but for an entry, as if marked alone."""
+    known = papers("note-002")
+    [sheet] = known.papers
+    answers = key_script(*known.questions(sheet)).answers
+    right = {part: [[entry.text for entry in row] for row in said.rows] for part, said in answers.items()}
+    wrong, other = ({**right, "Z": [[number, *right["Z"][0][1:]], *right["Z"][1:]]} for number in ("97", "98"))
+    settings = {
+        "source": "note-002", "hash": known.hash, "terms": Terms(POLICIES["ecf"]).json(), "forms": [],
+        "look": {}, "typesetting": {}, "readers": ["student"],
+    }  # fmt: skip
+    row = Row(1, "Ann", "1", sheet, "a.json").json()
+    jobs = [
+        {"row": row, "stem": "a", "zipped": None, "settled": {}, "data": json.dumps({"answers": one}).encode()}
+        for one in (right, wrong, other, {"Z": right["Z"]})
+    ]
+    alone = [marked(settings)(job) for job in jobs]
+    together = marked(settings)
+    assert {one["row"]["status"] for one in alone} == {"marked"}
+    assert [together(job) for job in (*jobs, *jobs)] == [*alone, *alone]
+    assert len({json.dumps(one["row"]["results"]) for one in alone}) == len(jobs)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.values import listed
-from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Submission
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Remark, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
@@ -188,8 +188,12 @@ def _entries(said: Said) -> Iterator[Entry]:
 def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:
     """Every question of a sheet marked."""
     pairs = zip(questions, submission.attempts, strict=True)
-    reports = (mark(q, attempt, terms.policy, terms.scheme_for(q, questions)) for q, attempt in pairs)
-    return Marking(submission, tuple(reports))
+    return Marking(submission, tuple(mark_one(question, attempt, questions, terms) for question, attempt in pairs))
+
+
+def mark_one(question: Question, attempt: Attempt, questions: Sequence[Question], terms: Terms) -> Report:
+    """One of the questions of a sheet marked."""
+    return mark(question, attempt, terms.policy, terms.scheme_for(question, questions))
 
 
 def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:

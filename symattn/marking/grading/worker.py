@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError, SymattnError
+from symattn.foundation.identity import Same
 from symattn.foundation.languages import message, packed, sentences
 from symattn.foundation.workers import Job
-from symattn.marking.grading.checking import Marking, mark_all
+from symattn.marking.attempt import Attempt
+from symattn.marking.grading.checking import Marking, mark_one
 from symattn.marking.grading.handed_in import Head
 from symattn.marking.grading.record import Marks, Result, Row, Terms, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.unpacking import content_of, members_of
+from symattn.marking.marker.report import Report
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import EMPTY, FORMS
 from symattn.page.document import Look
 from symattn.page.writers.page import typesetting
+from symattn.teaching.question import Question
 from symattn.teaching.rendering import render, suffix
 from symattn.teaching.sheets import Sheet
 
@@ -87,6 +91,7 @@ class Marker:
         self.look = Look(**settings["look"])
         self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
+        self.reports: dict[Hashable, Report] = {}
         self.practice: dict[tuple[str, str, Look], tuple[bytes, ...]] = {}
 
     def mark(self, job: Any) -> Answer:
@@ -117,18 +122,19 @@ class Marker:
             source=row.file,
             decimal_mark=self.terms.decimal_mark,
         )
-        marking = mark_all(submission, questions, self.terms)
-        reports = tuple(settled(report, given.get(str(k), {})) for k, report in enumerate(marking.reports, 1))
-        marking = replace(marking, reports=reports)
+        pairs = zip(questions, submission.attempts, strict=True)
+        marked = (self._report(question, attempt, questions) for question, attempt in pairs)
+        reports = tuple(settled(report, given.get(str(k), {})) for k, report in enumerate(marked, 1))
+        marking = Marking(submission, reports)
         loose = [] if "" in given else marking.loose
         variants = self.papers.papers[row.sheet].variants
-        results = (Result.of_report(r, v) for r, v in zip(marking.reports, variants, strict=True))
+        results = (Result.of_report(r, v) for r, v in zip(reports, variants, strict=True))
         remarks = (
             message("{place}: {notice}", place=r.where, notice=r.says) if r.where else r.says
             for r in submission.remarks
             if not r.loose
         )
-        marked = replace(
+        marked_row = replace(
             row,
             status="pending" if loose or any(r.pending for r in reports) or row.status == "pending" else "marked",
             reason=sentences(row.reason, *(r.says for r in loose)),
@@ -136,7 +142,16 @@ class Marker:
             results=tuple(results),
         )
         named = replace(submission, name=row.name, student=row.id, sheet=row.sheet)
-        return marked, replace(marking, submission=named, look=self.look, of_exam=self.papers.of_exam)
+        return marked_row, replace(marking, submission=named, look=self.look, of_exam=self.papers.of_exam)
+
+    def _report(self, question: Question, attempt: Attempt, questions: Sequence[Question]) -> Report:
+        """A question marked, once for all who wrote the very same: all of it as in the key, or with a usual mistake."""
+        key = Same(question), attempt.key
+        if key not in self.reports:
+            if len(self.reports) >= MOST_REPORTS:
+                self.reports.clear()
+            self.reports[key] = mark_one(question, attempt, questions, self.terms)
+        return self.reports[key]
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""
@@ -160,6 +175,9 @@ class Marker:
             self.practice[key] = tuple(render(document, form)[1] for document in marking.exercise_documents())
         return self.practice[key]
 
+
+MOST_REPORTS = 100
+"""Reports on questions that are kept, in case that somebody else wrote the same."""
 
 MOST_PRACTICE = 100
 """Exercises of which the pages are kept: those of all steps of an exam, as a rule."""
