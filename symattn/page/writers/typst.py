@@ -89,6 +89,7 @@ from symattn.page.writers.rows import (
 )
 from symattn.page.writers.typst_text import (
     LIGATURE,
+    SURE,
     array,
     choices_have_room,
     chunk_call,
@@ -469,9 +470,6 @@ def _addresses(
 # --- blocks -------------------------------------------------------------------------------------------
 
 
-_SURE_HEADING = 0.85  # of a line: bold words are as wide as they are estimated to be, more or less
-
-
 def _heading(heading: Heading, page: Page) -> str:
     """A heading; an empty one is none, which PDF/UA refuses.
 
@@ -480,7 +478,7 @@ def _heading(heading: Heading, page: Page) -> str:
     match tuple(spans(heading.whole)):
         case (*words, Math() as rule) if words:
             marks = f"[{words_content(heading.marks)}]" if heading.marks else "none"
-            fits = ", fits: true" * (HeadingSize.of(heading).whole < _SURE_HEADING * page.width)
+            fits = ", fits: true" * (HeadingSize.of(heading).whole < SURE * page.width)
             return f"#asked({heading.level}, [{title_content(tuple(words))}], [{inline_content(rule)}], {marks}{fits})"
         case content if plain(content).strip():
             return f"#heading(level: {heading.level})[{title_content(content)}{_marks(heading.marks)}]"
