@@ -117,10 +117,11 @@ class Compiler:
         command = [sys.executable, "-I", "-S", str(SCRIPT), "compile", str(fonts()), str(self._memory), str(folder)]
         # Typst fetches packages when source asks for them; ours never does, and this address does not answer.
         nowhere = dict.fromkeys(("ALL_PROXY", "HTTPS_PROXY", "all_proxy", "https_proxy"), "http://127.0.0.1:9")
+        steps = {"MALLOC_TOP_PAD_": str(2**24)}  # in which memory is asked for on Linux: small ones take a twentieth
         try:
             return subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env={**os.environ, **nowhere, "RAYON_NUM_THREADS": "1"},
+                env={**os.environ, **nowhere, **steps, "RAYON_NUM_THREADS": "1"},
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )  # fmt: skip
         except OSError as error:
