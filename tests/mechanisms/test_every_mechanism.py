@@ -35,14 +35,33 @@ from symattn.exact.rounding import approximate
 from symattn.marking.marker.trace import rests_on
 from symattn.marking.marker.windows import Rounded, cell, meet, window
 from symattn.marking.marker.windows import worked as by_hand
+from symattn.page.notation import load_notation, notations, read_notation
+from symattn.page.writers import text
+from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.selfcheck import self_check
 
 MECHANISMS = list(mechanisms())
+RENAMED = {"X": "C", "W_Q": "Q", "W_K": "K", "W_V": "V", "Q": "q", "Z": "H", "S": "A", "O": "Y"}
+"""Names that are others' in the standard notation."""
 
 
 def derivation(name):
     """That of its sheet in the catalogue."""
     return sheet_of(name).problem.derivation
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+@pytest.mark.covering(most=12)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_no_notation_calls_two_matrices_alike(name):
+    """C = X and C = [Z^(1) Z^(2)] on one paper, or dQ both for the queries and for weights that are called Q."""
+    d = derivation(name)
+    for notation in (*map(load_notation, notations()), read_notation({"names": RENAMED}, "renamed")):
+        wording = Wording(d, notation)
+        names = [text.formula(wording.name(matrix)) for matrix in d.matrices if "." not in matrix]
+        assert len(set(names)) == len(names), notation.name
 
 
 # ------------------------------------------------------------------------------------------------ one rule

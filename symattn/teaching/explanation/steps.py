@@ -27,6 +27,7 @@ from symattn.formula import (
     ListOf,
     Name,
     Number,
+    Power,
     Product,
     Relation,
     Row,
@@ -512,7 +513,8 @@ def step_title(step: Step, wording: Wording) -> Inlines:
     """ "Scores", "Weights": the step's role in words, then its name."""
     word = wording.word(step) or step.op.title
     name = wording.name(step.name)
-    letter = isinstance(name, Name) and len(name.base.removeprefix("d") or name.base) == 1
+    sign = name.base if isinstance(name, Power) else name  # σ²
+    letter = isinstance(sign, Name) and len(sign.base.removeprefix("d") or sign.base) == 1
     if not letter and word:  # notations that use words for symbols would say everything twice
         text = word if isinstance(word, Message) else message(word)
         if step.token:

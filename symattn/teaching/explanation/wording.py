@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from fractions import Fraction as Ratio
 from functools import cache, cached_property
-from itertools import product
+from itertools import count, product
 from typing import Literal
 
 from symattn.derivation.algebra import VALUES, Entries, Index, size_formula
@@ -80,7 +80,7 @@ from symattn.formula import (
 from symattn.formula import Number as FormulaNumber
 from symattn.formula.width import width
 from symattn.page.document import Inlines, Quoted, Sentence, as_text, places_of
-from symattn.page.notation import MatrixNames, Notation, Sizes, default_names, read_name
+from symattn.page.notation import MatrixNames, Notation, Sizes, default_names, load_notation, read_name
 
 Separator = Literal["", ",", ";"]
 
@@ -139,8 +139,41 @@ class Wording:
 
     def _called(self, role: str) -> tuple[MatrixNames, StepName]:
         """How a matrix is called, and the head and the place that its name has to tell besides."""
+        return self._told_apart.get(role) or next(self._ways_to_call(role, self._told_apart))
+
+    @cached_property
+    def _told_apart(self) -> Mapping[str, tuple[MatrixNames, StepName]]:
+        """How the matrices of the derivation are called: no two alike, whatever the notation renames."""
+        roles = dict.fromkeys(_split(name)[0] for name in self.derivation.matrices)
+        called: dict[str, tuple[MatrixNames, StepName]] = {}
+        taken = set[Formula]()
+        for role in sorted(roles, key=lambda role: bool(self.differentiated(role))):  # gradients are called after others
+            for way in self._ways_to_call(role, called):
+                formula = decorated(self.read(way[0].matrix), way[1])
+                if formula not in taken:
+                    break
+            called[role] = way
+            taken.add(formula)
+        return called
+
+    def _ways_to_call(
+        self, role: str, others: Mapping[str, tuple[MatrixNames, StepName]]
+    ) -> Iterator[tuple[MatrixNames, StepName]]:
+        """How a matrix may be called, the best way first: as the notation says, as is standard, with primes."""
         if of := self.differentiated(role):
-            return self._gradient(of, role)
+            yield from self._gradient(of, role, others.get(of) or self._as_stated(of))
+            called = StepName.of(role)
+            usual = replace(self.notation.named(called.stem), word="Gradient")
+        else:
+            names, called = self._as_stated(role)
+            yield names, called
+            usual = load_notation("standard").named(called.stem)
+        yield usual, called
+        base, label = re.fullmatch(r"([^_]*)(.*)", called.stem).groups()
+        for primes in count(1):
+            yield replace(default_names(base + "'" * primes + label), word=usual.word), called
+
+    def _as_stated(self, role: str) -> tuple[MatrixNames, StepName]:
         called = StepName.of(role)
         if role in self.derivation and self.notation.named(role).are_for_tokens:
             return default_names(role), called  # one matrix, G, is none of those that there are for each token, G.t
@@ -163,10 +196,12 @@ class Wording:
         """Whatever has a name."""
         return frozenset((*self.derivation.matrices, *self.notation.names))
 
-    def _gradient(self, of: str, role: str) -> tuple[MatrixNames, StepName]:
-        """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q."""
+    def _gradient(
+        self, of: str, role: str, matrix_of: tuple[MatrixNames, StepName]
+    ) -> Iterator[tuple[MatrixNames, StepName]]:
+        """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q.  Words have no gradient."""
         called = StepName.of(role[1:])
-        names, own = self._named(of)
+        names, own = matrix_of
         if of == role[1:]:
             called = own
         elif of == called.stem.rpartition("_")[0]:
@@ -174,9 +209,8 @@ class Wording:
             called = replace(called, place=",".join(filter(None, (source, called.place))))
         texts = (names.matrix, names.row, names.entry)
         matrix, row, entry = (f"hat(d{t[4:]}" if t.startswith("hat(") else f"d{t}" for t in texts)
-        if any(mark in matrix for mark in ' "'):
-            return self.notation.named(role), StepName(role)
-        return MatrixNames(matrix, row, entry, "Gradient"), called
+        if not any(mark in matrix for mark in ' "'):
+            yield MatrixNames(matrix, row, entry, "Gradient"), called
 
     def word(self, step: Step) -> str:
         """What a step is called in words: Scores."""
