@@ -130,3 +130,7 @@ def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypa
     heads = [line.partition(":")[0] for line in output(*command[1].split()) if line and not line.startswith(" ")]
     assert heads == codes
     assert "list misconceptions" not in words_of(output("check", "note-002", "answers.toml"))  # the student is not
+
+
+def test_the_options_of_one_type_are_listed():
+    assert output("list", "options", "masks") == output("list", "problem", "masks")

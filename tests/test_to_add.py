@@ -346,6 +346,7 @@ def test_a_misconception(orientation, turn):
     marking = symattn.check(solution, {name: wrong.value(name) for name in ("S", "S'", "A", "Z")})
     assert not marking.right
     assert "X9" in marking.text("text", "teacher")
+    assert "Weights are doubled.." not in " ".join(marking.text("text").split())
     for reader in ("student", "teacher"):
         in_every_format_and_language(marking.document(reader))
     assert "has been doubled" in " ".join(marking.text("text").replace("│", "").split())
@@ -426,6 +427,17 @@ def test_a_format_of_question_banks(tmp_path):
     q, k = (numpy.array(sheet.problem.derivation.givens[name].rows, dtype=int) for name in "QK")
     lines = path.read_text("utf-8").splitlines()
     assert lines[0].endswith(f"{{={(q @ k.T)[0, 0]}}}")
+
+
+@pytest.mark.parametrize("suffix", ["gp", "", ".a/b", ". b", 7])
+@pytest.mark.parametrize("catalogue", [FORMATS, EXPORTERS])
+def test_an_ending_that_no_file_can_have_is_refused(catalogue, suffix, monkeypatch):
+    """SUFFIX = "gp" made sheets called sheet-1gp."""
+    one = importlib.import_module(f"{catalogue.package}.{next(iter(catalogue))}")
+    assert catalogue.entries(one)
+    monkeypatch.setattr(one, "SUFFIX", suffix)
+    with pytest.raises(InputError, match=r"SUFFIX is .*; an ending with its dot was expected, as in '\.txt'\."):
+        catalogue.entries(one)
 
 
 ESPERANTO = """

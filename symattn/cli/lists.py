@@ -32,6 +32,7 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list settings attention        the settings of one mechanism, with its defaults
     symattn list misconceptions T2         one mistake: what is done, how it shows and is recognised
     symattn list options                   the options of every problem type
+    symattn list options masks             those of one, with an example
     """
     from symattn.foundation.remembered import remembered
 
@@ -73,6 +74,7 @@ def details() -> dict[str, Callable[[str], Iterator[str]]]:
         "mechanisms": _mechanism,
         "settings": _settings_of,
         "problems": _problem,
+        "options": _problem,
         "misconceptions": _misconception,
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -78,6 +79,14 @@ def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
     folders = list(path)
     for name, file in files(folders).items():
         yield module(package, name, file, folders)
+
+
+def is_format(module: ModuleType) -> bool:
+    """Whether a module is a format, as its SUFFIX says; `InputError` if no file can end so."""
+    suffix = getattr(module, "SUFFIX", None)
+    if suffix is not None and not (isinstance(suffix, str) and re.fullmatch(r"\.[^\s/\\]+", suffix)):
+        raise InputError(f"{module.__file__}: SUFFIX is {suffix!r}; an ending with its dot was expected, as in '.txt'.")
+    return suffix is not None
 
 
 def files(path: Iterable[str]) -> dict[str, Path]:

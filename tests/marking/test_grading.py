@@ -481,6 +481,20 @@ def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_ma
     assert mended.changes == ()
 
 
+def test_a_file_that_is_nobodys_is_told_beside_whoever_it_may_be_from(exam, tmp_path):
+    """Of those who handed in what waits, it is not said that they handed in nothing."""
+    path = "s001/s002.toml"
+    (tmp_path / path).parent.mkdir()
+    (tmp_path / path).write_text("[answers]\n", "utf-8")
+    book = symattn.grade(exam, tmp_path)
+    assert [row.file for row in book.rows if row.status != "missing"] == [path]
+    perhaps = (f"Perhaps from this student: {path}.",)
+    assert [row.notices for row in book.rows[:3]] == [perhaps, perhaps, ()]
+    said = " ".join(str(book).split())
+    assert said.count(*perhaps) == 2
+    assert "nothing was handed in that is clearly theirs" in said
+
+
 # ------------------------------------------------------------------------------------------------ ways of grading
 
 

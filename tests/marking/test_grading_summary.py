@@ -164,6 +164,14 @@ def test_what_a_person_must_do_is_listed():
     assert "Submissions: 1 marked; 1 pending; 1 broken; 1 missing" in found
 
 
+def test_remarks_that_end_in_quotations_are_told_apart():
+    said = ("This is not an answer: 'x'", "Two files.", "This is not an answer: 'y.'", "Late.")
+    text = "This is not an answer: 'x' · Two files. This is not an answer: 'y.' · Late."
+    rows = [row(1, result("V", {"S": 5}), notices=said)]
+    assert text in sentences(rows)
+    assert next(csv.DictReader(io.StringIO(Gradebook("Midterm", ECF, tuple(rows)).csv())))["notices"] == text
+
+
 HOSTILE = [
     "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", 'a"b,c;d', "line\nbreak", "\\input{x}", "$x$",
     "<b>x</b>", "#set page", "*bold*", "| a | b |", "שלום", "🙂", "'", "",

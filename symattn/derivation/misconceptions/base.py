@@ -166,6 +166,10 @@ class Misconception:
     turned_name: str = ""
     drawn: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("name", "turned_name"):  # a name stands in sentences, which end for themselves
+            object.__setattr__(self, name, getattr(self, name).removesuffix("."))
+
     def called(self, orientation: Literal["rows", "columns"]) -> str:
         """Its name where tokens are rows, or columns."""
         return (self.turned_name if orientation == "columns" else "") or self.name

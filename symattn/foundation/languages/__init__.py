@@ -138,10 +138,17 @@ def listed(items: Sequence[str], last: str = "and") -> str:
 
 
 def sentences(*parts: str) -> str:
-    """Sentences one after the other; empty ones are left out."""
+    """Sentences one after the other, those that end in a quotation with a dot behind; empty ones are left out.
+
+    >>> sentences("Not read: 'x'", "Two files.", "")
+    "Not read: 'x' · Two files."
+    """
     said, *others = [part for part in parts if part] or [""]
     for part in others:
-        said = message("{sentences} {sentence}", sentences=said, sentence=part)
+        if said.endswith(tuple(".!?…:。！？：")):
+            said = message("{sentences} {sentence}", sentences=said, sentence=part)
+        else:
+            said = message("{items} · {item}", items=said, item=part)
     return said
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from symattn.errors import InputError, offered
 from symattn.exact import decimal_text
+from symattn.foundation.languages import sentences
 from symattn.foundation.tables import csv_lines
 from symattn.marking.grading.record import Result, Row, Terms, counted, in_short, line_name
 from symattn.marking.grading.roster import Entrant
@@ -125,7 +126,7 @@ def _columns(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], object]
         if any(g.code == code for row in rows for result in row.results for g in result.marks):
             yield code, partial(_of_code, code)
     yield "events", lambda row: "; ".join(_mistakes(row))
-    yield "notices", lambda row: " ".join((*filter(None, [row.reason]), *row.said))
+    yield "notices", lambda row: sentences(row.reason, *row.said)
     yield "file", lambda row: row.file
 
 

@@ -18,7 +18,9 @@ from symattn.marking.grading.roster import (
     Entrant,
     Owners,
     Roster,
+    Students,
     Submitters,
+    UnclearOwnerError,
     as_saved,
     folded,
     is_index,
@@ -49,9 +51,10 @@ class Handed:
     """A file and what it is taken for.
 
     `entrant` is whoever of the class list it belongs to, if there is a class list; `sheet`, `name` and `id` are as the
-    file states them, `hash` that of what is in it.  `complaint` says why it cannot be marked, "" if it can; `unclear`
-    why it waits, unmarked, for somebody to say whose it is; `doubt` why somebody has to see it before its marks hold;
-    `notices` are for whoever marks.  `stem` is the name, unlike all others, of the files that are written about it.
+    file states them, `hash` that of what is in it. `complaint` says why it cannot be marked, "" if it can; `unclear`
+    why it waits, unmarked, for somebody to say whose it is, and `perhaps` who it may be from; `doubt` why somebody has
+    to see it before its marks hold; `notices` are for whoever marks. `stem` is the name, unlike all others, of the
+    files that are written about it.
     """
 
     file: File
@@ -65,6 +68,7 @@ class Handed:
     stem: str = ""
     hash: str = ""
     unclear: str = ""
+    perhaps: Students = frozenset()
 
     def noticed(self, notice: str) -> Handed:
         """The same with a notice more."""
@@ -120,8 +124,8 @@ def _owned(found: Sequence[File], entrants: Sequence[Entrant], told: Mapping[str
         one = Handed(file, complaint=file.complaint)
         try:
             owned.append(replace(one, entrant=owners.of(file.place, file.in_zip)))
-        except InputError as error:
-            owned.append(replace(one, unclear=error.said))
+        except UnclearOwnerError as error:
+            owned.append(replace(one, unclear=error.said, perhaps=error.students))
     return owned
 
 

@@ -59,6 +59,14 @@ class Entrant:
 Students = frozenset[Entrant]
 
 
+class UnclearOwnerError(InputError):
+    """Whose a file is cannot be told for certain; `students` are those who may be meant."""
+
+    def __init__(self, message: str, students: Students = frozenset()) -> None:
+        super().__init__(message)
+        self.students = students
+
+
 # ------------------------------------------------------------------------------------------------ names and ids
 
 
@@ -269,7 +277,7 @@ class Owners:
         """Folders that hold one for each student."""
 
     def of(self, outer: Sequence[str], inner: Sequence[str] = ()) -> Entrant:
-        """Whose a file is; `InputError` says why that is not clear.
+        """Whose a file is; `UnclearOwnerError` says why that is not clear.
 
         `outer` are the parts of its path; if it lies in a zip among them, up to that, and `inner` the parts in the zip.
         """
@@ -283,7 +291,7 @@ class Owners:
             elif (meant := self._meant(name)).fits:
                 owner = _only(part, meant)
             elif k < len(outer) - 1 and outer[:k] in self._of_students:
-                raise InputError(
+                raise UnclearOwnerError(
                     message(
                         "It is not clear whose it is: the folder {folder}, beside those of students, names nobody in "
                         "the class list.",
@@ -320,15 +328,16 @@ class Owners:
         if len(found) == 1:
             return next(iter(found))
         if found:
-            raise InputError(
+            raise UnclearOwnerError(
                 message(
                     "It is not clear whose it is: {platform} has it from {name}, and that may be {students}.",
                     platform=_NAMED[kind],
                     name=repr(name),
                     students=_listed(found),
-                )
+                ),
+                found,
             )
-        raise InputError(
+        raise UnclearOwnerError(
             message(
                 "{platform} has it from {name}, and nobody in the class list is called so.",
                 platform=_NAMED[kind],
@@ -339,7 +348,7 @@ class Owners:
     def _by_list(self, path: str) -> Entrant:
         people = self._told.get(path)
         if not people:
-            raise InputError(
+            raise UnclearOwnerError(
                 message(
                     "It is in a folder of Gradescope's, and no submission_metadata.yml at the top of the export says "
                     "whose that is."
@@ -354,17 +363,19 @@ class Owners:
         names = printable(", ".join(_with_id(name, id) for name, id in people))[:LONGEST_NAME]
         students = Students().union(*known)
         if len(students) > 1 or (students and len(people) > 1):
-            raise InputError(message("Several students handed it in: {names}; mark it for each of them.", names=names))
+            raise UnclearOwnerError(
+                message("Several students handed it in: {names}; mark it for each of them.", names=names), students
+            )
         if not students:
-            raise InputError(message("It was handed in by {names}: not in the class list.", names=names))
+            raise UnclearOwnerError(message("It was handed in by {names}: not in the class list.", names=names))
         return next(iter(students))
 
     def _check_not_contradicted(self, owner: Entrant, part: str, below: Iterable[str]) -> None:
-        """`InputError` if something below that part of a path is the name of another student."""
+        """`UnclearOwnerError` if something below that part of a path is the name of another student."""
         for other in below:
             for fits in self._meant(other).fits:
                 if owner not in fits:
-                    raise InputError(
+                    raise UnclearOwnerError(
                         message(
                             "It is not clear whose it is: {part} is the name of {one}, and {other} in it that of "
                             "{students}.",
@@ -372,26 +383,28 @@ class Owners:
                             one=str(owner),
                             other=repr(other),
                             students=_listed(fits),
-                        )
+                        ),
+                        fits | {owner},
                     )
 
-    def _of_nobody(self, names: Sequence[str], in_a_zip: bool) -> InputError:
+    def _of_nobody(self, names: Sequence[str], in_a_zip: bool) -> UnclearOwnerError:
         if in_a_zip:
-            return InputError(
+            return UnclearOwnerError(
                 message(
                     "It is not clear whose it is: it is in a zip with no student's name, and names in a zip do not "
                     "count. If the zip holds a whole class, unpack it first."
                 )
             )
         if found := Students().union(*(self._meant(name).by_number for name in names)):
-            return InputError(
+            return UnclearOwnerError(
                 message(
                     "It is not clear whose it is: only a short number in its name fits an id, that of {students}, and "
                     "it may be any other number.",
                     students=_listed(found),
-                )
+                ),
+                found,
             )
-        return InputError(
+        return UnclearOwnerError(
             message(
                 "It is not clear whose it is: neither the file's name nor its folder's has an id or "
                 "a name from the class list, and what is written inside does not count."
@@ -403,12 +416,12 @@ def _only(part: str, meant: Meant) -> Entrant:
     """The one student whom a name means."""
     if len(meant.students) == 1:
         return next(iter(meant.students))
-    raise InputError(
+    found = meant.students or meant.all
+    raise UnclearOwnerError(
         message(
-            "It is not clear whose it is: the name {part} fits {students}.",
-            part=repr(part),
-            students=_listed(meant.students or meant.all),
-        )
+            "It is not clear whose it is: the name {part} fits {students}.", part=repr(part), students=_listed(found)
+        ),
+        found,
     )
 
 

@@ -22,7 +22,7 @@ from symattn.foundation.crew import Crew, crew
 from symattn.foundation.files import alone_in, put, staging_in
 from symattn.foundation.identity import digest
 from symattn.foundation.installed import VERSION
-from symattn.foundation.languages import unpacked
+from symattn.foundation.languages import message, unpacked
 from symattn.foundation.progress import Progress, silent
 from symattn.foundation.tables import csv_lines
 from symattn.foundation.workers import Limits, LostError
@@ -236,7 +236,10 @@ def _everybody(against: Papers, rows: Sequence[tuple[Handed, Row]]) -> Iterator[
     """A row for everybody in the class list, in its order, then one for each submission that is nobody's."""
     found = {one.entrant.number: row for one, row in rows if one.entrant}
     for entrant in against.entrants:
-        yield found.get(entrant.number) or Row(entrant.number, entrant.name, entrant.id, entrant.sheet)
+        missing = Row(entrant.number, entrant.name, entrant.id, entrant.sheet)
+        if perhaps := ", ".join(row.file for one, row in rows if entrant in one.perhaps):
+            missing = replace(missing, notices=(message("Perhaps from this student: {files}.", files=perhaps),))
+        yield found.get(entrant.number) or missing
     yield from (row for one, row in rows if not one.entrant)
 
 

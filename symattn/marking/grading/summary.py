@@ -327,7 +327,7 @@ def _signed(value: Fraction) -> str:
 def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     """What a person still has to do."""
     broken = [(row, [row.reason, *row.notices]) for row in rows if row.is_unmarked]
-    missing = [(row, list[str]()) for row in rows if row.status == "missing"]
+    missing = [(row, [*row.notices]) for row in rows if row.status == "missing"]
     unread = [message("An answer has to be read by a person.")]
     seen = [
         (row, [*filter(None, [row.reason]), *(unread if _to_read(row) else []), *row.said])
@@ -336,7 +336,7 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     ]
     lists = (
         (message("Not marked"), "Handed in, but not marked.", broken),
-        (message("Missing"), "In the class list, but nothing was handed in.", missing),
+        (message("Missing"), "In the class list, but nothing was handed in that is clearly theirs.", missing),
         (message("To check"), "Marked, but someone should look at it.", [(row, said) for row, said in seen if said]),
     )
     for title, meaning, listed in lists:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
-from symattn.foundation.additions import Catalogue, added
+from symattn.foundation.additions import Catalogue, added, is_format
 
 if TYPE_CHECKING:
     from symattn.formula.nodes import Formula
@@ -31,7 +31,7 @@ class Writer(Protocol):
 
 def _entries(module: ModuleType) -> list[tuple[str, Writer]]:
     name = module.__name__.rpartition(".")[2].replace("_", "-")
-    return [(name, cast(Writer, module))] if hasattr(module, "SUFFIX") else []
+    return [(name, cast(Writer, module))] if is_format(module) else []
 
 
 FORMATS: Catalogue[Writer] = Catalogue(__name__, __path__, _entries)

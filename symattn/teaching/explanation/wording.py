@@ -147,7 +147,9 @@ class Wording:
         roles = dict.fromkeys(_split(name)[0] for name in self.derivation.matrices)
         called: dict[str, tuple[MatrixNames, StepName]] = {}
         taken = set[Formula]()
-        for role in sorted(roles, key=lambda role: bool(self.differentiated(role))):  # gradients are called after others
+        for role in sorted(
+            roles, key=lambda role: bool(self.differentiated(role))
+        ):  # gradients are called after others
             for way in self._ways_to_call(role, called):
                 formula = decorated(self.read(way[0].matrix), way[1])
                 if formula not in taken:
@@ -169,9 +171,9 @@ class Wording:
             yield names, called
             usual = load_notation("standard").named(called.stem)
         yield usual, called
-        base, label = re.fullmatch(r"([^_]*)(.*)", called.stem).groups()
+        base, mark, label = called.stem.partition("_")
         for primes in count(1):
-            yield replace(default_names(base + "'" * primes + label), word=usual.word), called
+            yield replace(default_names(base + "'" * primes + mark + label), word=usual.word), called
 
     def _as_stated(self, role: str) -> tuple[MatrixNames, StepName]:
         called = StepName.of(role)

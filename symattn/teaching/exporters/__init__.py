@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
-from symattn.foundation.additions import Catalogue, added
+from symattn.foundation.additions import Catalogue, added, is_format
 from symattn.foundation.languages import Message
 from symattn.teaching.question import Question
 
@@ -31,7 +31,7 @@ class Exporter(Protocol):
 
 
 def _entries(module: ModuleType) -> list[tuple[str, Exporter]]:
-    return [(module.__name__.rpartition(".")[2], cast(Exporter, module))] if hasattr(module, "SUFFIX") else []
+    return [(module.__name__.rpartition(".")[2], cast(Exporter, module))] if is_format(module) else []
 
 
 EXPORTERS: Catalogue[Exporter] = Catalogue(__name__, __path__, _entries)
