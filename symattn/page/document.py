@@ -590,7 +590,9 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class PageBreak:
-    pass
+    """A new page; with `leaf` the front of a leaf, where a page is printed by PDF or TeX: browsers have no such."""
+
+    leaf: bool = False
 
 
 Block = (

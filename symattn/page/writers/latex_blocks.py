@@ -224,8 +224,8 @@ class Blocks:
                 return self._diagram(block)
             case Program():
                 return ""
-            case PageBreak():
-                return "\\clearpage"
+            case PageBreak(leaf):
+                return "\\frontpage" if leaf else "\\clearpage"
             case _:
                 assert_never(block)
 

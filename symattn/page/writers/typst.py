@@ -429,8 +429,8 @@ def _block(block: Block, page: Page) -> str:
             return _drawing(figures.drawn(block), page)
         case Program():  # for notebooks
             return ""
-        case PageBreak():
-            return "#pagebreak(weak: true)"
+        case PageBreak(leaf):
+            return '#pagebreak(weak: true, to: "odd")' if leaf else "#pagebreak(weak: true)"
         case _:
             assert_never(block)
 

@@ -103,7 +103,7 @@ def letter(position: int) -> str:
 
 
 def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document:
-    """The whole paper: cover, questions, data sheet, pages for rough work."""
+    """The whole paper: cover, questions, pages for rough work, data sheet."""
     blocks: list[Block] = list(_cover(spec, copy, questions))
     look = replace(spec.look, text_size=copy.text_size or spec.look.text_size)
     asked: list[list[Block]] = []
@@ -112,13 +112,13 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
         asked.append(joined(_asked(question, position + 1, spec.layout, code, closing)))
     for begins, of_question in zip(_on_new_pages(spec.new_page, asked, look), asked, strict=True):
         blocks += [PageBreak(), *of_question] if begins else of_question
+    for _ in range(spec.blank_pages):
+        blocks += [PageBreak(), paragraph("Page for rough work"), WorkingSpace(WORKING_PAGE)]
     if spec.data_sheet and any(q.given for q in questions):
-        blocks += [PageBreak(), Heading(as_text("Data sheet (you may tear this page off)"), 1)]
+        blocks += [PageBreak(leaf=True), Heading(as_text("Data sheet (you may tear this page off)"), 1)]
         for position, question in enumerate(questions):
             if question.given:
                 blocks += [_heading(question, position + 1, ""), *map(lowered, question.given)]
-    for _ in range(spec.blank_pages):
-        blocks += [PageBreak(), paragraph("Page for rough work"), WorkingSpace(WORKING_PAGE)]
     return Document(Quoted(spec.title), tuple(blocks), sheet=copy.sheet, look=look)
 
 

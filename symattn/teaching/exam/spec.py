@@ -58,7 +58,7 @@ class Head:
     seats_per_row    how students sit, in the order of the list, where the list names no seats
     formula_sheet    none, short (the formula of attention), full (every step's)
     exponentials     a table of e^k on the paper
-    data_sheet       the given matrices once more on a last page that may be torn off
+    data_sheet       the given matrices once more at the end, on a leaf that may be torn off
     new_page         whether questions begin on a new page: all, none but the first, or ("auto") those that do not fit
                      on what is left of a page
     blank_pages      pages for rough work at the end
