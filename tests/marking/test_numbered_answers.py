@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from trials import tries
 
 import symattn
+from symattn.errors import InputError
 from symattn.page.writers.characters import plain
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, ShapeAnswer, WordAnswer
 from symattn.teaching.rendering import render
@@ -147,6 +148,45 @@ def test_what_is_right_is_right_and_what_is_wrong_is_wrong_in_every_way_of_writi
     assert (wrong_parts(found), len(found.reports[0].events)) == (set(), 0), own
     found = marked(question, {**right, part.name: other}, label)
     assert (wrong_parts(found), len(found.reports[0].events)) == ({part.name}, 1), other
+
+
+BEFORE_LETTERS = ("{a}) ", "({a}) ", "{a}: ", "{a}. ", "{a} ", "{a} - ", "{A}) ", "{n}) ", "{n}. ")
+
+
+@pytest.mark.parametrize("items", range(2, 7))
+@pytest.mark.parametrize("between", ["\n", "\n\n", ", ", "; "])
+def test_letters_of_parts_are_no_options(items, between):
+    """With no more parts than options, a) C was read as the options A and C, and marked as wrong."""
+    question = symattn.worksheet(problem="choice", seed=1, options={"items": items})[0].question
+    right = [simple(question, part) for part in question.parts]
+    for before in BEFORE_LETTERS:
+        places = [before.format(n=n, a=chr(96 + n), A=chr(64 + n)) for n in range(1, items + 1)]
+        text = between.join(place + letter for place, letter in zip(places, right, strict=True))
+        assert wrong_parts(symattn.check(question, text + "\n")) == set(), text
+
+
+@pytest.mark.parametrize("items", range(2, 7))
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_letters_of_parts_in_a_table_are_no_names_of_matrices(items, between):
+    """a,B in the first line of a CSV was taken for two matrices side by side, and all letters for one answer."""
+    question = symattn.worksheet(problem="choice", seed=1, options={"items": items})[0].question
+    right = [simple(question, part) for part in question.parts]
+    for first in ("a", "A", "1"):
+        rows = (f"{chr(ord(first) + k)}{between}{letter}" for k, letter in enumerate(right))
+        assert wrong_parts(symattn.check(question, "\n".join(rows) + "\n")) == set(), first
+
+
+@pytest.mark.parametrize("said", ["{a} = {X}", "{a} -> {X}", "{a}{X}", "{A}{X}"])
+@pytest.mark.parametrize("between", ["\n", ", ", " "])
+def test_letters_of_parts_and_of_options_in_one_word_are_never_wrong(said, between):
+    question = symattn.worksheet(problem="choice", seed=1, options={"items": 3})[0].question
+    right = [simple(question, part) for part in question.parts]
+    each = [said.format(a=chr(96 + n), A=chr(64 + n), X=letter) for n, letter in enumerate(right, 1)]
+    try:
+        report = symattn.check(question, between.join(each) + "\n").reports[0]
+    except InputError:
+        return  # nothing was marked
+    assert report.events == ()
 
 
 @pytest.mark.covering(most=4, product=False)

@@ -229,7 +229,10 @@ _FILLERS = (
 
 
 def _letters(text: str, count: int) -> Options | None:
-    """B, "A and C", (b), AC; a word of small letters is one of options only if they stand in order: bad is none."""
+    """B, "A and C", (b), AC; a word of small letters is one of options only if they stand in order: bad is none.
+
+    Small letters and capitals beside each other are not all options: "a: C" is C for part a.
+    """
     words = re.findall(r"\w+", _filler().sub(" ", text)[:200])
     found = list[int]()
     for word in words:
@@ -239,10 +242,11 @@ def _letters(text: str, count: int) -> Options | None:
         if len(places) < len(letters) or not (in_order or word.isupper()) or (word.istitle() and len(letters) > 1):
             return None
         found += places
-    return frozenset(found) if found and not _UNCLEAR.search(text) else None
+    is_mixed = len(set(found)) > 1 and len({letter.isupper() for word in words for letter in word}) > 1
+    return frozenset(found) if found and not is_mixed and not _UNCLEAR.search(text) else None
 
 
-_UNCLEAR = re.compile(r"[?]|\d|\b[A-Za-z]\)?\s*[-–—]\s*\(?[A-Za-z]\b")  # A-C may be three
+_UNCLEAR = re.compile(r"[?]|\d|\b[A-Za-z]\)?\s*[-–—:=]\s*\(?[A-Za-z]\b")  # A-C may be three; B: A is A for part b
 
 
 def _place(letter: str, count: int) -> int | None:

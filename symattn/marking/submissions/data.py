@@ -346,10 +346,14 @@ def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
 
 
 def _with_number(row: list[str], paper: Paper) -> list[str]:
-    """A line with the number of the part that it names, where that asks for no matrix: 3) for c."""
-    for written in paper.written if row and row[0] else ():
-        if row[0] in written.names.parts and written.shape(row[0]) == (0, 0):
-            return [f"{written.names.parts.index(row[0]) + 1})", *row[1:]]
+    """A line with the number of the part that it names, where that asks for no matrix: 3) for c, or C if none is C."""
+    for name in (row[0], row[0].lower()) if row and row[0] else ():
+        having = [written for written in paper.written if name in written.names.parts]
+        for written in having:
+            if written.shape(name) == (0, 0):
+                return [f"{written.names.parts.index(name) + 1})", *row[1:]]
+        if having:
+            return row
     return row
 
 
@@ -439,4 +443,4 @@ def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterato
 def _is_named(cell: str, columns: int, written: Written) -> bool:
     """Whether a cell is the name of a matrix for which there are columns enough below it, and no number."""
     name = cell if cell in written.names.parts else "" if entry(cell).readable else written.names.find(cell)
-    return bool(name) and written.shape(name)[1] <= columns
+    return bool(name) and 0 < written.shape(name)[1] <= columns

@@ -7,12 +7,13 @@ import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
+from symattn.marking.attempt import Ticked
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.answers import MATRICES, answer_in, is_line
+from symattn.marking.submissions.answers import MATRICES, answer_in, is_line, reader_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.code import in_square
 from symattn.marking.submissions.entries import is_number, shortened
@@ -163,13 +164,20 @@ class Places:
         if len(lines) == 1:
             ways += [[*map(str.strip, re.split(gap, lines[0].text.strip(" .")))] for gap in _BETWEEN_ANSWERS]
         for first, parts in self._alike():
-            for items in ways:
+            for items in map(partial(self._without_own_places, first), ways):
                 fits = len(items) == len(parts) and all(map(_answers, parts, items))
                 if fits:
                     pieces = lines if len(lines) > 1 else lines * len(items)
                     numbered = enumerate(zip(pieces, items, strict=True), first)
                     return [replace(piece, rows=(), text=f"{k}) {item}") for k, (piece, item) in numbered]
         return None
+
+    def _without_own_places(self, first: int, items: Sequence[str]) -> Sequence[str]:
+        """What stands behind the numbers or letters of their parts, if all have them: a) C, b) C is no AC, BC."""
+        found = [_OWN_PLACE.fullmatch(item) for item in items]
+        if all(one and self._number(one["place"].lower()) == k for k, one in enumerate(found, first - 1)):
+            return [one["said"] for one in found if one]
+        return items
 
     def _alike(self) -> Iterator[tuple[int, Sequence[Part]]]:
         """The number of the first of them, and all parts; and those of each kind that stand together."""
@@ -193,8 +201,13 @@ class Places:
 
 
 def _answers(part: Part, text: str) -> bool:
-    """Whether a text is an answer to a part, and nothing else."""
-    return bool(text) and answer_in(part, text) == text
+    """Whether a text is an answer to a part, and nothing else; where one option was asked for, it is one."""
+    if not text or answer_in(part, text) != text:
+        return False
+    read = reader_of(part)
+    said = read(text) if read else None
+    is_one = not isinstance(part.answer, ChoiceAnswer) or part.answer.several
+    return is_one or not isinstance(said, Ticked) or len(said.options) == 1
 
 
 def _numbered(line: str) -> list[Answer]:
@@ -248,6 +261,9 @@ PLACED = re.compile(
 
 
 _LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+
+
+_OWN_PLACE = re.compile(r"\(?(?P<place>[a-z]|(?:[A-Z]|\d{1,2})(?=[).:]))[).:]*\s+(?P<said>\S.*)")
 
 
 _BEHIND_A_DASH = re.compile(r"\s*\(?(?P<place>\d{1,2}|[a-z])\)?(?:\s?[-–—]\s+|\s?\t\s*)(?P<said>\S.*)")
