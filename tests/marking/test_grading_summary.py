@@ -155,8 +155,8 @@ def test_what_a_person_must_do_is_listed():
     ]
     found = sentences(rows)
     assert "To check: 2" in found
-    assert "N1 (s1) Two files. Z: Between the limits." in found
-    assert "N2 (s2) An answer has to be read by a person." in found
+    assert "N1 (s1): Two files. Z: Between the limits." in found
+    assert "N2 (s2): An answer has to be read by a person." in found
     assert "N3 (s3), a.png: It is a picture." in found
     assert "Scaled early" not in found
     assert "Missing: 1" in found

@@ -37,7 +37,7 @@ from symattn.page.document import (
 )
 from symattn.page.writers import FORMATS, pdf
 from symattn.page.writers.common import letter, visible
-from symattn.page.writers.paper import Page, box_size, choice_columns
+from symattn.page.writers.paper import Page, box_size, choice_columns, ruled_lines
 from symattn.page.writers.tables import laid_out
 
 SIZES = (11, 18, 24)
@@ -107,6 +107,16 @@ def test_ruled_lines_are_8_millimetres_apart(size, engine):
     lines = [y for y in found if not any(0 < y - other < 2 for other in found)]
     gaps = [b - a for a, b in pairwise(lines)]
     assert sum(abs(gap - int(8 * size / 11)) < 0.2 for gap in gaps) >= 4
+
+
+@pytest.mark.parametrize("lines", [1, 4, 6, 20])
+@pytest.mark.parametrize("size", SIZES)
+def test_there_are_as_many_ruled_lines_as_were_asked_for(lines, size):
+    """A paper that was written closer to save a page had three of four."""
+    space = WorkingSpace(8 * lines, ruled=True)
+    for spacing, closer in product(("roomy", "compact"), (False, True)):
+        page = Page(Look(text_size=size, spacing=spacing), closer=closer)
+        assert ruled_lines(space, page) == min(lines, page.height // int(8 * size / 11))
 
 
 # --- large print -----------------------------------------------------------------------------------------

@@ -344,7 +344,10 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
             yield _heading(message("{title}: {count}", title=title, count=len(listed)))
             yield paragraph(meaning)
             yield ItemList(
-                tuple(in_turn([(Strong(Quoted(_whose(row))),), (Words(sentences(*said)),)]) for row, said in listed)
+                tuple(
+                    in_turn([(Strong(Quoted(_whose(row) + ":" * bool(said))),), (Words(sentences(*said)),)])
+                    for row, said in listed
+                )
             )
 
 
@@ -355,7 +358,7 @@ def _to_read(row: Row) -> bool:
 
 def _whose(row: Row) -> str:
     who = f"{row.name} ({row.id})" if row.name and row.id else row.name or row.id
-    return ", ".join(filter(None, (who, row.file))) + ":" * bool(row.file)
+    return ", ".join(filter(None, (who, row.file)))
 
 
 # ------------------------------------------------------------------------------------------------ pieces

@@ -199,8 +199,12 @@ def lines_of_pieces(spaces: Iterable[WorkingSpace], page: Page, room: int) -> in
 
 
 def _piece(space: WorkingSpace, page: Page) -> tuple[float, int]:
-    """Height and width of a piece of working in millimetres: what is written by hand, large where print is large."""
-    high = space.height * page.scale * (COMPACT_SPACE if page.compact else CLOSER_SPACE if page.closer else 1)
+    """Height and width of a piece of working in millimetres: what is written by hand, large where print is large.
+
+    Lines to write on are as many on a page that is written closer.
+    """
+    closer = COMPACT_SPACE if page.compact else CLOSER_SPACE if page.closer else 1
+    high = space.height * page.scale * (1 if space.ruled else closer)
     return high, page.millimetres(space.width)
 
 
