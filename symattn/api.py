@@ -40,6 +40,7 @@ from symattn.teaching.problem import (
     Problem,
     ProblemFile,
     examples,
+    in_own_words,
     is_batch,
     load_example,
     problem_file,
@@ -556,7 +557,8 @@ def source_file(
     Givens stand in the orientation that is asked for.
     """
     if isinstance(source, Mapping):
-        return problem_file({"title": _title(source), **_plain(source)}, "source", IN_DICT)
+        file = problem_file({"title": _title(source), **_plain(source)}, "source", IN_DICT)
+        return in_own_words(file) if "title" in source else file
     name = str(source)
     if name in examples():
         return load_example(name)

@@ -1,5 +1,7 @@
 """Problem files: what they can say, and one sentence for everything that is wrong with one."""
 
+from dataclasses import replace
+
 import oracles
 import pytest
 import sympy
@@ -8,7 +10,9 @@ from sentences import refused_saying
 from symattn.api import derive
 from symattn.derivation.mechanisms import mechanisms
 from symattn.page.notation import load_notation, notations
+from symattn.page.presentation import make_look
 from symattn.teaching.problem import examples, load_example, problem_file
+from symattn.teaching.rendering import render
 
 GOOD = """
 title = "Two tokens"
@@ -135,3 +139,19 @@ def test_a_notation_of_ones_own(folder):
     assert "P" in text
     path = written(folder, 'notation = "mine.toml"\n' + GOOD)
     assert "p₁₂" in derive(path).text()
+
+
+@pytest.mark.parametrize("how", ["file", "dict"])
+def test_words_of_ones_own_are_in_no_catalogue(how, tmp_path, caplog):
+    """Title and introduction stay as they are typed, in words that pages have, too; no language lacks them."""
+    words = "Answer key"
+    matrices = {name: [[1]] for name in ("X", "W_Q", "W_K", "W_V")}
+    own = tmp_path / "own.toml"
+    lines = (f"{name} = {rows}\n" for name, rows in matrices.items())
+    own.write_text(f'title = "{words}"\nintroduction = "{words}"\n[given]\n{"".join(lines)}', "utf-8")
+    data = {"title": words, "introduction": [words], "given": matrices}
+    document = derive(own if how == "file" else data).document
+    text = render(replace(document, look=make_look(language="de")), "text")[1].decode()
+    assert text.count(words) == 2
+    assert "Musterlösung" not in text
+    assert "stays English" not in caplog.text

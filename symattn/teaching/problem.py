@@ -26,6 +26,7 @@ from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, 
 from symattn.exact.reading import read
 from symattn.exact.values import listed
 from symattn.foundation.files import read_toml
+from symattn.foundation.languages import Quoted
 from symattn.foundation.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest, keys
 from symattn.foundation.typed import read as read_data
 from symattn.page.notation import MatrixNames, Notation, load_notation, with_decimals
@@ -288,7 +289,12 @@ def _in_letters(
 
 def read_problem_file(path: Path) -> ProblemFile:
     """Read a problem file; `InputError` says what is wrong with it, and where."""
-    return problem_file(read_toml(path), path.name)
+    return in_own_words(problem_file(read_toml(path), path.name))
+
+
+def in_own_words(file: ProblemFile) -> ProblemFile:
+    """With title and introduction as somebody wrote them, which no language translates; those of our notes are."""
+    return replace(file, title=Quoted(file.title), introduction=tuple(map(Quoted, file.introduction)))
 
 
 def _is_matrix(value: object) -> bool:

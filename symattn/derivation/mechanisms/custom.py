@@ -47,6 +47,7 @@ from symattn.exact.reading import read
 from symattn.exact.rounding import FORMATS
 from symattn.formula import read_formula
 from symattn.foundation.files import read_toml
+from symattn.foundation.languages import Quoted
 from symattn.foundation.typed import Between, Key, Matching, NotEmpty, OneOf, OrOne, Place, ReadBy, keys, kind_of
 from symattn.foundation.typed import read as read_data
 
@@ -515,7 +516,7 @@ def _made(text: str) -> Mechanism:
 
     return Mechanism(
         name=place.file,
-        title=file.title or stem,
+        title=Quoted(file.title or stem),
         givens=givens,
         derive=derive,
         defaults={"arithmetic": file.arithmetic} if file.arithmetic != "exact" else {},
