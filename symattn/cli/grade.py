@@ -170,7 +170,7 @@ def _where(out: Path, book: Gradebook) -> Iterator[str]:
     statuses = Counter("pending" if row.unread else row.status for row in book.rows if row.number)
     left = ", ".join(f"{statuses[status]} {status}" for status in ("pending", "broken", "missing") if statuses[status])
     left = f"; empty for {left}" if left else ""
-    of_class = {"gradebook.csv": "all marks", "pending.csv": "fill in the column marks; the same command reads them"}
+    of_class = {"gradebook.csv": "all marks", "pending.csv": "fill in the column “marks”; the same command reads them"}
     of_class |= {f"gradebook-{name}.csv": f"to import in {name.capitalize()}{left}" for name in PLATFORMS}
     of_class |= {"changes.csv": "what changed since earlier runs"}
     names = [path.relative_to(out) for path in book.written]
@@ -189,7 +189,7 @@ def _write_table(exam: Path, path: Path, quiet: bool) -> None:
     boxes = write_table(path, papers(exam))
     if not quiet:
         click.echo(
-            f"{path}: {boxes} boxes. Fill in what differs from the key, and key in the column rest (blank: the rest is "
+            f"{path}: {boxes} boxes. Fill in what differs from the key, and key in the column “rest” (blank: the rest is "
             f"empty); then mark with --entries {path}."
         )
 

@@ -297,7 +297,7 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert result.exit_code == 0
     assert "follows: Student 1 (s001): S'12 = 77" in result.output
     sheet = tmp_path / "class-to-fill.csv"
-    assert f"edit the column then in {sheet}" in result.output
+    assert f"edit the column “then” in {sheet}" in result.output
     head, first, second = read_table(sheet)
     assert head[-2:] == ["then", "would be"]
     assert (first[-2], second[-2]) == ("follows: S' A Z", "")

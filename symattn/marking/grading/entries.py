@@ -380,5 +380,5 @@ def in_words(entries: Entries) -> Iterator[str]:
         rows = counted("{n} row", "{n} rows", n=len(entries.taken))
         yield (
             f"In {rows}, later boxes were assumed to follow from what you entered. If a paper says otherwise, edit "
-            f"the column then in {entries.sheet} (key, blank, or values), and mark again with --entries and that file."
+            f"the column “then” in {entries.sheet} (key, blank, or values), and mark again with --entries and that file."
         )

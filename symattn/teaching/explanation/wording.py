@@ -143,37 +143,46 @@ class Wording:
 
     @cached_property
     def _told_apart(self) -> Mapping[str, tuple[MatrixNames, StepName]]:
-        """How the matrices of the derivation are called: no two alike, whatever the notation renames."""
+        """How the matrices of the derivation are called.
+
+        No name that a notation says nothing of is one that it gives to another matrix; two that it calls alike itself
+        are called alike, as by the author of note 001.
+        """
         roles = dict.fromkeys(_split(name)[0] for name in self.derivation.matrices)
         called: dict[str, tuple[MatrixNames, StepName]] = {}
         taken = set[Formula]()
-        for role in sorted(
-            roles, key=lambda role: bool(self.differentiated(role))
-        ):  # gradients are called after others
+        for role in sorted(roles, key=lambda role: (bool(self.differentiated(role)), not self._is_stated(role))):
             for way in self._ways_to_call(role, called):
                 formula = decorated(self.read(way[0].matrix), way[1])
-                if formula not in taken:
+                if formula not in taken or self._is_stated(role):
                     break
             called[role] = way
             taken.add(formula)
         return called
 
+    def _is_stated(self, role: str) -> bool:
+        """Whether the notation calls a matrix otherwise than is standard, and not for what it is the gradient of."""
+        if self.differentiated(role):
+            return False
+        names, called = self._as_stated(role)
+        return names != load_notation("standard").named(called.stem)
+
     def _ways_to_call(
         self, role: str, others: Mapping[str, tuple[MatrixNames, StepName]]
     ) -> Iterator[tuple[MatrixNames, StepName]]:
-        """How a matrix may be called, the best way first: as the notation says, as is standard, with primes."""
+        """How a matrix may be called, the best way first: as the notation says, or with primes; a gradient by its own
+        name.
+        """
         if of := self.differentiated(role):
             yield from self._gradient(of, role, others.get(of) or self._as_stated(of))
             called = StepName.of(role)
-            usual = replace(self.notation.named(called.stem), word="Gradient")
+            names = replace(self.notation.named(called.stem), word="Gradient")
         else:
             names, called = self._as_stated(role)
-            yield names, called
-            usual = load_notation("standard").named(called.stem)
-        yield usual, called
+        yield names, called
         base, mark, label = called.stem.partition("_")
         for primes in count(1):
-            yield replace(default_names(base + "'" * primes + mark + label), word=usual.word), called
+            yield replace(default_names(base + "'" * primes + mark + label), word=names.word), called
 
     def _as_stated(self, role: str) -> tuple[MatrixNames, StepName]:
         called = StepName.of(role)
