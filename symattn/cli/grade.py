@@ -189,8 +189,8 @@ def _write_table(exam: Path, path: Path, quiet: bool) -> None:
     boxes = write_table(path, papers(exam))
     if not quiet:
         click.echo(
-            f"{path}: {boxes} boxes. Fill in what differs from the key, and key in the column “rest” (blank: the rest is "
-            f"empty); then mark with --entries {path}."
+            f"{path}: {boxes} boxes. Fill in what differs from the key, and key in the column “rest” (blank: the rest "
+            f"is empty); then mark with --entries {path}."
         )
 
 

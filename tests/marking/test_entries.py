@@ -391,8 +391,8 @@ def test_an_empty_table_is_written_filled_in_and_read_back(exam, tmp_path, kind)
     handed = read_entries(path, papers(exam)).handed
     assert [(one.name, one.complaint) for one in handed[:3]] == [(f"Student {k}", "") for k in (1, 2, 3)]
     assert handed[3].complaint == (
-        "1 of 33 boxes are filled in; whether the rest is as in the key or blank must stand in the column rest (key or "
-        "blank)."
+        "1 of 33 boxes are filled in; whether the rest is as in the key or blank must stand in the column “rest” (key "
+        "or blank)."
     )
     assert [
         row.total if row.has_marks else row.status for row in symattn.grade(exam, entries=path, jobs=1).rows[:5]

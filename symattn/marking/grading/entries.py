@@ -252,7 +252,7 @@ def _read(row: _Row, has_rest: bool, against: Papers, decimal_mark: str) -> None
     if has_rest and entered.unsaid:
         raise InputError(
             f"{entered.boxes - entered.unsaid} of {entered.boxes} boxes are filled in; whether the rest is as in the "
-            f"key or blank must stand in the column rest ({KEY} or {BLANK})."
+            f"key or blank must stand in the column “rest” ({KEY} or {BLANK})."
         )
     row.entered = entered
 
@@ -380,5 +380,6 @@ def in_words(entries: Entries) -> Iterator[str]:
         rows = counted("{n} row", "{n} rows", n=len(entries.taken))
         yield (
             f"In {rows}, later boxes were assumed to follow from what you entered. If a paper says otherwise, edit "
-            f"the column “then” in {entries.sheet} (key, blank, or values), and mark again with --entries and that file."
+            f"the column “then” in {entries.sheet} (key, blank, or values), and mark again with --entries and that "
+            "file."
         )
