@@ -20,9 +20,9 @@ from symattn.teaching.question import Content, Question
 MOST_DRAWS, MOST_ORDERS = 1000, 4000
 """The most draws for one variant, and the most orders of these that are looked at."""
 
-ENOUGH_DRAWS, FEW_DRAWS = 6, 2
-"""After so many draws, each in many orders, the one least like the others will do, and once there is no more room after
-a few: to search for a better one would be all the work there is."""
+ENOUGH_DRAWS = 6
+"""After so many draws, each in many orders, the one least like the others will do.  Once there is no more room, the
+first will: to search for a better one would be all the work there is, and of two the better is hardly better."""
 
 AHEAD = 100
 """The most variants that are chosen before the first is made, to know what room there is."""
@@ -132,7 +132,7 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
                 continue
             if least is None or alike < least[0]:
                 least = alike, drawn
-            enough = SAME_KEY_DRAWS if least[0] == 1 else ENOUGH_DRAWS if tally.room is None else FEW_DRAWS
+            enough = SAME_KEY_DRAWS if least[0] == 1 else ENOUGH_DRAWS if tally.room is None else 1
             if least[0] <= most or attempt + 1 >= enough:
                 break
             tally.refuse("a key too much like another one")
