@@ -26,7 +26,7 @@ from symattn.foundation.dice import Counted, shuffled, whole
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.search import Band, Kind, draw_givens
-from symattn.teaching.fairness.separation import floats_of, in_floats, troubles
+from symattn.teaching.fairness.separation import troubles, worked_out
 
 Givens = Mapping[str, Matrix]
 
@@ -136,15 +136,8 @@ def free_sizes(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Ma
 
 def _entries(d: Derivation, givens: Mapping[str, Matrix]) -> list[float]:
     """The entries for such givens in floats, those of each step in order of size, up to a step that is not defined."""
-    made = {name: floats_of(m) for name, m in givens.items()}
-    found = list[float]()
-    for step in d:
-        result = in_floats(step, made)
-        if result is None:
-            break
-        made[step.name] = result
-        found += sorted(chain.from_iterable(result))
-    return found
+    made = worked_out(d, givens)
+    return [x for step in d for x in sorted(chain.from_iterable(made.get(step.name, ())))]
 
 
 def any_order(free: Mapping[str, int], rng: random.Random) -> dict[str, list[int]]:

@@ -7,7 +7,7 @@ out no further than a verdict needs, in floats: exactly they would be most of th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -44,6 +44,16 @@ def in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
     except (InputError, ArithmeticError, ValueError):
         return None
     return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
+
+
+def worked_out(steps: Iterable[Step], givens: Mapping[str, Matrix]) -> dict[str, Floats]:
+    """What steps give for other givens than their own, and these, by name; it ends before one that is not defined."""
+    made: dict[str, Floats | None] = {name: floats_of(m) for name, m in givens.items()}
+    for step in steps:
+        if (result := in_floats(step, made)) is None:
+            break
+        made[step.name] = result
+    return {name: rows for name, rows in made.items() if rows is not None}
 
 
 def _decimals(rows: Sequence[Sequence[float]]) -> Matrix:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain, compress
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 from symattn.derivation.derivation import Step, oriented
 from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
@@ -19,8 +19,7 @@ from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.linear import Scale
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, Value, values_of
-from symattn.exact.rounding import approximate
+from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
@@ -32,7 +31,7 @@ from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness.family import Givens, any_order, in_turn, permuted
 from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.search import Kind
-from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.fairness.separation import Separation, separation, worked_out
 from symattn.teaching.problem import OWN, Problem, read_given
 from symattn.teaching.problems import draws
 from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
@@ -188,10 +187,6 @@ class Made:
     def separation(self) -> Separation:
         return separation(self.problem.derivation)
 
-    @cached_property
-    def texts(self) -> Texts:
-        return _texts(self.problem)
-
 
 def made(content: Record) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
@@ -225,30 +220,60 @@ def key(content: Record) -> tuple[str, ...]:
     Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
     a single one are left out: they agree where others do, or in every variant.
     """
-    return _entries(made(content).texts)
+    return _entries(_texts(content))
 
 
 Texts = Mapping[str, Sequence[Sequence[str]]]
 """The entries of every step asked as decimals, tokens as rows; "" for one that is not compared."""
 
 
-def _texts(problem: Problem) -> Texts:
-    d = oriented(whole(problem.derivation), "rows")
-    roles = {step.role for step in problem.asked_steps}
-    weights = values_of(d.value("A")).rows if "A" in d else ()
-    sees_one = [any(isinstance(w, int) and w == 1 for w in row) for row in weights]
+def _texts(content: Record) -> Texts:
+    """What is compared, in floats: most of what is drawn is not set, and exactly it would be most of the work."""
+    givens = thawed(content["given"])
+    shapes = tuple(m.shape for m in givens.values())
+    program = _program(_Kind(content["mechanism"], json.dumps(content["settings"]), shapes, content))
+    made = worked_out(program.steps, {name: m.T for name, m in givens.items()} if program.by_columns else givens)
+    weights = made.get("A", ())
+    sees_one = [1 in row for row in weights]
 
-    def text(step: Step, x: Value, i: int) -> str:
-        decided = step.name == "A" and isinstance(x, int)
-        if step.name in ("A", "Z") and weights and (decided or sees_one[i]):
+    def text(name: str, x: float, i: int) -> str:
+        if name in ("A", "Z") and weights and (sees_one[i] or (name == "A" and x == 0)):
             return ""
-        return f"{approximate(x):.9g}"  # however it is written
+        return f"{round(x, PLACES) + 0.0:.9g}"  # no -0
 
-    return {
-        step.name: [[text(step, x, i) for x in row] for i, row in enumerate(step.result.rows)]
-        for step in d
-        if step.role in roles and not isinstance(step.op, Scale | Mask) and isinstance(step.result, Matrix)
-    }
+    compared = ((name, made[name]) for name in program.compared if name in made)
+    return {name: [[text(name, x, i) for x in row] for i, row in enumerate(rows)] for name, rows in compared}
+
+
+PLACES = 9
+"""To so many places, two floats are the same number."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What the steps of a content depend on: the same for all numbers."""
+
+    mechanism: str
+    settings: str
+    shapes: tuple[tuple[int, int], ...]
+    content: Record = field(compare=False)
+
+
+class _Program(NamedTuple):
+    """Steps, tokens as rows, the names of those that are compared, and whether tokens are columns in the content."""
+
+    steps: Sequence[Step]
+    compared: Sequence[str]
+    by_columns: bool
+
+
+@lru_cache(maxsize=8)
+def _program(kind: _Kind) -> _Program:
+    problem = problem_of(kind.content)
+    d, roles = oriented(whole(problem.derivation), "rows"), {step.role for step in problem.asked_steps}
+    asked = [step for step in d if step.role in roles and isinstance(step.result, Matrix)]
+    compared = [step.name for step in asked if not isinstance(step.op, Scale | Mask)]
+    return _Program(d.steps, compared, problem.derivation.orientation == "columns")
 
 
 def _entries(texts: Texts) -> tuple[str, ...]:
@@ -279,8 +304,7 @@ def relabellings(
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
     if not chosen.is_attention:
         return
-    shapes, texts = chosen.shapes(settings), made(content).texts
-    given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
+    shapes, texts, given = chosen.shapes(settings), _texts(content), thawed(content["given"])
     keys = "m" if "m" in chosen.letters else "n"
     axes = {name: AXES.get(name.partition("_")[0], ("n", "m")) for name in texts}
     letters = {
