@@ -363,6 +363,8 @@ def read_settled(path: Path) -> Settled:
 
 def settled(report: Report, marks: Mapping[str, int]) -> Report:
     """A report in which a person has given the pending marks of some lines."""
+    if not marks:
+        return report
     left = dict(marks)
     given: list[Given] = []
     for one in report.marks:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import groupby
 from typing import assert_never
 
@@ -17,6 +17,7 @@ from symattn.exact.reading import typed
 from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, decimal, number
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width, wrapped
+from symattn.foundation.identity import Same
 from symattn.foundation.languages import Message, counted, message, sentences
 from symattn.marking.attempt import (
     Entry,
@@ -114,7 +115,7 @@ def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
 def _document(
     reports: Sequence[Report], reader: Reader, submission: Submission, of_exam: bool, alone: bool = False
 ) -> Document:
-    told = [ReportText(report, reader, of_exam, alone) for report in reports]
+    told = [_told(Same(report), reader, of_exam, alone) for report in reports]
     empty = [len(told) > 1 and _was_left_empty(one) for one in told]
     written = [one for one, is_empty in zip(told, empty, strict=True) if not is_empty]
     blocks = [*_head(reports, reader, submission, of_exam, alone), *_legend(written)]
@@ -124,10 +125,16 @@ def _document(
         if len(told) > 1:
             named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
             blocks.append(Heading(named, 1, _total([one.report], alone)))
-        blocks += [paragraph(words.LEFT_EMPTY)] if is_empty else _question(one)
+        blocks += [paragraph(words.LEFT_EMPTY)] if is_empty else _question(Same(one))
     title = words.FEEDBACK if reader == "student" else words.MARKING
     subtitle = reports[0].question.title if len(reports) == 1 else ""
     return Document(title, tuple(blocks), subtitle=subtitle, sheet=submission.sheet)
+
+
+@lru_cache(64)
+def _told(report: Same[Report], reader: Reader, of_exam: bool, alone: bool) -> ReportText:
+    """A report as it is told; in a class, one report is that of all who wrote the same."""
+    return ReportText(report.thing, reader, of_exam, alone)
 
 
 # ------------------------------------------------------------------------------------------------ the head
@@ -216,7 +223,12 @@ def _legend(told: Sequence[ReportText]) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------------ one question
 
 
-def _question(told: ReportText) -> Iterator[Block]:
+@lru_cache(64)
+def _question(told: Same[ReportText]) -> tuple[Block, ...]:
+    return tuple(_about(told.thing))
+
+
+def _about(told: ReportText) -> Iterator[Block]:
     if told.reader == "student":
         yield Box(words.FIRST, tuple(Paragraph(says) for says in where_to_look(told) if says))
     yield Heading(as_text(words.AS_READ), 2)
