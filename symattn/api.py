@@ -865,8 +865,8 @@ def grade(
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     `feedback` in other formats if it names some (`()`: none, so that only the gradebook and the summary are made), and
-    another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor),
-    unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
+    another run marks only what is new or changed.  `jobs` is how many processes work (0: one, and at 50 submissions
+    one for each processor), unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
     seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
     `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
     student and teacher.  Pages are in the exam's language unless `look` says otherwise.  `gradebooks` names platforms
