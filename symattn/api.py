@@ -866,12 +866,13 @@ def grade(
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     `feedback` in other formats if it names some (`()`: none, so that only the gradebook and the summary are made), and
     another run marks only what is new or changed.  `jobs` is how many processes work (0: one, and at 50 submissions
-    one for each processor), unless any `executor` of `concurrent.futures` has the work done; a submission that takes longer than `time_limit`
-    seconds of processor time is given up and reported, as is any that cannot be marked.  `policy`, `scheme`,
-    `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom sheets are made,
-    student and teacher.  Pages are in the exam's language unless `look` says otherwise.  `gradebooks` names platforms
-    for which the totals are written in the form that they import (moodle, canvas, gradescope, brightspace); they need
-    the columns of the class list as the platform exports it, that of the exam or `class_list`.
+    one for each processor), unless any `executor` of `concurrent.futures` has the work done; a submission that takes
+    longer than `time_limit` seconds of processor time is given up and reported, as is any that cannot be marked.
+    `policy`, `scheme`, `rounding`, `precision_mark` and `decimal_mark` are those of `check`; `readers` says for whom
+    sheets are made, student and teacher.  Pages are in the exam's language unless `look` says otherwise.
+    `gradebooks` names platforms for which the totals are written in the form that they import (moodle, canvas,
+    gradescope, brightspace); they need the columns of the class list as the platform exports it, that of the exam or
+    `class_list`.
 
     `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """

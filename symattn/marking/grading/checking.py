@@ -94,10 +94,10 @@ class Marking:
         document = feedback_document(
             self.reports, self.submission, of_exam=self.of_exam, exercise=exercise, alone=self.alone
         )
-        return replace(document, look=self.students_look)
+        return replace(document, look=self._students_look)
 
     @cached_property
-    def students_look(self) -> Look:
+    def _students_look(self) -> Look:
         """The look, with a decimal comma for somebody who wrote commas alone."""
         said = [s for attempt in self.submission.attempts for s in (*attempt.answers.values(), *attempt.more.values())]
         texts = [entry.text for one in said for entry in _entries(one) if entry.unit is not None and entry.unit < 1]
@@ -114,7 +114,7 @@ class Marking:
     def exercise_documents(self) -> tuple[Document, ...]:
         """The exercise, blank, and then its solution; nothing where there is none."""
         made = [self.exercise.document("blank"), self.exercise.document("worked")] if self.exercise else []
-        return tuple(replace(document, fields=(), look=self.students_look) for document in made)
+        return tuple(replace(document, fields=(), look=self._students_look) for document in made)
 
     def json(self) -> Json:
         """Everything, as plain data."""

@@ -71,8 +71,8 @@ def grade_class(
     to be asked about it.
     `forms` are the formats of the summary and of feedback, which has other ones, or none, if `feedback` says so; `look`
     is how it looks, one document for each of the `readers`; `jobs` how many processes (0: as many as pay, of
-    those that there are processors for), unless an `executor` brings its own; `time_limit` the seconds of processor time after which one
-    submission is given up.  Whatever was handed in is read in these processes alone.
+    those that there are processors for), unless an `executor` brings its own; `time_limit` the seconds of processor
+    time after which one submission is given up.  Whatever was handed in is read in these processes alone.
     `gradebooks` are the platforms for which totals are written as well; `class_list` is a list as the platform exports
     it, where the exam was made with another.
     `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its

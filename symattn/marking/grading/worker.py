@@ -25,7 +25,6 @@ from symattn.page.document import Look
 from symattn.page.writers.page import typesetting
 from symattn.teaching.question import Question
 from symattn.teaching.rendering import render, suffix
-from symattn.teaching.sheets import Sheet
 
 LOOKED_INTO, HEAD, MARKED = f"{__name__}:looked_into", f"{__name__}:head_of", f"{__name__}:marked"
 """The jobs that there are with a submission, for `symattn.foundation.crew`."""
@@ -161,15 +160,14 @@ class Marker:
             document = marking.document(reader, exercise=True)
             for form in self.forms:
                 yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
-        if "student" in self.readers and marking.exercise:
-            for form in self.forms:
-                for folder, page in zip(PRACTICE, self._practice(marking, marking.exercise, form), strict=True):
-                    yield f"{folder}/{stem}{suffix(form)}", page
+                if reader == "student" and marking.exercise:
+                    pages = self._practice(marking, marking.exercise.name, document.look, form)
+                    for folder, page in zip(PRACTICE, pages, strict=True):
+                        yield f"{folder}/{stem}{suffix(form)}", page
 
-    def _practice(self, marking: Marking, exercise: Sheet, form: str) -> tuple[bytes, ...]:
-        """An exercise and its solution, set once for everybody who got the same steps wrong."""
-        key = exercise.name, form, marking.students_look
-        if key not in self.practice:
+    def _practice(self, marking: Marking, name: str, look: Look, form: str) -> tuple[bytes, ...]:
+        """An exercise, which its name tells, and its solution, set once for everybody who got the same steps wrong."""
+        if (key := (name, form, look)) not in self.practice:
             if len(self.practice) >= MOST_PRACTICE:
                 self.practice.clear()
             self.practice[key] = tuple(render(document, form)[1] for document in marking.exercise_documents())
