@@ -785,12 +785,9 @@ def _part_of_table(
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
     high = tables.has_matrices(table)
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
-    lines = ", lines: true" if high else ""
-    if tables.has_rows_for_writing(table):
-        lines += ", boxes: true"
-    elif columns.isdecimal() and not page.large and not fields and has_room(table, room):
-        lines += ", fits: true"
-    options = f"{columns}, ({heads},){long}{lines}"
+    lines = ", lines: true" * high + ", boxes: true" * tables.has_rows_for_writing(table)
+    fits = ", fits: true" * (columns.isdecimal() and not page.large and not fields and has_room(table, room))
+    options = f"{columns}, ({heads},){long}{lines}{fits}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
 
 

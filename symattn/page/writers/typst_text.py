@@ -437,7 +437,8 @@ _THIN_LETTER, _SMALL_LETTER, _LETTER = 0.48, 0.65, 1.2
 
 def has_room(table: Table, room: float) -> bool:
     """Whether a table whose columns are as wide as what stands in them is surely no wider than `room` em."""
-    widths = (max(map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
+    least = 1.3 * paper.WRITING / _MILLIMETRES if tables.has_rows_for_writing(table) else 0.0
+    widths = (max(least, *map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
     return sum(widths) < SURE * room
 
 
