@@ -16,10 +16,12 @@ from symattn.formula.speech import speak
 from symattn.formula.width import width
 from symattn.page.document import (
     AnswerGrid,
+    Choices,
     Columns,
     Display,
     Entries,
     Falk,
+    Heading,
     Look,
     Math,
     Paragraph,
@@ -133,7 +135,8 @@ def test_formulas_about_as_wide_as_a_line_stay_within_the_margins():
 
 
 def test_what_is_not_measured_comes_out_as_if_it_were():
-    """Boxes, equations side by side, tables as wide as a line or narrow: measured, they are the same page."""
+    """Boxes, equations side by side, tables as wide as a line, narrow or to write in, options: measured, they are the
+    same page."""
     words = (Words("what a long cell of a table says, so that its columns share the line " * 3),)
     page = sheet(
         AnswerGrid(n("S"), 2, 3),
@@ -141,22 +144,41 @@ def test_what_is_not_measured_comes_out_as_if_it_were():
         Entries(tuple(equal("x", k, k + 1) for k in range(6)), 3),
         Table((words, words), ((words, words),)),
         Table(((Words("Size"),), (Math(equal("x", 1)),)), (((Words("Å"),), (Math(Blank("decimal")),)),)),
+        Table(((Words("Marks"),), (Words("5"),)), (((Words("Awarded"),), ()),)),
+        Choices(tuple((Math(over(k, 7)),) for k in range(4))),
     )
     source = typst.write(page)
-    assert source.count("fits: true") == 4
+    assert source.count("fits: true") == 5
+    assert source.count("[#high(") == 4
     assert always_measured(source) != source
     assert COMPILER.compile(source.encode()) == COMPILER.compile(always_measured(source).encode())
 
 
 def always_measured(source):
-    return source.replace("= if fits {", "= if false {").replace("if shared or fits {", "if false {")
+    for not_measured, measured in (
+        ("= if fits {", "= if false {"),
+        ("if shared or fits {", "if false {"),
+        ("[#high(", "[#whole("),
+    ):
+        source = source.replace(not_measured, measured)
+    return source
 
 
-@pytest.mark.parametrize("letter", ["r", "h", "m", "W", "\N{LATIN CAPITAL LETTER W WITH CIRCUMFLEX}"])
+@pytest.mark.parametrize("letter", ["r", "h", "m", "Q", "W", "\N{LATIN CAPITAL LETTER W WITH CIRCUMFLEX}"])
 def test_a_table_of_the_widest_letters_that_is_not_measured_has_room(letter):
     tables = (Table(((Strong(letter * k),),), (((Words("x"),),),)) for k in range(120, 0, -1))
     source = next(source for table in tables if "fits: true" in (source := typst.write(sheet(table))))
     assert COMPILER.compile(source.encode()) == COMPILER.compile(always_measured(source).encode())
+
+
+@pytest.mark.parametrize("size", [11, 18])
+@pytest.mark.parametrize("letter", ["r", "h", "m", "Q", "W"])
+def test_a_heading_of_the_widest_letters_that_is_not_measured_has_room(letter, size):
+    headings = (Heading((Words(letter * k + " "), Math(equal("Q", 1))), 1, "[12]") for k in range(120, 0, -1))
+    pages = (typst.write(sheet(heading, look=Look(text_size=size))) for heading in headings)
+    source = next(source for source in pages if "fits: true)" in source)
+    measured = source.replace(", fits: true)", ")")
+    assert COMPILER.compile(source.encode()) == COMPILER.compile(measured.encode())
 
 
 # --- a reader who does not see -----------------------------------------------------------------------------

@@ -70,7 +70,6 @@ from symattn.page.writers.rows import (
     ENTRIES_APART,
     Asked,
     Group,
-    HeadingSize,
     InRow,
     Labelled,
     Placed,
@@ -89,7 +88,6 @@ from symattn.page.writers.rows import (
 )
 from symattn.page.writers.typst_text import (
     LIGATURE,
-    SURE,
     array,
     choices_have_room,
     chunk_call,
@@ -99,6 +97,7 @@ from symattn.page.writers.typst_text import (
     formula_lines,
     formulas_call,
     has_room,
+    heading_has_room,
     inline_content,
     literal,
     math_source,
@@ -478,7 +477,7 @@ def _heading(heading: Heading, page: Page) -> str:
     match tuple(spans(heading.whole)):
         case (*words, Math() as rule) if words:
             marks = f"[{words_content(heading.marks)}]" if heading.marks else "none"
-            fits = ", fits: true" * (HeadingSize.of(heading).whole < SURE * page.width)
+            fits = ", fits: true" * heading_has_room(heading, page)
             return f"#asked({heading.level}, [{title_content(tuple(words))}], [{inline_content(rule)}], {marks}{fits})"
         case content if plain(content).strip():
             return f"#heading(level: {heading.level})[{title_content(content)}{_marks(heading.marks)}]"

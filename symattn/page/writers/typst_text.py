@@ -50,12 +50,14 @@ from symattn.page.document import (
     Choices,
     Code,
     Display,
+    Heading,
     Inlines,
     Math,
     Span,
     Strong,
     Table,
     Words,
+    as_text,
     spans,
 )
 from symattn.page.writers import common, coverage, measure, paper, tables
@@ -431,7 +433,9 @@ def widest(wide: float, sources: Iterable[str]) -> float:
 
 _KNOWN = re.compile("[ -\u017f]*")
 _THIN, _SMALL = frozenset("fijlrst .,:;!'()[]-"), frozenset("abcdeghknopquvxyz0123456789?/")
-_THIN_LETTER, _SMALL_LETTER, _LETTER = 0.48, 0.65, 1.2
+_CAPITAL = frozenset("ABCDEFGHIJKLNOPQRSTUVXYZmw")
+_LETTERS = {**dict.fromkeys(_THIN, 0.48), **dict.fromkeys(_SMALL, 0.65), **dict.fromkeys(_CAPITAL, 0.96)}
+_LETTER = 1.2
 """Em that letters of our fonts have at most, in bold."""
 
 
@@ -440,6 +444,18 @@ def has_room(table: Table, room: float) -> bool:
     least = 1.3 * paper.WRITING / _MILLIMETRES if tables.has_rows_for_writing(table) else 0.0
     widths = (max(least, *map(_widest_cell, column)) + tables.CELL_INSET for column in table.columns)
     return sum(widths) < SURE * room
+
+
+def heading_has_room(heading: Heading, page: Page) -> bool:
+    """Whether a heading with its marks surely has room in one line."""
+    words = _widest_cell(heading.whole) * (_FIRST_HEADING if heading.level == 1 else 1)
+    marks = _widest_cell(as_text(heading.marks)) + _BEFORE_MARKS if heading.marks else 0.0
+    return (words + marks) * page.text_size * _POINT < page.width
+
+
+_FIRST_HEADING = 12.5 / 11  # times as large as text
+_BEFORE_MARKS = 0.8  # em
+_POINT = 25.4 / 72  # millimetres
 
 
 def choices_have_room(choices: Choices, columns: Sequence[str], page: Page) -> bool:
@@ -461,13 +477,9 @@ def _widest_part(part: Span) -> float:
         case Math(formula) if not contains(formula, Blank):
             return _FORMULA * widest(width(formula), [math_source(formula, "normal")])
         case Words(words) | Strong(words) if _KNOWN.fullmatch(words):
-            return sum(map(_widest_letter, words))
+            return sum(_LETTERS.get(letter, _LETTER) for letter in words)
         case _:
             return math.inf
-
-
-def _widest_letter(letter: str) -> float:
-    return _THIN_LETTER if letter in _THIN else _SMALL_LETTER if letter in _SMALL else _LETTER
 
 
 _FORMULA = 1.08  # times as large as text, formulas may be
