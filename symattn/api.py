@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, cast, get_args, ove
 
 from symattn import exact
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.backward import gradient
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.sizes import LARGEST_SIZE, read_size, with_letters
-from symattn.errors import InputError, nearest, offered
+from symattn.errors import InputError, located, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.values import listed
 from symattn.foundation.files import read_text, read_toml
@@ -27,15 +26,8 @@ from symattn.foundation.typed import Between, OrOne, Place, ReadBy, Some, read
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
 from symattn.page.notation import load_notation
 from symattn.page.presentation import make_look
-from symattn.teaching.explanation import (
-    Conventions,
-    Detail,
-    Layout,
-    WhichEntries,
-    derivation_document,
-    lines_of,
-)
-from symattn.teaching.explanation.steps import refuse_outside
+from symattn.teaching.explanation import Conventions, Layout
+from symattn.teaching.explanation.steps import Detail, WhichEntries, refuse_outside
 from symattn.teaching.problem import (
     Problem,
     ProblemFile,
@@ -60,7 +52,8 @@ if TYPE_CHECKING:  # what draws, marks or counts is imported where it does, so t
     from symattn.marking.marker.policy import Policy
     from symattn.marking.reports import Reader
     from symattn.teaching.question import Question
-    from symattn.teaching.sheets import Recipe, Sheet
+    from symattn.teaching.recipe import Recipe
+    from symattn.teaching.sheets import Sheet
 
 
 _LOG = logging.getLogger("symattn")
@@ -157,6 +150,8 @@ class Solution:
 
     def _document(self, besides: frozenset[Besides]) -> Document:
         """The same for formats that read so much `besides` what is shown."""
+        from symattn.teaching.explanation.documents import derivation_document
+
         return replace(derivation_document(self.problem, self.detail, self.layout, besides), look=self.look)
 
     def diagram(self, kind: str = "graph") -> Document:
@@ -283,6 +278,8 @@ class Solution:
         from symattn.page.writers.latex import formulas  # as it writes files, most need not load it
 
         self[name]  # an unknown name says so itself
+        from symattn.teaching.explanation.documents import lines_of
+
         return formulas(lines_of(self.problem, name, self.detail))
 
     def text(self, form: str = "text") -> str:
@@ -472,7 +469,7 @@ def batch(source: str | Path | Mapping[str, object], **stated: Any) -> Batch:
     made = []
     for number in range(length):
         one = {**given, **{key: matrices[number] for key, matrices in several.items() if isinstance(matrices, list)}}
-        with custom.located(f"Sequence {number + 1}"):
+        with located(f"Sequence {number + 1}"):
             made.append(derive(source, **one) if contents is None else derive({**contents, "given": one}, **stated))
     return Batch(tuple(made))
 
@@ -490,7 +487,7 @@ def _cross(shape: tuple[int, int]) -> str:
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
     own = list(file.given)
-    upstream = {gradient(of) for of in custom.upstreams(file.gradients, file.places)}
+    upstream = file.upstream
     if file.mechanism != "custom":
         chosen = mechanism(file.mechanism)
         unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
@@ -498,7 +495,9 @@ def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     elif file.name != "custom":
         _refuse_unknown(derive, (one for one in given if one not in own), own)
     else:  # all matrices came as keywords, and what no step uses is none
-        used = {*custom.operand_names(file.steps), *upstream}
+        from symattn.derivation.mechanisms.custom import operand_names
+
+        used = {*operand_names(file.steps), *upstream}
         for one in own:
             if one not in used:
                 tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")
@@ -950,7 +949,7 @@ def make_recipe(
 ) -> Recipe:
     """A recipe for a problem type; what is not stated is the type's, the mechanism's or the notation's own choice."""
     from symattn.teaching.problems import problem_type, problem_types
-    from symattn.teaching.sheets import Recipe
+    from symattn.teaching.recipe import Recipe
 
     said = {key: value for key, value in stated.items() if value is not None}
     if name:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 LONGEST = 1200
@@ -206,3 +207,17 @@ def _typing_errors(a: str, b: str) -> int:
                 errors = min(errors, twice_before[j - 2] + 1)
             row.append(errors)
     return row[-1]
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Every sentence about what is wrong begins with the place, where there is one to name."""
+    try:
+        yield
+    except InputError as error:
+        if not place or str(error).startswith(place):
+            raise
+        message = f"{place}: {error}"
+        if isinstance(error, ReadError):
+            raise ReadError(message, error.text, error.position) from error
+        raise type(error)(message) from error

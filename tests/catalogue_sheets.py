@@ -47,8 +47,9 @@ from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.layouts import LAYOUTS, Layout
 from symattn.teaching.problems import drawn_types
+from symattn.teaching.recipe import Recipe
 from symattn.teaching.rendering import render
-from symattn.teaching.sheets import Recipe, Sheet, sheets, thaw_sheets
+from symattn.teaching.sheets import Sheet, sheets, thaw_sheets
 
 LEVELS = ("starter", "standard", "long")
 ROOT = Path(__file__).parents[1]

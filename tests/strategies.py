@@ -10,7 +10,7 @@ from oracles import turned
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, UndefinedError
-from symattn.teaching.fairness import draw as draw_worth_setting
+from symattn.teaching.fairness.draw import draw as draw_worth_setting
 from symattn.teaching.problems import problem_type
 
 MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")

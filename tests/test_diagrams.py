@@ -15,8 +15,8 @@ from symattn.formula import Relation
 from symattn.formula.speech import speak
 from symattn.page.document import Diagram, HeatMaps, all_blocks
 from symattn.page.writers.figures import drawn
-from symattn.teaching.explanation import set_overview
 from symattn.teaching.explanation.diagrams import DIAGRAMS, diagram_document, level
+from symattn.teaching.explanation.documents import set_overview
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import examples
 from symattn.teaching.rendering import render

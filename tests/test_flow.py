@@ -32,7 +32,7 @@ from symattn.page.writers.figures import Line
 from symattn.page.writers.measure import inlines_width
 from symattn.page.writers.paper import Page
 from symattn.page.writers.pdf import write_pdf
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.sheets import make_sheet
 

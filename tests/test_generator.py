@@ -10,7 +10,7 @@ from strategies import drawn
 
 from symattn.api import worksheet
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.draw import draw
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.draws import DEFAULT_SIZES
 

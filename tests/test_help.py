@@ -11,7 +11,9 @@ from symattn.cli import main
 from symattn.cli.options import GROUPS, SETTINGS, Option
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES, NOT_OF_ALL
-from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.base import COUNTING
+from symattn.derivation.misconceptions.slips import SLIPS
 from symattn.derivation.settings import ABOUT
 
 COMMANDS = sorted(main.commands)

@@ -61,7 +61,7 @@ from symattn.teaching.exam.deploy import collections
 from symattn.teaching.exam.deploy import documents as exam_documents
 from symattn.teaching.exam.frozen_exam import make_exam
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.explanation import booklet
+from symattn.teaching.explanation.documents import booklet
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import drawn_types, problem_type
 

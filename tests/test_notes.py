@@ -32,7 +32,7 @@ from symattn.formula import Annotated, ListOf, MatrixOf, Relation, Row
 from symattn.page.document import Diagram, Display, Entries, Heading, all_blocks, with_blocks_inside
 from symattn.page.writers.paper import Page
 from symattn.page.writers.rows import groups
-from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.documents import derivation_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import load_example, problem_file
 from symattn.teaching.rendering import render

@@ -10,7 +10,8 @@ from tables import tables_beside
 
 import symattn
 from symattn.api import make_recipe
-from symattn.derivation.misconceptions import SLIPS, misconceptions
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import Look, Words, spans

@@ -18,7 +18,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.ops import operations
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem import problem_file
 from symattn.teaching.sheets import Setting, make_sheet, write_sheets
 

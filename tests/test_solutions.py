@@ -31,7 +31,7 @@ from symattn.page.document import (
 from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.markdown import write as written
 from symattn.page.writers.text import write
-from symattn.teaching.explanation import Pages, question_document
+from symattn.teaching.explanation.documents import Pages, question_document
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import marks_text, matrix_of
 from symattn.teaching.rendering import read_besides, render

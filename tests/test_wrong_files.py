@@ -19,7 +19,7 @@ from symattn.marking.submissions import read_submission
 from symattn.page.notation import Notation, read_notation
 from symattn.page.writers import text
 from symattn.teaching.exam.spec import ExamFile, exam_spec
-from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.documents import derivation_document
 from symattn.teaching.problem import ProblemFile, problem_file
 
 RIGHT = tables_beside(__file__, "right_files.toml")

@@ -29,8 +29,9 @@ from symattn.page.notation import Notation, load_notation, notations, read_notat
 from symattn.page.presentation import CHOICES as OF_A_LOOK
 from symattn.page.presentation import make_look
 from symattn.teaching.exam.spec import ExamFile, exam_spec
-from symattn.teaching.explanation import CONVENTIONS, LAYOUTS, known_choice
+from symattn.teaching.explanation import CONVENTIONS, LAYOUTS
 from symattn.teaching.explanation.diagrams import DIAGRAMS
+from symattn.teaching.explanation.documents import known_choice
 from symattn.teaching.problem import Erratum, ProblemFile, examples, load_example, problem_file
 from symattn.teaching.problems import Spec, problem_type, problem_types
 from symattn.teaching.rendering import check_formats, formats

@@ -11,7 +11,7 @@ import typst
 from symattn.api import check, derive, make_recipe
 from symattn.page.document import Document
 from symattn.page.presentation import make_look
-from symattn.teaching.explanation import set_overview
+from symattn.teaching.explanation.documents import set_overview
 from symattn.teaching.rendering import render
 from symattn.teaching.sheets import Sheet, sheets
 

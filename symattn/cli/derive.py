@@ -94,7 +94,7 @@ def derive(
     """
     from symattn.api import derive as work_out
     from symattn.derivation.mechanisms import typed_sizes
-    from symattn.teaching.explanation import derivation_document, steps_document
+    from symattn.teaching.explanation.documents import derivation_document, steps_document
     from symattn.teaching.rendering import check_formats, read_besides, render, write_documents
 
     listed = check_formats(read_list(forms))

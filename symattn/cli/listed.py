@@ -42,7 +42,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def options() -> Mapping[str, str]:
         from symattn.teaching.problems import problem_types
-        from symattn.teaching.sheets import option_text
+        from symattn.teaching.recipe import option_text
 
         return {
             f"{t.name}: {name}={option_text(default)}": word
@@ -51,8 +51,9 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         }
 
     def misconceptions() -> Mapping[str, str]:
-        from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
         from symattn.derivation.misconceptions import misconceptions as catalogue
+        from symattn.derivation.misconceptions.base import COUNTING, Misconception, Miscount
+        from symattn.derivation.misconceptions.slips import SLIPS, Slip
 
         known: list[Misconception | Miscount | Slip] = [*catalogue().values(), *COUNTING.values(), *SLIPS.values()]
         return {entry.id: entry.name for entry in known}

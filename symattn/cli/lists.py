@@ -112,7 +112,9 @@ def _settings_of(name: str) -> Iterator[str]:
 
 def _misconception(code: str) -> Iterator[str]:
     """One entry of the catalogue: a misconception (with tokens as rows), a miscount or a slip."""
-    from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip, misconceptions
+    from symattn.derivation.misconceptions import misconceptions
+    from symattn.derivation.misconceptions.base import COUNTING, Misconception, Miscount
+    from symattn.derivation.misconceptions.slips import SLIPS, Slip
 
     known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
     if code not in known:

@@ -21,7 +21,7 @@ from symattn.errors import InputError
 
 if TYPE_CHECKING:
     from symattn.page.document import Look
-    from symattn.teaching.explanation import WhichEntries
+    from symattn.teaching.explanation.steps import WhichEntries
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 

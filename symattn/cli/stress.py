@@ -66,8 +66,8 @@ def stress_(
     from symattn.foundation.crew import crew
     from symattn.foundation.dice import Dice
     from symattn.marking.trial import trial
+    from symattn.teaching.recipe import typed_options
     from symattn.teaching.rendering import check_formats, render
-    from symattn.teaching.sheets import typed_options
     from symattn.teaching.stress import stress
 
     [form] = check_formats([form])

@@ -125,18 +125,21 @@ def worksheet(
 
     from symattn.api import make_recipe
     from symattn.derivation.mechanisms import typed_sizes
-    from symattn.derivation.mechanisms.custom import is_mechanism
     from symattn.foundation.crew import crew
     from symattn.page.writers.page import headed, read_masthead
     from symattn.teaching.pool import AHEAD, Tally, no_more_room
+    from symattn.teaching.recipe import typed_marks, typed_options
     from symattn.teaching.rendering import check_formats
-    from symattn.teaching.sheets import Setting, check_solutions, typed_marks, typed_options, write_set
+    from symattn.teaching.sheets import Setting, check_solutions, write_set
 
     listed = check_formats(read_list(forms), banks=True)
     look = read_look(settings)
-    if source.endswith(".toml") and not is_mechanism(Path(source)):
-        _exam(ctx, Path(source), folder, listed, seed, secret, jobs, cluster, quiet)
-        return
+    if source.endswith(".toml"):
+        from symattn.derivation.mechanisms.custom import is_mechanism
+
+        if not is_mechanism(Path(source)):
+            _exam(ctx, Path(source), folder, listed, seed, secret, jobs, cluster, quiet)
+            return
     shown = check_solutions(read_list(solutions))
     if source.startswith("note-"):
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")

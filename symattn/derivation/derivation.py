@@ -123,6 +123,15 @@ class Op(ABC):
     entwined: bool = False
     """Whether its operands belong together: a mean is that of the numbers beside it, a maximum the largest of them."""
 
+    by_blocks: bool = False
+    """Whether it goes on from block to block of keys, as an online softmax does."""
+
+    by_place: bool = False
+    """Whether its rule has another number at every place, as a rotation by positions does."""
+
+    is_loss: bool = False
+    """Whether it measures how far probabilities are from what is wanted."""
+
     in_numpy: str = ""
     """The operation in one line of NumPy, with its operands by number and its parameters as those of `op`."""
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import WrongDerivation, misconceptions, replayed
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.misconceptions.base import WrongDerivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, decide, decimal_text
 from symattn.exact.reading import typed

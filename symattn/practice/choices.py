@@ -32,7 +32,8 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import ProblemType, drawn_types, problem_type
 from symattn.teaching.problems.derived import problem_of
 from symattn.teaching.problems.draws import SIZES, Shared
-from symattn.teaching.sheets import SOLUTIONS, Recipe, Sheet, sheets
+from symattn.teaching.recipe import Recipe
+from symattn.teaching.sheets import SOLUTIONS, Sheet, sheets
 
 CALLED: Mapping[str, str] = {
     "latex": "LaTeX", "pdf": "PDF", "markdown": "Markdown", "html": "HTML", "notebook": "Jupyter", "typst": "Typst",

@@ -33,8 +33,8 @@ from symattn.teaching.exam.preview import preview
 from symattn.teaching.exam.spec import exam_spec, read_exam_file
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json
+from symattn.teaching.recipe import Recipe
 from symattn.teaching.rendering import check_formats
-from symattn.teaching.sheets import Recipe
 
 FILE, SECRET = "exam.toml", "secret.txt"
 LARGEST = 64 * 2**20

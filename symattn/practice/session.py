@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError
-from symattn.marking.grading.source import read_unnumbered
 from symattn.page.document import Paragraph
 from symattn.practice.shown import Reader, Said, Verb, answered, verbs_of
 from symattn.teaching.question import asked_step
-from symattn.teaching.sheets import Recipe, Sheet, sheets
+from symattn.teaching.recipe import Recipe, read_unnumbered
+from symattn.teaching.sheets import Sheet, sheets
 
 if TYPE_CHECKING:
     from symattn.practice.marked import Marked

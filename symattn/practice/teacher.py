@@ -29,7 +29,6 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.files import zipped
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
-from symattn.marking.grading.source import read_unnumbered
 from symattn.page.document import Document, Look, Math, Paragraph, Solutions, paragraph
 from symattn.page.notation import Notation
 from symattn.page.presentation import make_look, presented
@@ -41,8 +40,9 @@ from symattn.teaching.pool import AHEAD, Tally, no_more_room
 from symattn.teaching.problem import Problem, read_given
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Json, Question, marked_together, total
+from symattn.teaching.recipe import Recipe, read_unnumbered
 from symattn.teaching.rendering import check_formats, suffix, written_document
-from symattn.teaching.sheets import Recipe, Setting, Sheet, chosen_sheet, sheets, write_set
+from symattn.teaching.sheets import Setting, Sheet, chosen_sheet, sheets, write_set
 
 MOST_VARIANTS = 500
 """In one download: a browser has one processor and little memory."""

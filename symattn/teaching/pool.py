@@ -12,7 +12,7 @@ from operator import itemgetter
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, identity
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problems import ProblemType, Spec, problem_type
 from symattn.teaching.problems.draws import Record
 from symattn.teaching.question import Content, Question

@@ -17,11 +17,10 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.mechanisms import Mechanism, Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.backward import gradient
-from symattn.derivation.mechanisms.base import layered
+from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.base import gradient, layered
 from symattn.derivation.sizes import read_size
-from symattn.errors import InputError, LetterError, ReadError, offered
+from symattn.errors import InputError, LetterError, ReadError, located, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
 from symattn.exact.values import listed
@@ -195,7 +194,7 @@ class ProblemFile:
             own = replace(own, names={**own.names, **mode.names})
         used = notation or own
         chosen = self._settings(mode, used, notation is not None, settings or {})
-        with custom.located(self.name if self.name.endswith(".toml") else ""):
+        with located(self.name if self.name.endswith(".toml") else ""):
             derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
             for step in self.ask.steps:
                 derivation[step]  # names what there is, if there is no such step
@@ -211,6 +210,15 @@ class ProblemFile:
             errata=self.errata if notation is None else (),
             corrected=corrected or notation is not None,
         )
+
+    @property
+    def upstream(self) -> set[str]:
+        """The names of the gradients that are given: those of the steps from which a way back starts."""
+        if not self.gradients:
+            return set()
+        from symattn.derivation.mechanisms.custom import upstreams
+
+        return {gradient(of) for of in upstreams(self.gradients, self.places)}
 
     @property
     def _small(self) -> Mapping[str, Any]:
@@ -240,7 +248,7 @@ class ProblemFile:
         given = self.given
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
-        upstream = {gradient(of) for of in custom.upstreams(self.gradients, self.places)}
+        upstream = self.upstream
         if self.mechanism != "custom":
             chosen = mechanism(self.mechanism)
             if unknown := [key for key in given if not chosen.has_given(key) and key not in upstream]:
@@ -250,6 +258,8 @@ class ProblemFile:
         if self.mechanism == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")
+            from symattn.derivation.mechanisms import custom
+
             steps = [*self.steps, *mode.steps]
             d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
             return d, self.mechanism
@@ -267,7 +277,11 @@ class ProblemFile:
         else:
             derivation = chosen.run(givens, settings)
             derivation = replace(derivation, givens={**derivation.givens, **aside})
-        return custom.differentiated(derivation, self.gradients, self.places), self.mechanism
+        if self.gradients:
+            from symattn.derivation.mechanisms.custom import differentiated
+
+            derivation = differentiated(derivation, self.gradients, self.places)
+        return derivation, self.mechanism
 
 
 def _in_letters(

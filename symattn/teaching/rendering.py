@@ -16,7 +16,7 @@ from symattn.errors import InputError, offered
 from symattn.foundation.files import alone_in, remove_empty
 from symattn.page.document import EVERYTHING, Besides, Document
 from symattn.page.presentation import presented
-from symattn.page.writers import FORMATS, page
+from symattn.page.writers import FORMATS
 
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 THROUGH_PDF = {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}
@@ -127,7 +127,7 @@ def with_macros(files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, 
     for stem, form, content in files:
         if form == "latex":
             if beside is None:
-                from symattn.page.writers import latex
+                from symattn.page.writers import latex, page
 
                 beside = latex.Folder(masthead=page.masthead())
             beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))

@@ -5,7 +5,6 @@ Beside a set of worksheets stands its frozen form, `<stem>.json`, from which the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -13,11 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.mechanisms.base import INSTEAD
-from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
-from symattn.exact import Matrix, Outline
 from symattn.foundation.crew import Crew
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import digest, identity
@@ -26,19 +21,20 @@ from symattn.foundation.languages import speaking
 from symattn.foundation.typed import Absent, Place, plain, read
 from symattn.foundation.workers import Job
 from symattn.page.document import DEFAULT_LOOK, EVERYTHING, Besides, Document, Look, Solutions
-from symattn.page.notation import load_notation
 from symattn.page.presentation import choices_of, presented
 from symattn.page.writers import FORMATS, page
 from symattn.page.writers.page import typesetting
-from symattn.teaching.explanation import Conventions, Detail, Layout, Pages, booklet, set_overview
+from symattn.teaching.derivation_question import proved
+from symattn.teaching.explanation import Conventions, Layout
+from symattn.teaching.explanation.documents import Pages, booklet, set_overview
+from symattn.teaching.explanation.steps import Detail
 from symattn.teaching.exporters import EXPORTERS, not_carried, wants
-from symattn.teaching.fairness import self_check
 from symattn.teaching.frozen import FORMAT, FrozenPart, as_frozen, freeze_parts, refused, sealed, unsealed
 from symattn.teaching.pool import Tally, chosen_contents, pool, prove
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems import Spec, problem_type
-from symattn.teaching.problems.full import question as full_question
-from symattn.teaching.question import Content, Json, Question
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Content, Question
+from symattn.teaching.recipe import Recipe, option
 from symattn.teaching.rendering import (
     DEFAULT_FORMATS,
     THROUGH_PDF,
@@ -52,130 +48,6 @@ from symattn.teaching.rendering import (
 
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Everything a set of worksheets is made from: the same recipe gives the same bytes.
-
-    Of the parts those are asked that `ask` names (all, where it names none); some of them may have other `marks`.
-    """
-
-    spec: Spec
-    seed: int = 1
-    ask: tuple[str, ...] = ()
-    marks: Mapping[str, int] = field(default_factory=dict)
-
-    def command(self) -> str:
-        """The command that makes the same again; it stands in the footer of every key."""
-        return " ".join(["symattn worksheet", self.spec.mechanism, *self._options(), f"--seed {self.seed}"])
-
-    @property
-    def stem(self) -> str:
-        """What its files are called: after the type, and after the mechanism unless its questions are all the same."""
-        kind = "" if self.spec.type == "full" else self.spec.type
-        of = "" if problem_type(self.spec.type).mechanisms else Path(self.spec.mechanism).stem.replace("_", "-")
-        return "-".join(filter(None, (kind, of, str(self.seed))))
-
-    def _options(self) -> Iterator[str]:
-        spec = self.spec
-        stated: list[tuple[str, object, object]] = [
-            ("problem", spec.type, "full"),
-            ("level", spec.level, "standard"),
-            ("softmax", spec.softmax, "e"),
-            *(("option", f"{name}={option_text(value)}", "") for name, value in spec.options.items()),
-            ("size", _with_numbers(spec.sizes), ""),
-            ("notation", spec.notation, "standard"),
-            ("decimal", not spec.exact, False),
-            ("places", spec.places, 4),
-            ("ask", ",".join(self.ask), ""),
-            ("marks", _with_numbers(self.marks), ""),
-        ]
-        yield from self._settings()
-        yield from (_option(name, value) for name, value, usual in stated if value != usual)
-
-    def _settings(self) -> Iterator[str]:
-        """The options for settings that are not what the mechanism and the notation have anyhow."""
-        spec, settings = self.spec, self.spec.chosen_settings()
-        chosen, defaults = mechanism(spec.mechanism), Settings()
-        preset = {**chosen.defaults, **chosen.layout(load_notation(spec.notation).settings)}
-        if spec.softmax.startswith("base"):
-            preset["base"] = settings.base
-        for name in (name for name in ABOUT if name not in ("by", "rounding")):
-            value = getattr(settings, name)
-            if value == preset.get(name, getattr(defaults, name)) and not (name in INSTEAD and name in spec.settings):
-                continue
-            rows: Any = value.rows if isinstance(value, Matrix) else value
-            if isinstance(rows, list | tuple):
-                value = json.dumps([[int(x) for x in row] for row in rows])
-            yield _option(name, str(value))
-        if settings.by != preset.get("by", "matrix"):
-            yield f"--by-{settings.by}"
-        if rounding := settings.rounding:
-            ties = f":{rounding.ties}" if rounding.ties != "even" else ""
-            yield f"--round {rounding.places}:{rounding.method}{ties}"
-
-
-def _with_numbers(stated: Mapping[str, int]) -> str:
-    """n=3,d_k=4"""
-    return ",".join(f"{name}={number}" for name, number in stated.items())
-
-
-def _option(name: str, value: object) -> str:
-    """An option of the command line; one that is True takes no value."""
-    said = f"--{name.replace('_', '-')}"
-    return said if value is True else f"{said} {_shell(str(value))}"
-
-
-def option_text(value: Json) -> str:
-    """An option's value as it is typed: true, 3, a text."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _shell(text: str) -> str:
-    plain = all(c.isalnum() or c in "_-.:/,=" for c in text)
-    return text if text and plain else "'" + text.replace("'", "'\\''") + "'"
-
-
-# ------------------------------------------------------------------------------------------------ as it is typed
-# In commands, and in recipes that are read back.
-
-
-def typed_options(problem: str, stated: Iterable[str]) -> dict[str, Json]:
-    """NAME=VALUE as the problem type wants it: a number, true or false, a text, a list with commas."""
-    known, options = problem_type(problem).options, dict[str, Json]()
-    for text in stated:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--option is {text!r}; NAME=VALUE was expected.")
-        kind = type(known[name][0]) if name in known else str
-        if kind is bool and value in ("true", "false"):
-            options[name] = value == "true"
-        elif kind is int and value.removeprefix("-").isdecimal() and len(value) < 10:
-            options[name] = int(value)
-        elif kind is list:
-            options[name] = _typed_list(value)
-        else:
-            options[name] = value
-    return options
-
-
-def _typed_list(value: str) -> list[Json]:
-    """A list with commas; also as footers print it, ["a", "b"]."""
-    if value.startswith("[") != value.endswith("]"):
-        raise InputError(f"--option has the list {value}; one such as a,b was expected.")
-    return [part for piece in value.strip("[]").split(",") if (part := piece.strip().strip('"'))]
-
-
-def typed_marks(text: str) -> dict[str, int]:
-    """S=5,A=4 → {"S": 5, "A": 4}."""
-    marks: dict[str, int] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        name, sign, number = (p.strip() for p in part.partition("="))
-        if not (sign and name and number.isdecimal() and len(number) <= 4 and 1 <= int(number) <= 1000):
-            raise InputError(f"--marks has {part!r}; something like S=5,A=4 was expected, each from 1 to 1000.")
-        marks[name] = int(number)
-    return marks
 
 
 # ------------------------------------------------------------------------------------------------ sheets
@@ -313,22 +185,8 @@ def to_set(recipe: Recipe, count: int, crew: Crew, tally: Tally | None = None) -
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
     """Any problem as a worksheet of the full derivation, the key checked first."""
-    self_check(problem.derivation)
-    content: dict[str, Json] = {
-        "mechanism": problem.mechanism,
-        "notation": problem.notation.name,
-        "exact": problem.exact,
-        "places": problem.places,
-        "given": {name: _content(m) for name, m in problem.derivation.givens.items()},
-        "steps": [[s.name, repr(s.op)] for s in problem.derivation],
-    }
-    return Sheet(replace(full_question(problem, content, detail=detail), intended=False), identity(content))
-
-
-def _content(matrix: Matrix | Outline) -> Json:
-    if isinstance(matrix, Outline):
-        return [str(size) for size in matrix.shape]
-    return [[str(x) for x in row] for row in matrix.rows]
+    question = proved(problem, detail)
+    return Sheet(question, identity(question.frozen))
 
 
 # ------------------------------------------------------------------------------------------------ freezing
@@ -479,7 +337,7 @@ class Setting:
         if (wanted := page.latex_class()) != page.ARTICLE:
             chosen["latex-class"] = wanted
         chosen |= choices_of(self.look) | ({"recipe": True} if self.recipe else {})
-        return "".join(f" {_option(name, value)}" for name, value in chosen.items())
+        return "".join(f" {option(name, value)}" for name, value in chosen.items())
 
     def documents(self, name: str, sheets: Sequence[Sheet], together: bool = False) -> Iterator[tuple[str, Document]]:
         """What is written of some sheets, by the name of the file without its ending."""

@@ -38,7 +38,7 @@ from symattn.page.document import (
 from symattn.page.presentation import presented, translated, untranslated
 from symattn.page.writers import FORMATS
 from symattn.page.writers.text import write as on_screen
-from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.documents import derivation_document
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,

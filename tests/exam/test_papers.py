@@ -31,7 +31,7 @@ from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.frozen_exam import Copy, freeze, make_exam, thaw, thawed
 from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec, read_exam_file
-from symattn.teaching.explanation import conventions_box
+from symattn.teaching.explanation.documents import conventions_box
 from symattn.teaching.question import Mark, MatrixAnswer, Part, Question
 from symattn.teaching.rendering import render
 

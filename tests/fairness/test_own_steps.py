@@ -7,9 +7,8 @@ import pytest
 import test_self_check
 
 import symattn
+from symattn.teaching.derivation_question import measured, scheme
 from symattn.teaching.problem import problem_file
-from symattn.teaching.problems.derived import measured
-from symattn.teaching.problems.full import scheme
 from symattn.teaching.question import marks_text
 
 GENERAL_SCORE = {"s": [[1, -1]], "W": [[1, 2], [0, 1]], "H": [[1, 0], [0, 2], [1, 1]]}

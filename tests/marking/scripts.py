@@ -15,16 +15,16 @@ from functools import cache
 import sympy
 
 from symattn.api import worksheet
-from symattn.derivation.misconceptions import whole
+from symattn.derivation.misconceptions.base import whole
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, decimal_text, is_symbolic, to_sympy
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry, grid
 from symattn.page.notation import load_notation
+from symattn.teaching.derivation_question import question as full_question
 from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.full import question as full_question
 from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,

@@ -15,7 +15,8 @@ from scripts import drawn as drawn_question
 from test_worked_cases import CASES
 
 import symattn
-from symattn.derivation.misconceptions import replayed, slips
+from symattn.derivation.misconceptions import replayed
+from symattn.derivation.misconceptions.slips import slips
 from symattn.derivation.ops.linear import MatMul
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.rounding import approximate

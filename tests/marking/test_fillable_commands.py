@@ -18,7 +18,7 @@ from symattn.foundation.identity import identity
 from symattn.marking.submissions import read_submission
 from symattn.page.presentation import make_look
 from symattn.page.writers import html
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 
 # One query, two keys, no scale: S = [1 0], A = [e/(e+1) 1/(e+1)], Z = [(e+2)/(e+1)]; 7 marks.
 PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'

@@ -9,8 +9,8 @@ from tables import tables_beside
 from symattn.api import make_recipe
 from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
-from symattn.marking.grading.source import read_recipe
 from symattn.teaching.problems import drawn_types, problem_types
+from symattn.teaching.recipe import read_recipe
 
 TABLES = tables_beside(__file__)
 SETTINGS, OTHERS = TABLES["settings"], TABLES["others"]

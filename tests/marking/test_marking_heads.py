@@ -13,8 +13,8 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions.entries import entry
 from symattn.marking.submissions.names import Names
 from symattn.page.notation import load_notation
+from symattn.teaching.derivation_question import question as full_question
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.full import question as full_question
 
 TABLES = tables_beside(__file__)
 GIVENS = TABLES["givens"]

@@ -23,7 +23,7 @@ from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Document, FillIn, FillIns, Words
 from symattn.page.writers import html
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.sheets import sheets
 
 SHEET = identity("a sheet")

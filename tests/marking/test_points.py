@@ -20,8 +20,8 @@ from symattn.marking.attempt import Grid, Grids, Ordered, Shaded, Shaped, Text, 
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.submissions.entries import entry
+from symattn.teaching.derivation_question import scheme
 from symattn.teaching.explanation.parts import in_short
-from symattn.teaching.problems.full import scheme
 from symattn.teaching.problems.systems import verdict
 from symattn.teaching.question import (
     CellsAnswer,

@@ -28,7 +28,7 @@ from symattn.marking.attempt import Attempt
 from symattn.marking.submissions import form_of, read_submission, sheet_of
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html, markdown, notebook
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import EntriesAnswer, OrderAnswer, StepAnswer
 from symattn.teaching.sheets import sheets

@@ -22,7 +22,7 @@ from symattn.page.writers import markdown
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import drawn_types, problem_type
 from symattn.teaching.question import (

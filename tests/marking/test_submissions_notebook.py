@@ -28,7 +28,7 @@ from symattn.page.writers import notebook
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import paper
 from symattn.teaching.exam.spec import ExamSpec
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.explanation.program import variables
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.question import PropertyAnswer

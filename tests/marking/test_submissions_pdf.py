@@ -37,7 +37,7 @@ from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write as write_typst
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import paper
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 
 SAMPLES = {**DOCUMENTS, **EVERYTHING}
 FILLABLE = replace(DEFAULT_LOOK, fillable=True)

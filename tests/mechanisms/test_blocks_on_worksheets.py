@@ -19,7 +19,7 @@ from symattn.foundation.dice import MOST_NUMBERS, Counted, Dice
 from symattn.page.document import spans
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import conventions, wording_of
-from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.draw import draw
 from symattn.teaching.pool import pool
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type

@@ -6,7 +6,7 @@ from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import custom
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 
 CASES = tables_beside(__file__)["case"]
 

@@ -11,7 +11,7 @@ from test_notebook import program, run
 
 from symattn.derivation.derivation import turned
 from symattn.derivation.mechanisms import custom
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 
 TABLES = tables_beside(__file__)
 

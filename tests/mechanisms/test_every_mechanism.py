@@ -19,7 +19,8 @@ from test_self_check import STEPS, every_op, with_entry
 from symattn.derivation.algebra import VALUES, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
-from symattn.derivation.mechanisms.backward import backward, gradient, seeded
+from symattn.derivation.mechanisms.backward import backward, seeded
+from symattn.derivation.mechanisms.base import gradient
 from symattn.derivation.ops.attention import SoftmaxGradient, SoftmaxJacobian
 from symattn.derivation.ops.entrywise import ActivationGradient, Round, ToFloat
 from symattn.derivation.ops.gradient import InfinityNorm, Slope

@@ -8,7 +8,7 @@ from tables import tables_beside
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems import problem_type
 from symattn.teaching.problems.derived import frozen_settings
 

@@ -13,7 +13,8 @@ from sentences import refused_saying
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.mechanisms.backward import SECTION, backward
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import SECTION
 from symattn.derivation.ops.position import Direction, RotateBack
 from symattn.exact import Outline, matrix
 

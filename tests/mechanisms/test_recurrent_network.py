@@ -5,13 +5,14 @@ import sympy
 from oracles import plain
 
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import replayed, whole
+from symattn.derivation.misconceptions import replayed
+from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops.gradient import Slope
 from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.draw import draw
 
 NETWORK, JACOBIAN = mechanism("recurrent_network"), mechanism("recurrent_jacobian")
 GIVENS = {"X": [[1], [2]], "W_x": [[1, 1]], "W_h": [[1, 0], [1, -1]]}

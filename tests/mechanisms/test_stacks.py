@@ -21,7 +21,8 @@ from symattn.exact import Matrix, Outline, decide, decimal_text
 from symattn.exact.reading import read
 from symattn.foundation.dice import Counted
 from symattn.teaching.description import describe
-from symattn.teaching.fairness import draw, self_check
+from symattn.teaching.fairness.draw import draw
+from symattn.teaching.fairness.selfcheck import self_check
 
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")
 

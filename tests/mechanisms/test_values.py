@@ -14,7 +14,7 @@ from witnesses import BACKWARD, WITNESSES, slopes, softmax
 
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 
 SETTINGS = tables_beside(__file__, "settings.toml")
 VALUES, POSITIONS = SETTINGS["values"], SETTINGS["positions"]

@@ -14,8 +14,8 @@ from symattn.derivation.misconceptions import misconception, replayed
 from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
 from symattn.derivation.misconceptions.heads import MISCONCEPTIONS as HEADS
 from symattn.page.notation import load_notation
+from symattn.teaching.explanation.diagnoses import feedback
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problems.diagnoses import feedback
 
 FILE = tables_beside(__file__, "wrong_by_hand.toml")
 GIVEN, VARIANTS = FILE["given"], FILE["variant"]

@@ -16,8 +16,8 @@ from trials import tries
 
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism
-from symattn.derivation.misconceptions import drawn_misconceptions, misconception, misconceptions, replayed, whole
-from symattn.derivation.misconceptions.base import ReplacementOp
+from symattn.derivation.misconceptions import drawn_misconceptions, misconception, misconceptions, replayed
+from symattn.derivation.misconceptions.base import ReplacementOp, whole
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import Hadamard, MatMul, Stack
 from symattn.exact import Matrix
@@ -25,7 +25,7 @@ from symattn.formula import Formula
 from symattn.page.document import spans
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.separation import separation
 
 # ------------------------------------------------------------------------------------------ looking things up

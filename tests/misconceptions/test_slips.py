@@ -15,7 +15,8 @@ from trials import tries
 from symattn.api import derive
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, replayed, slips
+from symattn.derivation.misconceptions import replayed
+from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, misread, slips
 from symattn.derivation.misconceptions.varied import said
 from symattn.derivation.ops.entrywise import ActivationGradient
 from symattn.derivation.ops.linear import MatMul

@@ -32,12 +32,12 @@ from symattn.exact import Matrix
 from symattn.formula import Formula, Relation
 from symattn.page.document import Heading, ItemList, Math, Table, Words, spans
 from symattn.page.notation import load_notation
+from symattn.teaching.explanation.diagnoses import diagnoses
 from symattn.teaching.explanation.parts import checks, conventions
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.separation import separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.problems.diagnoses import diagnoses
 
 TABLES = tables_beside(__file__)
 

@@ -9,7 +9,7 @@ from tables import tables_beside
 
 import symattn
 from symattn.derivation.counting import Attention, FeedForward
-from symattn.derivation.misconceptions import COUNTING
+from symattn.derivation.misconceptions.base import COUNTING
 from symattn.errors import InputError
 from symattn.exact.reading import decide_reading, read
 from symattn.teaching.problems import counts

@@ -10,7 +10,7 @@ from problem_laws import items_of, questions
 
 from symattn.page.document import Math, Paragraph, spans
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems.estimate import EFFECTS, OUTCOMES, TYPE
 
 

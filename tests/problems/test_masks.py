@@ -15,7 +15,7 @@ from symattn.derivation.ops.attention import causal, padding
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
 
 question = variant_of(TYPE, 7)

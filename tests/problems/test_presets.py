@@ -8,7 +8,7 @@ from symattn.api import check, worksheet
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconception
 from symattn.teaching.exam.spec import exam_spec
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems import problem_type
 from symattn.teaching.rendering import render
 

@@ -13,7 +13,7 @@ from symattn.errors import SelfCheckError
 from symattn.exact import decimal_text, exact
 from symattn.page.notation import load_notation
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.problems.asking import Prose
 from symattn.teaching.problems.draws import Draw
 from symattn.teaching.problems.prove import INSTANCES, THEOREMS, TYPE

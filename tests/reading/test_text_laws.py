@@ -30,7 +30,7 @@ from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.tables import entries_of, read_matrix
 from symattn.page.writers import markdown
 from symattn.page.writers import text as plain
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.question import FormulaAnswer
 from symattn.teaching.sheets import sheets
 

@@ -34,7 +34,7 @@ from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import ExamSpec
-from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.explanation.layouts import LAYOUTS
 from symattn.teaching.explanation.program import Computation, functions, identifier
 from symattn.teaching.pool import pool

@@ -19,7 +19,7 @@ import symattn
 from symattn.derivation.mechanisms import mechanisms
 from symattn.page.document import Program, all_blocks
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.documents import derivation_document
 from symattn.teaching.explanation.program import identifier
 
 SIZES = {"n": 3, "m": 4}  # every other size is 2

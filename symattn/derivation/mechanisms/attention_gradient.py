@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
-from symattn.derivation.mechanisms.backward import backward, gradient
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings, gradient
 from symattn.derivation.mechanisms.drawing import (
     MOST_TRIES,
     Rows,

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
-from symattn.derivation.mechanisms.backward import SECTION, backward
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import DESCENT, SECTION, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import (
     LARGEST_SHOWN,
     MOST_TRIES,

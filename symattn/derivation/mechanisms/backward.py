@@ -27,7 +27,7 @@ from symattn.derivation.derivation import (
     Use,
     symbols,
 )
-from symattn.derivation.mechanisms.base import Settings
+from symattn.derivation.mechanisms.base import SECTION, Settings, gradient, is_gradient
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
@@ -63,15 +63,6 @@ def seeded(d: Derivation, of: str) -> Derivation:
     if isinstance(rows, int) and isinstance(columns, int) and isinstance(d.value(of), Matrix):
         upstream = symbols(gradient(of), rows, columns) if d.staged else Matrix([[1] * columns] * rows)
     return replace(d, givens={**d.givens, gradient(of): upstream})
-
-
-def gradient(name: str) -> str:
-    """What the gradient with respect to a matrix is called: dS'_2 for S'_2."""
-    return f"d{name}"
-
-
-SECTION = message("gradients")
-"""Under what the steps of the way back stand."""
 
 
 def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
@@ -371,11 +362,6 @@ def _beside(given: AnyMatrix, result: AnyMatrix | None) -> Taken:
         return "other"
     rounded = (Fraction(decimal_text(y, places)) for y in result)
     return places if all(x == y for x, y in zip(rational, rounded, strict=True)) else "other"
-
-
-def is_gradient(step: Step) -> bool:
-    """Whether it is a step of the way back."""
-    return step.section.partition(",")[0] == SECTION
 
 
 def from_weights(d: Derivation, settings: Settings, run: Callable[[Derivation], Derivation]) -> Derivation:

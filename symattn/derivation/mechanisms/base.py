@@ -842,6 +842,20 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
 
 
 # ------------------------------------------------------------------------------------ gradient descent
+def gradient(name: str) -> str:
+    """What the gradient with respect to a matrix is called: dS'_2 for S'_2."""
+    return f"d{name}"
+
+
+SECTION = message("gradients")
+"""Under what the steps of the way back stand."""
+
+
+def is_gradient(step: Step) -> bool:
+    """Whether it is a step of the way back."""
+    return step.section.partition(",")[0] == SECTION
+
+
 LEARNED = re.compile(r"(?:W|b|c|gamma|beta)(?:_\w+)?")
 """What a model learns: weights, biases, and γ and β of norms."""
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import cross_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
-from symattn.derivation.mechanisms.backward import backward, gradient
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings, gradient
 from symattn.derivation.mechanisms.drawing import first_success, tried
 from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.multi_head_attention import output_and_biases

@@ -14,8 +14,8 @@ from operator import add
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
-from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
+from symattn.derivation.mechanisms.backward import backward, with_given
+from symattn.derivation.mechanisms.base import DESCENT, SECTION, Mechanism, Settings, gradient
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, transposed, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
 from symattn.derivation.ops.words import CrossEntropyGradient

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -41,7 +40,7 @@ from symattn.derivation.ops.linear import Multiple, Scale, Slice, Transpose
 from symattn.derivation.ops.position import Positional, Rotate, Sinusoids
 from symattn.derivation.ops.scores import Temperature
 from symattn.derivation.ops.words import ArgMax, LookUp
-from symattn.errors import InputError, ReadError, offered
+from symattn.errors import InputError, ReadError, located, offered
 from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.reading import read
 from symattn.exact.rounding import FORMATS
@@ -303,20 +302,6 @@ def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
     if "operands" in step:
         raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
     return {**{key: value for key, value in step.items() if key != "of"}, "operands": of}
-
-
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Every sentence about what is wrong begins with the place, where there is one to name."""
-    try:
-        yield
-    except InputError as error:
-        if not place or str(error).startswith(place):
-            raise
-        message = f"{place}: {error}"
-        if isinstance(error, ReadError):
-            raise ReadError(message, error.text, error.position) from error
-        raise type(error)(message) from error
 
 
 def differentiated(

@@ -7,24 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions.base import (
-    COUNTING,
-    MatrixwiseDerivation,
-    Misconception,
-    Miscount,
-    WrongDerivation,
-    whole,
-)
-from symattn.derivation.misconceptions.slips import (
-    SLIPS,
-    PossibleSlips,
-    Slip,
-    Slipped,
-    exchanges,
-    misread,
-    repeats,
-    slips,
-)
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import added, modules
 
@@ -65,24 +48,3 @@ def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple
     laid = MatrixwiseDerivation(derivation)
     chosen = misconceptions() if only is None else [misconception(id).id for id in only]
     return tuple(wrong for id in chosen if (wrong := laid.wrong(misconceptions()[id])) is not None)
-
-
-__all__ = [
-    "COUNTING",
-    "SLIPS",
-    "Misconception",
-    "Miscount",
-    "PossibleSlips",
-    "Slip",
-    "Slipped",
-    "WrongDerivation",
-    "drawn_misconceptions",
-    "exchanges",
-    "misconception",
-    "misconceptions",
-    "misread",
-    "repeats",
-    "replayed",
-    "slips",
-    "whole",
-]

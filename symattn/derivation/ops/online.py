@@ -42,6 +42,7 @@ class RunningMaximum(LineRuleOp):
     arity = -1
     title = "Running maximum"
     shows_factors = False
+    by_blocks = True
     says = (
         "max is the largest number in each row, over all the matrices in the brackets.",
         "max is the largest number in each column, over all the matrices in the brackets.",

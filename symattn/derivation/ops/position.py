@@ -462,6 +462,7 @@ class Rotate(Turning):
 
     title = "Rotation by position"
     by_hand = True
+    by_place = True
     direction: ClassVar[int] = 1
 
     def shape_of_rows(self, *shapes: Shape) -> Shape:

@@ -382,6 +382,7 @@ class CrossEntropy(LineRuleOp):
     title = "Cross-entropy"
     shows_factors = False
     by_hand = True
+    is_loss = True
     in_numpy = "-({1} * np.log(np.where({1} == 0, 1, {0}))).sum({op.axis})"  # where nothing is wanted, it is ln 1
     says = (
         "The loss of a token is minus the sum, over its row, of target times ln of probability; ln "

@@ -24,10 +24,10 @@ from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.teaching.question import Json, Question
 from symattn.teaching.rendering import check_formats, render, shown, write_documents
-from symattn.teaching.sheets import Sheet
 
 if TYPE_CHECKING:
     from symattn.marking.reports import Reader
+    from symattn.teaching.sheets import Sheet
 
 Answers = str | Path | Mapping[str, Any]
 ANSWERS = 'a file, a text of several lines or a mapping such as {"S": [[1, 0]]}'

@@ -1,42 +1,28 @@
 """What is marked against: the questions of a sheet, from an exam, a set of worksheets, a problem or one worksheet.
 
-A worksheet is made again from the command in its footer, `Recipe.command()`, read back as a recipe.  Nothing is run:
-the words are told apart as a POSIX shell would, and every option is looked up.
+A worksheet is made again from the recipe in its footer.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symattn.derivation.mechanisms import mechanisms, typed_sizes
-from symattn.derivation.settings import ABOUT, typed_rounding
-from symattn.errors import InputError, nearest, offered
+from symattn.errors import InputError, offered
 from symattn.foundation.files import read_text
 from symattn.foundation.identity import digest, identity, is_identity, plain_name
 from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
-from symattn.page.presentation import CHOICES
-from symattn.teaching.frozen import FROZEN
+from symattn.teaching.derivation_question import proved
+from symattn.teaching.exam import FROZEN
 from symattn.teaching.problem import examples, load_example, read_problem_file
-from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.question import Question
-from symattn.teaching.sheets import (
-    Recipe,
-    make_sheet,
-    sheets,
-    thaw_sheets,
-    typed_marks,
-    typed_options,
-)
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of
     from symattn.marking.grading.roster import Entrant
@@ -183,8 +169,7 @@ def _problem(name: str, corrected: bool, notation: str | Path | None, settings: 
             )
     file = load_example(name) if name in examples() else read_problem_file(Path(name))
     chosen = load_notation(notation) if notation else None
-    sheet = make_sheet(file.problem(corrected=corrected, notation=chosen, settings=settings))
-    return of_question(sheet.question, sheet.name)
+    return of_question(proved(file.problem(corrected=corrected, notation=chosen, settings=settings)))
 
 
 def _frozen(path: Path) -> Papers:
@@ -195,6 +180,8 @@ def _frozen(path: Path) -> Papers:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}.") from error
     if isinstance(data, dict) and "sheets" in data:
+        from symattn.teaching.sheets import thaw_sheets
+
         made = thaw_sheets(text, path)
         known = {name: Paper((name,), lambda name=name: [made[name]]) for name in made}  # type: ignore[misc]
         return Papers(Quoted(path.stem), f"the set {path.name}", digest(data), known)
@@ -222,6 +209,9 @@ def _paper(exam: Exam, number: int) -> Paper:
 
 def _worksheet(path: Path) -> Papers:
     """A worksheet or key of which the recipe is at hand: made again, and the same as the one that was printed."""
+    from symattn.teaching.recipe import read_recipe
+    from symattn.teaching.sheets import sheets
+
     command, named = _noted_in_notebook(path) if path.suffix.lower() == ".ipynb" else _noted_in_markdown(path)
     if not command:
         raise InputError(
@@ -264,111 +254,3 @@ def _noted_in_notebook(path: Path) -> tuple[str, str]:
         raise InputError(f"{path}: {error}") from error
     printed = _PRINTED.search("\n".join(page.lines))
     return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
-
-
-# ------------------------------------------------------------------------------------------------ recipes read back
-
-_COMMAND = ("symattn", "worksheet")
-_NUMBER = re.compile(r" \(sheet (\d{1,7})\)$")
-"""As sheets were numbered before -n said it."""
-_COUNT = re.compile(r"0*[1-9]\d{0,5}")
-_SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
-_PAGES = ("layout", "conventions", "latex-class", "language", *(name.replace("_", "-") for name in CHOICES))
-"""How pages look: no question is another one for it."""
-_FLAGS = ("by-token", "by-matrix", "decimal", "together", "overview", "fillable", "recipe")
-_OTHERS = (
-    "round", "problem", "level", "softmax", "option", "size", "notation", "places", "ask", "marks", "seed", *_PAGES,
-)  # fmt: skip
-
-
-def read_recipe(text: str) -> tuple[Recipe, int]:
-    """The recipe of a footer and the number of the sheet, from 1; `InputError` if the text is none.
-
-    >>> read_recipe("symattn worksheet attention --level starter --seed 5 -n 2")[1]
-    2
-    """
-    numbered = _NUMBER.search(text)
-    with _read_as(text, "a recipe that this version of symattn writes"):
-        mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
-        return _recipe(mechanism, stated), int(numbered[1] if numbered else stated.get("n", ["1"])[-1])
-
-
-def read_unnumbered(text: str, seed: int) -> Recipe:
-    """A recipe as people write it, without the command and a seed: `attention --level starter`; `InputError` if it is
-    none."""
-    with _read_as(text, "a recipe"):
-        mechanism, stated = _stated([*_COMMAND, *shlex.split(text)])
-        if not {"seed", "n"}.isdisjoint(stated):
-            raise ValueError("leave out --seed and -n: every sheet is drawn afresh")
-        if not (mechanism or "problem" in stated):
-            raise ValueError("a mechanism or --problem was expected")
-        return _recipe(mechanism, {**stated, "seed": [str(seed)]})
-
-
-@contextmanager
-def _read_as(text: str, what: str) -> Iterator[None]:
-    """`InputError` for words that cannot be told apart, and for an option or a number that is none."""
-    try:
-        yield
-    except (ValueError, KeyError) as error:
-        said = str(error)
-        raise InputError(f"{text!r} is not {what}: {said}{'' if said.endswith(('.', '?')) else '.'}") from error
-
-
-def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
-    """The mechanism, and every option with all its values: as --name value, or --name=value."""
-    if tuple(words[:2]) != _COMMAND:
-        raise ValueError("symattn worksheet MECHANISM and options were expected")
-    rest = iter(words[2:])
-    mechanism, stated = "", dict[str, list[str]]()
-    for word in rest:
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("-") and not mechanism:
-            mechanism = word
-        elif word.startswith("--") and name in _FLAGS and not equals:
-            stated[name] = []
-        elif word == "-n":
-            stated["n"] = [_counted(_value(rest, word))]
-        elif word.startswith("--") and name in (*_SETTINGS, *_OTHERS):
-            stated.setdefault(name, []).append(value if equals else _value(rest, word))
-        else:
-            known = [f"--{one}" for one in (*_SETTINGS, *_FLAGS, *_OTHERS)]
-            near = f"; {offered(word, known)}" if nearest(word, known) else ""
-            raise ValueError(f"{word} does not belong to a recipe{near}")
-    if mechanism and mechanism not in mechanisms() and mechanism in problem_types():
-        raise ValueError(f"{mechanism} is a type of problem: --problem {mechanism}")
-    return mechanism, stated
-
-
-def _counted(text: str) -> str:
-    if not _COUNT.fullmatch(text):
-        raise ValueError(f"-n is {text}")
-    return text
-
-
-def _value(rest: Iterator[str], word: str) -> str:
-    for value in rest:
-        return value
-    raise ValueError(f"{word} has no value")
-
-
-def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
-    one = {name: values[-1] for name, values in stated.items() if values}
-    settings: dict[str, Any] = {name.replace("-", "_"): one[name] for name in _SETTINGS if name in one}
-    if way := next((name for name in ("by-token", "by-matrix") if name in stated), ""):
-        settings["by"] = way.removeprefix("by-")
-    if "round" in one:
-        settings["rounding"] = typed_rounding(one["round"], "--round")
-    chosen = problem_type(one.get("problem", "full"))
-    said: dict[str, Any] = {"settings": settings, **({"mechanism": mechanism} if mechanism else {})}
-    said |= {name: one[name] for name in ("level", "softmax", "notation") if name in one}
-    if "size" in one:
-        said["sizes"] = typed_sizes(one["size"])
-    if "places" in one:
-        said["places"] = int(one["places"])
-    if "decimal" in stated:
-        said["exact"] = False
-    said["options"] = typed_options(chosen.name, stated.get("option", ()))
-    ask = tuple(name for name in one.get("ask", "").split(",") if name)
-    marks = typed_marks(one.get("marks", ""))
-    return Recipe(chosen.spec(said), int(one["seed"]), ask, marks)

@@ -18,8 +18,7 @@ from functools import cached_property, reduce
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName
-from symattn.derivation.misconceptions import Misconception
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import InputError, UndefinedError, offered

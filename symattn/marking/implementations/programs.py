@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, Style
-from symattn.derivation.misconceptions import Misconception, misconceptions
-from symattn.derivation.misconceptions.base import Change, ReplacementOp, Rewritten, step_of_kind
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.base import Change, Misconception, ReplacementOp, Rewritten, step_of_kind
 from symattn.derivation.misconceptions.mask import hidden_as, masking
 from symattn.derivation.misconceptions.scores import divided_by, rewritten
 from symattn.derivation.ops.attention import Softmax

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import Misconception, WrongDerivation
+from symattn.derivation.misconceptions.base import Misconception, WrongDerivation
 from symattn.formula import Formula, Infinity, Negative, Text, decimal
 from symattn.foundation.languages import message
 from symattn.marking.implementations.running import MEMORY, PRECISIONS, Failure
 from symattn.page.document import Block, Code, Document, Inlines, Math, Paragraph, as_text, listing, sentence, table
 from symattn.page.notation import Notation
+from symattn.teaching.explanation.diagnoses import feedback
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.rendering import render, shown
 
 Status = Literal["right", "follows", "departs", "not seen"]

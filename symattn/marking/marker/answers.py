@@ -14,8 +14,10 @@ from math import ceil
 from typing import Any, Literal, cast
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions, slips
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.base import COUNTING
 from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
+from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols, indices, to_sympy

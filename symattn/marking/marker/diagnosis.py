@@ -15,23 +15,16 @@ from math import inf, isfinite
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 from symattn.derivation.derivation import Arithmetic, Derivation, Step
-from symattn.derivation.misconceptions import (
-    SLIPS,
-    Misconception,
-    PossibleSlips,
-    Slipped,
-    exchanges,
-    misconception,
-    misconceptions,
-    repeats,
-)
+from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.derivation.misconceptions.base import (
     COPY,
     MatrixwiseDerivation,
+    Misconception,
     Rewritten,
     is_short_enough,
     rewritten_everywhere,
 )
+from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, Slipped, exchanges, repeats
 from symattn.derivation.misconceptions.varied import Cause, uniform
 from symattn.derivation.ops.attention import Softmax
 from symattn.errors import InputError, UndecidedError

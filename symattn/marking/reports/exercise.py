@@ -34,8 +34,8 @@ from symattn.page.document import Inlines, Paragraph, as_text, paragraph
 from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import mixed_patterns, row_patterns
+from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Json, MatrixAnswer, Part, Question
 from symattn.teaching.sheets import Sheet

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from symattn.derivation.misconceptions import COUNTING, SLIPS, WrongDerivation, misconceptions
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.misconceptions.base import COUNTING, WrongDerivation
+from symattn.derivation.misconceptions.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Grid, Ticked
@@ -14,8 +16,8 @@ from symattn.marking.marker.report import Candidate, Cell, Event
 from symattn.marking.reports import words
 from symattn.marking.reports.parts import Script
 from symattn.page.document import Inlines, Strong, as_text, begun, in_turn, listing, sentence
+from symattn.teaching.explanation.diagnoses import feedback
 from symattn.teaching.explanation.wording import in_signs
-from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.question import (
     Answer,
     CellsAnswer,

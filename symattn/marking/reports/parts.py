@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op
-from symattn.derivation.misconceptions import whole
+from symattn.derivation.misconceptions.base import whole
 from symattn.formula import NOTHING, Formula
 from symattn.formula import Text as FormulaText
 from symattn.foundation.languages import listed, message

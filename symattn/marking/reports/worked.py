@@ -14,7 +14,7 @@ from typing import assert_never
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand, Step
-from symattn.derivation.misconceptions import Slipped, slips
+from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.linear import MatMul
 from symattn.errors import SymattnError

@@ -36,7 +36,8 @@ from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, 
 from symattn.page.presentation import blocks_in_language, presented
 from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers.characters import on_one_line
-from symattn.teaching.explanation import Conventions, Layout, question_document
+from symattn.teaching.explanation import Conventions, Layout
+from symattn.teaching.explanation.documents import question_document
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.question import (
     ChoiceAnswer,

@@ -62,7 +62,7 @@ from symattn.page.document import (
     Words,
     spans,
 )
-from symattn.page.writers import common, measure, paper
+from symattn.page.writers import common, measure
 
 COLUMNS = 100  # the width of formulas and figures on a terminal
 
@@ -538,8 +538,8 @@ def entries(block: Entries, limit: int) -> Tile:
 
 def place(item: FillIn) -> str:
     """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
-    if paper.has_character_boxes(item):
-        return "|".join(["", *(c or "_" for c in paper.in_boxes(item)), ""])
+    if common.has_character_boxes(item):
+        return "|".join(["", *(c or "_" for c in common.in_boxes(item)), ""])
     words = common.visible(item.value)
     return words + "_" * (max(6, item.width // 2) - columns_of(words))
 
@@ -578,7 +578,7 @@ def _cells_of(picture: HeatMap, small: bool = False) -> Tile:
         return left + between.join(["─" * wide] * columns) + right
 
     rows = [
-        "│".join(["", *(_shaded(level, paper.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
+        "│".join(["", *(_shaded(level, common.word_in(picture, i, j), wide) for j, level in enumerate(row)), ""])
         for i, row in enumerate(picture.levels)
     ]
     rules = [rule(*"┌┬┐"), *[rule(*"├┼┤")] * (len(rows) - 1), rule(*"└┴┘")]

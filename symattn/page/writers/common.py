@@ -27,8 +27,10 @@ from symattn.page.document import (
     Document,
     Entries,
     Falk,
+    FillIn,
     Flow,
     Heading,
+    HeatMap,
     ItemList,
     Paragraph,
     Program,
@@ -241,3 +243,37 @@ def with_marks_in_headings(blocks: Iterable[Block], line: float) -> tuple[Block,
                     continue
         done.append(block)
     return tuple(done)
+
+
+# --- places to write in, and pictures -----------------------------------------------------------------
+
+
+def characters(words: str) -> list[str]:
+    """Text in characters as a reader counts them: an accent belongs to its letter.
+
+    >>> characters("ne\u0301e")
+    ['n', 'é', 'e']
+    """
+    characters: list[str] = []
+    for character in composed(visible(words)):
+        if characters and unicodedata.combining(character):
+            characters[-1] += character
+        else:
+            characters.append(character)
+    return characters
+
+
+def has_character_boxes(item: FillIn) -> bool:
+    """Whether there is a box for each character; a value that is too long for its boxes stands on a line instead."""
+    return item.boxes > 0 and len(characters(item.value)) <= item.boxes
+
+
+def in_boxes(item: FillIn) -> list[str]:
+    """What stands in the boxes for one character each."""
+    value = characters(item.value)
+    return [*value, *[""] * (item.boxes - len(value))]
+
+
+def word_in(picture: HeatMap, i: int, j: int) -> str:
+    """The word in a cell, if there is one."""
+    return picture.words[i][j] if picture.words else ""

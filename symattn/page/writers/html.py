@@ -720,7 +720,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     """Cells told apart by tone and pattern; where there is no word in them, their level is there to be heard."""
 
     def cell(i: int, j: int, level: int) -> str:
-        word = escaped(paper.word_in(picture, i, j))
+        word = escaped(common.word_in(picture, i, j))
         said = f"<span>{word}</span>" if word else f'<span class="heard">{level}</span>'
         return f'<td class="level-{level}">{said}</td>'
 
@@ -913,10 +913,10 @@ def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
 def _fill_in(item: FillIn, page: Page) -> str:
     """A label and a place to write; what stands there already is text."""
     label = spoken(item.label)
-    if paper.has_character_boxes(item) and item.value:
-        boxes = (f"<span>{escaped(c)}</span>" for c in paper.in_boxes(item))
+    if common.has_character_boxes(item) and item.value:
+        boxes = (f"<span>{escaped(c)}</span>" for c in common.in_boxes(item))
         place = f'<span class="characters">{"".join(boxes)}</span>'
-    elif paper.has_character_boxes(item):
+    elif common.has_character_boxes(item):
         boxes = (
             _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
             for k in range(1, item.boxes + 1)

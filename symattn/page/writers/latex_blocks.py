@@ -281,8 +281,8 @@ class Blocks:
     def _fill_in(self, item: FillIn) -> str:
         if self.for_many and item.student:
             place = f"\\writingline{{{paper.line_width(item, self.page)}}}{{\\student{item.student}}}"
-        elif paper.has_character_boxes(item):
-            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in paper.in_boxes(item))
+        elif common.has_character_boxes(item):
+            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in common.in_boxes(item))
             place = f"\\charboxes{{{boxes}}}"
         else:
             place = f"\\writingline{{{paper.line_width(item, self.page)}}}{{{escaped(item.value)}}}"
@@ -479,7 +479,7 @@ class Blocks:
         page = self.page
         wide, high = (side * page.scale * size for side in (paper.cell_width(picture), paper.SQUARE))
         lines = [
-            f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(paper.word_in(picture, i, j), wide / page.scale)}}}"
+            f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(common.word_in(picture, i, j), wide / page.scale)}}}"
             for i, row in enumerate(picture.levels)
             for j, level in enumerate(row)
         ]

@@ -210,8 +210,8 @@ class BodyBlocks(Blocks):
         )
 
     def _fill_in(self, item: FillIn) -> str:
-        if paper.has_character_boxes(item):
-            boxes = (f"\\framebox[{paper.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in paper.in_boxes(item))
+        if common.has_character_boxes(item):
+            boxes = (f"\\framebox[{paper.CHARACTER_BOX}mm]{{\\strut {escaped(c)}}}" for c in common.in_boxes(item))
             place = "".join(boxes)
         else:
             wide = min(paper.line_width(item, self.page), self.page.width - 10)

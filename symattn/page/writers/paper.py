@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from symattn.page.document import (
     Look,
     WorkingSpace,
 )
-from symattn.page.writers.common import composed, visible
+from symattn.page.writers import common
 from symattn.page.writers.measure import LINE, formulas_in, inlines_width, lines_height
 
 if TYPE_CHECKING:
@@ -263,17 +262,6 @@ def ruled_lines(space: WorkingSpace, page: Page) -> int:
     return max(1, space_height(space, page) // page.millimetres(RULING))
 
 
-def has_character_boxes(item: FillIn) -> bool:
-    """Whether there is a box for each character; a value that is too long for its boxes stands on a line instead."""
-    return item.boxes > 0 and len(characters(item.value)) <= item.boxes
-
-
-def in_boxes(item: FillIn) -> list[str]:
-    """What stands in the boxes for one character each."""
-    value = characters(item.value)
-    return [*value, *[""] * (item.boxes - len(value))]
-
-
 def line_width(item: FillIn, page: Page) -> int:
     """The length of a line to fill in, in millimetres."""
     room = page.width - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * EM)
@@ -282,26 +270,11 @@ def line_width(item: FillIn, page: Page) -> int:
 
 def is_short(item: FillIn, page: Page) -> bool:
     """Whether a label and its place to write are to stay on one line."""
-    if has_character_boxes(item):
+    if common.has_character_boxes(item):
         place = CHARACTER_BOX * item.boxes
     else:
         place = max(line_width(item, page) / page.scale, 0.55 * EM * len(item.value))
     return inlines_width((*item.label, *item.after)) + place / EM <= 0.98 * page.line
-
-
-def characters(words: str) -> list[str]:
-    """Text in characters as a reader counts them: an accent belongs to its letter.
-
-    >>> characters("ne\u0301e")
-    ['n', 'é', 'e']
-    """
-    characters: list[str] = []
-    for character in composed(visible(words)):
-        if characters and unicodedata.combining(character):
-            characters[-1] += character
-        else:
-            characters.append(character)
-    return characters
 
 
 # --- options and pictures -----------------------------------------------------------------------------
@@ -367,12 +340,7 @@ def cell_width(picture: HeatMap) -> float:
 
 def word_width(word: str) -> float:
     """The width of a word in millimetres at 11 pt, a little generous."""
-    return 0.55 * EM * len(visible(word))
-
-
-def word_in(picture: HeatMap, i: int, j: int) -> str:
-    """The word in a cell, if there is one."""
-    return picture.words[i][j] if picture.words else ""
+    return 0.55 * EM * len(common.visible(word))
 
 
 def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:

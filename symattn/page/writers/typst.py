@@ -653,8 +653,8 @@ def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
 
 
 def _fill_in(item: FillIn, page: Page) -> str:
-    if paper.has_character_boxes(item):
-        boxes = (f"[{words_content(c)}]" for c in paper.in_boxes(item))
+    if common.has_character_boxes(item):
+        boxes = (f"[{words_content(c)}]" for c in common.in_boxes(item))
         address = _field_of(item, page, boxes=item.boxes)
         place = f"#character-boxes({', '.join(filter(None, (address, *boxes)))})"
     else:

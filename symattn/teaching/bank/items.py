@@ -42,8 +42,7 @@ from symattn.teaching.bank.forms import (
 )
 from symattn.teaching.bank.known import Known, KnownWrong
 from symattn.teaching.bank.prompts import Piece, Slot, formulas_as_tex, grid, inlines, plain, prompt
-from symattn.teaching.explanation import conventions_box
-from symattn.teaching.explanation.documents import answers
+from symattn.teaching.explanation.documents import answers, conventions_box
 from symattn.teaching.explanation.layouts import headed
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import (

@@ -6,20 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, StepName
-from symattn.derivation.misconceptions import (
-    COUNTING,
-    SLIPS,
-    WrongDerivation,
-    misconceptions,
-    replayed,
-    slips,
-)
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.misconceptions.base import COUNTING, WrongDerivation
+from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, indices
 from symattn.exact.rounding import approximate
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, as_text, sentence
+from symattn.teaching.explanation.diagnoses import feedback
 from symattn.teaching.explanation.wording import Wording, in_signs
-from symattn.teaching.problems.diagnoses import feedback
 from symattn.teaching.question import (
     EntriesAnswer,
     FormulaAnswer,

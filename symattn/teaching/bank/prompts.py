@@ -49,7 +49,7 @@ from symattn.page.document import (
     WorkingSpace,
     spans,
 )
-from symattn.page.writers import common, html, markdown, paper, tables
+from symattn.page.writers import common, html, markdown, tables
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 SHADES = ("·", "░", "▒", "▓", "█")
@@ -266,7 +266,7 @@ def _heat_map(picture: HeatMap) -> str:
     for i, levels in enumerate(picture.levels):
         cells = [_head("row", formula(picture.row_labels[i]))] if picture.row_labels else []
         for j, level in enumerate(levels):
-            word = html.escaped(paper.word_in(picture, i, j))
+            word = html.escaped(common.word_in(picture, i, j))
             shown = f' <span class="symattn-word">{word}</span>' if word else ""
             cells.append(f'<td class="symattn-tone-{level}">{SHADES[level] * 2}{shown}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>\n")

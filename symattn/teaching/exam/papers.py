@@ -54,8 +54,15 @@ from symattn.page.writers.rows import on_new_pages
 from symattn.teaching.exam.class_list import Student
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.spec import ExamSpec
-from symattn.teaching.explanation import Layout, conventions_box
-from symattn.teaching.explanation.documents import answers, last_answer, lowered, questions_of, weights_overview
+from symattn.teaching.explanation import Layout
+from symattn.teaching.explanation.documents import (
+    answers,
+    conventions_box,
+    last_answer,
+    lowered,
+    questions_of,
+    weights_overview,
+)
 from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.parts import explained, with_answer_space, wording_of

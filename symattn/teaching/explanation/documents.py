@@ -51,11 +51,11 @@ from symattn.page.document import (
     with_blocks_inside,
 )
 from symattn.page.notation import PageItem, Section
+from symattn.teaching.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout
 from symattn.teaching.explanation.layouts import (
-    LAYOUTS,
     QUESTION,
     STEP,
-    Layout,
+    PartialSolution,
     Schemes,
     headed,
     in_schemes,
@@ -65,7 +65,6 @@ from symattn.teaching.explanation.layouts import (
     with_rule_apart,
 )
 from symattn.teaching.explanation.parts import (
-    PartialSolution,
     conventions,
     given_as_equation,
     introduction,
@@ -98,9 +97,6 @@ from symattn.teaching.question import (
 
 if TYPE_CHECKING:
     from symattn.teaching.explanation.program import Programs, StepPrograms
-
-Conventions = Literal["full", "bare", "none"]
-CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
 
 
 def derivation_document(

@@ -56,9 +56,9 @@ from symattn.page.document import (
     as_text,
     in_turn,
 )
+from symattn.teaching.explanation.layouts import PartialSolution
 from symattn.teaching.explanation.parts import (
     TOKENS,
-    PartialSolution,
     agreed,
     answer_form,
     in_short,

@@ -1,18 +1,19 @@
-"""Other ways to lay out a page: every matrix product as Falk's scheme, or two columns of steps and their working.
+"""Other ways to lay out a page: products as Falk's schemes, two columns of steps and their working, first rows worked.
 
-Both rearrange finished blocks and are local to this module, and what a question is made from holds no
-layout.  Where a layout does not apply, the usual form stands.  The layout flow, all in one picture, is in `flow`.
+All rearrange finished blocks and are local to this module; what a question is made from holds no layout.  Where a
+layout does not apply, the usual form stands.  The layout flow, all in one picture, is in `flow`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache, cached_property
 
-from symattn.derivation.derivation import Operand, Step
+from symattn.derivation.algebra import Index
+from symattn.derivation.derivation import Derivation, Operand, Step, View
 from symattn.derivation.ops.linear import MatMul
-from symattn.exact import Matrix
+from symattn.exact import Matrix, indices
 from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, equal, is_tall
 from symattn.formula.width import fold, width
 from symattn.page.document import (
@@ -37,12 +38,10 @@ from symattn.page.document import (
     spans,
     with_blocks_inside,
 )
-from symattn.teaching.explanation.steps import box_kind
+from symattn.page.notation import Notation
+from symattn.teaching.explanation.steps import Detail, box_kind, entries
 from symattn.teaching.explanation.wording import LINE, Wording
-from symattn.teaching.question import MatrixAnswer, Part, Question, StepAnswer
-
-Layout = Literal["matrix", "falk", "columns", "flow"]
-LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns", "flow")
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 # ------------------------------------------------------------------------------------------------ Falk's scheme
 
@@ -319,3 +318,127 @@ def joined(blocks: Iterable[Block]) -> list[Block]:
             case _:
                 joined.append(block)
     return joined
+
+
+# ------------------------------------------------------------------------------------------------ partly worked
+
+Cell = tuple[int, int]
+
+
+class PartialSolution:
+    """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
+
+    Nothing else is given away: in the working, whatever is still to be found stands by name.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+    @cached_property
+    def boxes(self) -> dict[str, _Boxes]:
+        """By the part that asks for them."""
+        return {part.name: boxes for part in self.question.parts if (boxes := _boxes(self.question, part))}
+
+    @cached_property
+    def printed(self) -> Printed:
+        return Printed([*self.question.given, *(block for part in self.question.parts for block in part.ask)])
+
+    def partly(self, part: Part) -> Blocks:
+        """As it was asked, where the answer is no matrix of boxes, or has a single one."""
+        boxes = self.boxes.get(part.name)
+        if boxes is None or not boxes.first:
+            return part.ask
+        done = replace(boxes.grid, filled=(*boxes.grid.filled, *((cell, boxes.printed(cell)) for cell in boxes.first)))
+
+        def put(blocks: Blocks) -> Blocks:
+            return tuple(done if block == boxes.grid else with_blocks_inside(block, put) for block in blocks)
+
+        room = next(
+            k for k, block in enumerate(part.ask) if isinstance(block, WorkingSpace) or put((block,)) != (block,)
+        )
+        return (*part.ask[:room], *self._working(boxes), *put(part.ask[room:]))
+
+    def _working(self, boxes: _Boxes) -> list[Block]:
+        """How the entries that are given come about, where they are a step's."""
+        step = next((step for step in boxes.derivation if step.name == boxes.step), None)
+        if step is None or step.result != boxes.matrix:
+            return []
+        shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
+        knowing = _Knowing(boxes.derivation, self.question.notation, shown, self.printed)
+        return entries(step, knowing, Detail(boxes.first, self.question.places))
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """The boxes of a part of a question, and what belongs in them."""
+
+    question: Question
+    grid: AnswerGrid
+    matrix: Matrix
+    derivation: Derivation
+    step: str
+
+    @cached_property
+    def first(self) -> tuple[Cell, ...]:
+        """The empty boxes of the first row that has any (of the first token); half of them, if there are no others."""
+        empty = [cell for cell in indices((self.grid.rows, self.grid.columns)) if cell not in dict(self.grid.filled)]
+        axis = 1 if self.derivation.orientation == "columns" else 0
+        line = [cell for cell in empty if cell[axis] == min(cell[axis] for cell in empty)]
+        return tuple(line if len(line) < len(empty) else line[: len(line) // 2])
+
+    @cached_property
+    def shown(self) -> frozenset[Cell]:
+        """The entries that stand in their boxes when the first are done."""
+        return frozenset((*self.first, *dict(self.grid.filled)))
+
+    def printed(self, cell: Cell) -> Formula:
+        return self._wording.number(self.matrix[cell])
+
+    @cached_property
+    def _wording(self) -> Wording:
+        whole = self.question.exact or all(isinstance(x, int) for x in self.matrix)
+        return Wording(self.derivation, self.question.notation, None if whole else self.question.places)
+
+
+def _boxes(question: Question, part: Part) -> _Boxes | None:
+    """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
+    derivation, step = question.problem.derivation if question.problem else Derivation({}), ""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step, _):
+            matrix = derivation.value(step)
+        case MatrixAnswer(value, own, step):
+            matrix, derivation = value, own or derivation
+        case _:
+            return None
+    if not isinstance(matrix, Matrix):
+        return None
+    for grid in all_blocks(part.ask):
+        if isinstance(grid, AnswerGrid) and not grid.shade and grid.step in ("", step):
+            return _Boxes(question, grid, matrix, derivation, step)
+    return None
+
+
+class _Knowing(Wording):
+    """The words for a derivation of which not everything is known: working has the names of other entries."""
+
+    def __init__(
+        self, derivation: Derivation, notation: Notation, shown: Mapping[str, frozenset[Cell]], printed: Printed
+    ) -> None:
+        """Known are the entries `shown` in their boxes, by step, and whatever matrix is `printed`."""
+        super().__init__(derivation, notation)
+        self.shown = shown
+        self.printed = cache(lambda name: printed.has(name, self))
+
+    def known(self, name: str, cell: Cell) -> bool:
+        return cell in self.shown.get(name, ()) or self.printed(name)
+
+    def view(self, operand: Operand, by_name: bool = False, guard: int = 0) -> View:
+        view = super().view(operand, by_name, guard)
+
+        def entry(i: Index, j: Index) -> Formula:
+            row, column = operand.place(i, j)
+            if isinstance(row, int) and isinstance(column, int) and not self.known(operand.name, (row, column)):
+                return self.entry(operand.name, row, column)
+            return view.entry(i, j)
+
+        return replace(view, entry=entry)

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
 
-from symattn.derivation.algebra import Index
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, Taken, View, oriented
+from symattn.derivation.derivation import Derivation, Op, Step, StepName, Taken, oriented
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.entrywise import ActivationGradient
-from symattn.derivation.ops.gradient import InfinityNorm
 from symattn.derivation.ops.linear import MatMul, Scale, Slice, Stack
-from symattn.derivation.ops.online import RunningMaximum
-from symattn.derivation.ops.words import CrossEntropy
 from symattn.derivation.sizes import Axis
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, in_numbers, indices
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, decide, in_numbers
 from symattn.exact.sums import total
 from symattn.formula import Formula, Fraction, Name, Product, Relation, equal
 from symattn.formula.width import wrapped
@@ -35,19 +29,15 @@ from symattn.page.document import (
     Paragraph,
     Together,
     WorkingSpace,
-    all_blocks,
     as_text,
     listing,
     paragraph,
     sentence,
-    with_blocks_inside,
 )
-from symattn.page.notation import Notation
-from symattn.teaching.explanation.layouts import Printed
-from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, entries, explain_step
+from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, explain_step
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import EntriesAnswer, Marks, MatrixAnswer, Part, Question, StepAnswer, marks_text
+from symattn.teaching.question import Marks, Part, marks_text
 
 
 def wording_of(problem: Problem) -> Wording:
@@ -261,8 +251,6 @@ def _saved(d: Derivation) -> list[Inlines]:
 
 # ------------------------------------------------------------- what may stand in the place of a question's part
 
-Cell = tuple[int, int]
-
 
 def marking(part: Part) -> Blocks:
     """What only a marker needs, with the codes of the marks, and what each is for where it has to be said."""
@@ -302,125 +290,6 @@ def with_answer_space(asked: Blocks) -> Blocks:
     return tuple(AnswerSpace(block, *space) if block in boxes else block for block in asked if block not in space)
 
 
-class PartialSolution:
-    """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
-
-    Nothing else is given away: in the working, whatever is still to be found stands by name.
-    """
-
-    def __init__(self, question: Question) -> None:
-        self.question = question
-
-    @cached_property
-    def boxes(self) -> dict[str, _Boxes]:
-        """By the part that asks for them."""
-        return {part.name: boxes for part in self.question.parts if (boxes := _boxes(self.question, part))}
-
-    @cached_property
-    def printed(self) -> Printed:
-        return Printed([*self.question.given, *(block for part in self.question.parts for block in part.ask)])
-
-    def partly(self, part: Part) -> Blocks:
-        """As it was asked, where the answer is no matrix of boxes, or has a single one."""
-        boxes = self.boxes.get(part.name)
-        if boxes is None or not boxes.first:
-            return part.ask
-        done = replace(boxes.grid, filled=(*boxes.grid.filled, *((cell, boxes.printed(cell)) for cell in boxes.first)))
-
-        def put(blocks: Blocks) -> Blocks:
-            return tuple(done if block == boxes.grid else with_blocks_inside(block, put) for block in blocks)
-
-        room = next(
-            k for k, block in enumerate(part.ask) if isinstance(block, WorkingSpace) or put((block,)) != (block,)
-        )
-        return (*part.ask[:room], *self._working(boxes), *put(part.ask[room:]))
-
-    def _working(self, boxes: _Boxes) -> list[Block]:
-        """How the entries that are given come about, where they are a step's."""
-        step = next((step for step in boxes.derivation if step.name == boxes.step), None)
-        if step is None or step.result != boxes.matrix:
-            return []
-        shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
-        knowing = _Knowing(boxes.derivation, self.question.notation, shown, self.printed)
-        return entries(step, knowing, Detail(boxes.first, self.question.places))
-
-
-@dataclass(frozen=True)
-class _Boxes:
-    """The boxes of a part of a question, and what belongs in them."""
-
-    question: Question
-    grid: AnswerGrid
-    matrix: Matrix
-    derivation: Derivation
-    step: str
-
-    @cached_property
-    def first(self) -> tuple[Cell, ...]:
-        """The empty boxes of the first row that has any (of the first token); half of them, if there are no others."""
-        empty = [cell for cell in indices((self.grid.rows, self.grid.columns)) if cell not in dict(self.grid.filled)]
-        axis = 1 if self.derivation.orientation == "columns" else 0
-        line = [cell for cell in empty if cell[axis] == min(cell[axis] for cell in empty)]
-        return tuple(line if len(line) < len(empty) else line[: len(line) // 2])
-
-    @cached_property
-    def shown(self) -> frozenset[Cell]:
-        """The entries that stand in their boxes when the first are done."""
-        return frozenset((*self.first, *dict(self.grid.filled)))
-
-    def printed(self, cell: Cell) -> Formula:
-        return self._wording.number(self.matrix[cell])
-
-    @cached_property
-    def _wording(self) -> Wording:
-        whole = self.question.exact or all(isinstance(x, int) for x in self.matrix)
-        return Wording(self.derivation, self.question.notation, None if whole else self.question.places)
-
-
-def _boxes(question: Question, part: Part) -> _Boxes | None:
-    """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
-    derivation, step = question.problem.derivation if question.problem else Derivation({}), ""
-    match part.answer:
-        case StepAnswer(step) | EntriesAnswer(step, _):
-            matrix = derivation.value(step)
-        case MatrixAnswer(value, own, step):
-            matrix, derivation = value, own or derivation
-        case _:
-            return None
-    if not isinstance(matrix, Matrix):
-        return None
-    for grid in all_blocks(part.ask):
-        if isinstance(grid, AnswerGrid) and not grid.shade and grid.step in ("", step):
-            return _Boxes(question, grid, matrix, derivation, step)
-    return None
-
-
-class _Knowing(Wording):
-    """The words for a derivation of which not everything is known: working has the names of other entries."""
-
-    def __init__(
-        self, derivation: Derivation, notation: Notation, shown: Mapping[str, frozenset[Cell]], printed: Printed
-    ) -> None:
-        """Known are the entries `shown` in their boxes, by step, and whatever matrix is `printed`."""
-        super().__init__(derivation, notation)
-        self.shown = shown
-        self.printed = cache(lambda name: printed.has(name, self))
-
-    def known(self, name: str, cell: Cell) -> bool:
-        return cell in self.shown.get(name, ()) or self.printed(name)
-
-    def view(self, operand: Operand, by_name: bool = False, guard: int = 0) -> View:
-        view = super().view(operand, by_name, guard)
-
-        def entry(i: Index, j: Index) -> Formula:
-            row, column = operand.place(i, j)
-            if isinstance(row, int) and isinstance(column, int) and not self.known(operand.name, (row, column)):
-                return self.entry(operand.name, row, column)
-            return view.entry(i, j)
-
-        return replace(view, entry=entry)
-
-
 # --------------------------------------------- what a conventions box says: what notes forget, in full or in brief
 
 
@@ -457,7 +326,7 @@ def _first_product(problem: Problem, wording: Wording) -> Step | None:
 def unscaled(problem: Problem) -> bool:
     """Whether there are weights, and their scores are not scaled."""
     weighs = any(s.op.weighs for s in problem.steps)
-    return weighs and not any(isinstance(s.op, Scale | CrossEntropy) for s in problem.steps)
+    return weighs and not any(isinstance(s.op, Scale) or s.op.is_loss for s in problem.steps)
 
 
 def _without_norm(problem: Problem) -> bool:
@@ -479,10 +348,16 @@ def agreed(problem: Problem, wording: Wording, *, brief: bool = False) -> Iterat
         groups.setdefault(type(step.op), []).append(step)
     for steps in groups.values():
         op = steps[0].op
-        if isinstance(op, InfinityNorm) and "W_h" in problem.derivation.givens:
+        if "W_h" in problem.derivation.givens and _is_matrix_norm(op):
             yield _through_time(problem, wording)
         for one in op.in_brief(steps, wording) if brief else op.conventions(steps, wording):
             yield sentence(one.sentence, **one.places) if one.places else as_text(one.sentence)
+
+
+def _is_matrix_norm(op: Op) -> bool:
+    from symattn.derivation.ops.gradient import InfinityNorm  # few derivations have one
+
+    return isinstance(op, InfinityNorm)
 
 
 def _through_time(problem: Problem, wording: Wording) -> Inlines:
@@ -577,7 +452,7 @@ def _of_heads(derivation: Derivation, wording: Wording) -> tuple[Inlines, ...]:
     if not parts:
         return ()
     place = StepName.of(parts[0].name).place
-    blocks = any(isinstance(step.op, RunningMaximum) for step in derivation)
+    blocks = any(step.op.by_blocks for step in derivation)
     items: list[Inlines] = [_split([step for step in parts if StepName.of(step.name).place == place], wording, blocks)]
     owners = {stem: _heads(steps, stem, place) for stem in ("Z", "V")}
     if owners["V"] < owners["Z"]:

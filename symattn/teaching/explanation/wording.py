@@ -29,7 +29,6 @@ from symattn.derivation.derivation import (
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.entrywise import Round
 from symattn.derivation.ops.linear import MatMul, Scale
-from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -762,7 +761,7 @@ def _split(name: str) -> tuple[str, int | None]:
 def any_place(step: Step) -> tuple[Index, Index]:
     """The indices of any entry of a step whose sizes are letters, from 0: i and j, or 0 where there is but one."""
     rows, columns = step.result.shape
-    if isinstance(step.op, Rotate) and isinstance(rows, int) and isinstance(columns, int):
+    if step.op.by_place and isinstance(rows, int) and isinstance(columns, int):
         return rows - 1, columns - 1  # every token and pair has an angle of its own: the last of them for all
     return 0 if rows == 1 else "i", 0 if columns == 1 else "j"
 

@@ -14,8 +14,14 @@ from functools import cache, cached_property
 from itertools import chain, combinations
 
 from symattn.derivation.derivation import Derivation, Operand, Step
-from symattn.derivation.misconceptions import WrongDerivation, drawn_misconceptions, misconceptions, replayed, whole
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, rewritten_everywhere
+from symattn.derivation.misconceptions import drawn_misconceptions, misconceptions, replayed
+from symattn.derivation.misconceptions.base import (
+    MatrixwiseDerivation,
+    Rewritten,
+    WrongDerivation,
+    rewritten_everywhere,
+    whole,
+)
 from symattn.derivation.witnesses import transposed
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix

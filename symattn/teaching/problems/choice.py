@@ -13,8 +13,8 @@ from functools import partial
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
-from symattn.derivation.misconceptions import Misconception, WrongDerivation, drawn_misconceptions, replayed, whole
-from symattn.derivation.misconceptions.base import ReplacementOp
+from symattn.derivation.misconceptions import drawn_misconceptions, replayed
+from symattn.derivation.misconceptions.base import Misconception, ReplacementOp, WrongDerivation, whole
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError
@@ -30,6 +30,7 @@ from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
 from symattn.foundation.languages import message
 from symattn.page.document import Inlines, sentence
+from symattn.teaching.explanation.diagnoses import diagnosis
 from symattn.teaching.explanation.steps import ends_within, step_title
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
 from symattn.teaching.fairness.separation import Separation
@@ -37,7 +38,6 @@ from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, ticks
 from symattn.teaching.problems.derived import Family, balanced_places
-from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.problems.ways import WAYS, Entries, apart, gives, size
 from symattn.teaching.question import Mark

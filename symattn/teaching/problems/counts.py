@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, cast
 
 from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm
-from symattn.derivation.misconceptions import COUNTING
+from symattn.derivation.misconceptions.base import COUNTING
 from symattn.errors import InputError
 from symattn.exact.reading import read
 from symattn.formula import equal, number, read_formula

@@ -13,23 +13,20 @@ from operator import add
 from typing import Any, NamedTuple
 
 from symattn.derivation.derivation import Step, oriented
-from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism, mechanisms
-from symattn.derivation.mechanisms.backward import is_gradient
+from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism
 from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.linear import Scale
-from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import shuffled
 from symattn.foundation.typed import plain
-from symattn.page.document import Block, Heading, as_text
 from symattn.page.notation import kept_notation, load_notation
-from symattn.teaching.explanation.parts import conventions, givens, wording_of
+from symattn.teaching.derivation_question import all_given, measured
+from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness.family import Givens, any_order, in_turn, permuted
-from symattn.teaching.fairness.features import features, work
 from symattn.teaching.fairness.search import Kind
 from symattn.teaching.fairness.separation import Separation, separation, worked_out
 from symattn.teaching.problem import OWN, Problem, read_given
@@ -333,41 +330,6 @@ def _permuted(
 # ------------------------------------------------------------------------------------------------ for the question
 
 
-def measured(problem: Problem) -> tuple[dict[str, float], dict[str, str]]:
-    """The features that siblings are compared by, and where the largest weight of every token lies.
-
-    What attention is made of has roles only in a mechanism that is nothing but attention, where a step called A holds
-    weights; of any other steps the work alone is counted, and no weight is looked for.  Empty where there are letters.
-    """
-    derivation = problem.derivation
-    try:
-        if not _is_attention(problem):
-            return {"load": round(work(derivation).load, 1)}, {}
-        counted_features = features(derivation)
-    except InputError:
-        return {}, {}
-    counted = {
-        "load": round(counted_features.load, 1),
-        "scores": round(counted_features.counts.load, 1),
-        "output": round(counted_features.output_counts.load, 1),
-        "hard": counted_features.counts.h,
-        "additions": counted_features.counts.adds,
-        "negative": counted_features.counts.neg,
-        "two digits": counted_features.counts.two,
-        "ties": counted_features.ties,
-    }
-    return counted, {
-        "largest weights": " ".join(str(j + 1) for j in counted_features.argmax)
-    } if counted_features.argmax else {}
-
-
-def _is_attention(problem: Problem) -> bool:
-    """Whether the steps are those of a mechanism of attention, without gradients after them."""
-    if problem.mechanism not in mechanisms() or not mechanism(problem.mechanism).is_attention:
-        return False
-    return not any(map(is_gradient, problem.derivation))
-
-
 def question(
     draw: Draw, problem: Problem, parts: Sequence[Part | Item], introduction: BlockLike, **more: Any
 ) -> draws.ProvedQuestion:
@@ -386,18 +348,7 @@ def question(
     return draws.question(draw, parts, introduction, conventions(problem, wording), **{**usual, **more})
 
 
-def all_given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
-    """The heading and the matrices one starts from, on one page if they are no higher than half of it."""
-    matrices = givens(problem, wording, only)
-    rows = sum(len(m.rows) if isinstance(m, Matrix) else 1 for m in problem.derivation.givens.values())
-    return (Heading(as_text("Given"), 1, of="given"), *(matrices.blocks if rows > HALF_A_PAGE else (matrices,)))
-
-
 def printed(step: Step, wording: Wording) -> tuple[Formula, ...]:
     """A step that is printed in full: its rule and its values."""
     parts = (wording.name(step.name), wording.rule(step), wording.values(step.result))
     return tuple(fold(Relation(parts, ("=", "=")), LINE))
-
-
-HALF_A_PAGE = 30
-"""Rows of given matrices, of which two or three stand side by side."""

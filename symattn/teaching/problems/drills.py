@@ -26,8 +26,8 @@ from symattn.page.notation import load_notation
 from symattn.teaching.explanation.parts import EXACT_FORMS, answer_form, givens, instruction, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness import self_check
 from symattn.teaching.fairness.features import Row, dot_counts, mixed_patterns, product_counts, row_patterns
+from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems.asking import Prose, make_part
 from symattn.teaching.problems.derived import FrozenRows, frozen, thawed

@@ -18,6 +18,7 @@ from symattn.formula import Formula, Relation, equal
 from symattn.formula.width import fold, wrapped
 from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import AnswerGrid, Block, Display, WorkingSpace, sentence
+from symattn.teaching.derivation_question import all_given, measured
 from symattn.teaching.explanation.parts import answer_form, instruction, mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
     LINE_BY_HAND,
@@ -277,7 +278,7 @@ def made(draw: Draw) -> ProvedQuestion:
         parts.append(_completed(step, blanks[step.name], way, problem, wording))
         printed = []
     shown = tuple(name for name in d.givens if name not in blanks)
-    features, positions = derived.measured(problem)
+    features, positions = measured(problem)
     return derived.question(
         draw,
         problem,
@@ -286,7 +287,7 @@ def made(draw: Draw) -> ProvedQuestion:
             "Some entries of this derivation are missing. Fill in every empty box.",
             answer_form(problem.exact, problem.places),
         ),
-        given=derived.all_given(problem, wording, shown) if shown else (),
+        given=all_given(problem, wording, shown) if shown else (),
         features={**features, "blanks": float(sum(map(len, blanks.values())))},
         positions=positions,
         proof=lambda question: prove(d, blanks),

@@ -8,13 +8,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.misconceptions import (
-    WrongDerivation,
-    drawn_misconceptions,
-    misconception,
-    replayed,
-    whole,
-)
+from symattn.derivation.misconceptions import drawn_misconceptions, misconception, replayed
+from symattn.derivation.misconceptions.base import WrongDerivation, whole
 from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops.linear import MatMul
 from symattn.errors import InputError, SelfCheckError, UndefinedError
@@ -35,10 +30,12 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
+from symattn.teaching.derivation_question import all_given
+from symattn.teaching.explanation.diagnoses import diagnosis
 from symattn.teaching.explanation.parts import instruction, wording_of, worked
 from symattn.teaching.explanation.steps import Detail, cell_kind
 from symattn.teaching.explanation.wording import LINE, Wording, terminates
-from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
@@ -54,7 +51,6 @@ from symattn.teaching.problems.asking import (
 )
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
-from symattn.teaching.problems.diagnoses import diagnosis
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
 
@@ -286,7 +282,7 @@ def made(draw: Draw) -> ProvedQuestion:
         problem,
         named,
         introduction,
-        given=(*derived.all_given(problem, wording), *script),
+        given=(*all_given(problem, wording), *script),
         positions={"wrong step": " ".join(error.step for error in errors), **right_letters(named)},
         proof=lambda question: prove(problem.derivation, errors),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, Step, oriented, transposed, turned
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import whole
+from symattn.derivation.misconceptions.base import whole
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import values_of
 from symattn.formula import equal
@@ -16,6 +16,7 @@ from symattn.foundation.dice import pick, shuffled
 from symattn.foundation.languages import message
 from symattn.page.document import AnswerGrid, Display, Heading, Inlines, as_text, in_turn, sentence
 from symattn.page.notation import Notation, kept_notation, load_notation, notations
+from symattn.teaching.derivation_question import all_given
 from symattn.teaching.explanation.parts import mask_shown, wording_of
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
@@ -118,7 +119,7 @@ def made(draw: Draw) -> ProvedQuestion:
     derivation = [
         block for step in problem.steps for block in (*mask_shown(step, here), Display(derived.printed(step, here)))
     ]
-    given = (*derived.all_given(problem, here), Heading(as_text("The derivation"), 1), *derivation)
+    given = (*all_given(problem, here), Heading(as_text("The derivation"), 1), *derivation)
     settings = replace(Settings.read(draw.record["settings"]), orientation=other.derivation.orientation, by="matrix")
 
     def proof(question: Question) -> None:

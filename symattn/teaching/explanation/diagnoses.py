@@ -1,8 +1,10 @@
-"""What goes with a key: checks below it; common wrong answers with their diagnosis, and what cannot be told apart."""
+"""What goes with a key: common wrong answers with their diagnosis, and what cannot be told apart."""
 
 from __future__ import annotations
 
-from symattn.derivation.misconceptions import WrongDerivation
+from typing import TYPE_CHECKING
+
+from symattn.derivation.misconceptions.base import WrongDerivation
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.exact.rounding import approximate
 from symattn.formula import Formula
@@ -23,16 +25,11 @@ from symattn.page.document import (
     spans,
     table,
 )
-from symattn.teaching.explanation.parts import checks
 from symattn.teaching.explanation.wording import Wording
-from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 
-
-def checked(problem: Problem, wording: Wording) -> tuple[Block, ...]:
-    """Below a key: identities that a marker can check at a glance."""
-    lines = checks(problem, wording)
-    return (Heading(as_text("Checks"), 1), ItemList(tuple(lines))) if lines else ()
+if TYPE_CHECKING:
+    from symattn.teaching.fairness.separation import Separation
 
 
 def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
