@@ -23,10 +23,9 @@ from typing import Any
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.foundation.dice import Dice
-from symattn.teaching.fairness import family
-from symattn.teaching.fairness.family import free_sizes
+from symattn.teaching.fairness import family, search
+from symattn.teaching.fairness.family import Kind, free_sizes
 from symattn.teaching.fairness.features import work
-from symattn.teaching.fairness.search import Kind
 from symattn.teaching.pool import OVERLAP as OVERLAP_OF
 from symattn.teaching.pool import Keys
 from symattn.teaching.problems import Spec, derived, problem_type
@@ -101,7 +100,7 @@ class Lengthened:
         waiting: list[tuple[float, str, tuple[str, ...]]] = []
         most, many, fewest, was_ended = OVERLAP_OF[self.spec.level], SOME, FEWEST, False
         try:
-            for member in family.searched(self.kind, self.rng, self.lines[: family.PARENTS]):
+            for member in search.searched(self.kind, self.rng, self.lines[: family.PARENTS]):
                 free = free_sizes(self.kind.mechanism, self.kind.settings, member)
                 many = many_of(self.kind, free)
                 if not self.kind.mechanism.is_attention:
@@ -129,7 +128,7 @@ class Lengthened:
         works = list(map(work, worked_out))
         longest: list[str] = []
         for load, hard in product({one.load for one in works}, {one.hard for one in works}):
-            highest = load * (1 + family.LIKE) / (1 - family.LIKE), hard + 2 * family.HARD
+            highest = load * (1 + search.LIKE) / (1 - search.LIKE), hard + 2 * search.HARD
             fit = [load <= one.load <= highest[0] and hard <= one.hard <= highest[1] for one in works]
             longest = max(longest, list(compress(self.lines, fit)), key=len)
         return longest
@@ -193,10 +192,10 @@ def main() -> None:
     arguments.add_argument("--only", default="", metavar="PATTERN", help="families in whose titles this is found")
     arguments.add_argument("--seconds", type=float, default=60, help="for each family")
     asked = arguments.parse_args()
-    family._Backwards.numbers *= LONGER * FIRST  # for all of the first
-    family.SIBLING *= LONGER
-    family._Forwards.numbers *= LONGER * FIRST
-    family.PARENTS = FIRST
+    search._Backwards.numbers *= LONGER * FIRST  # for all of the first
+    search.SIBLING *= LONGER
+    search._Forwards.numbers *= LONGER * FIRST
+    family.PARENTS = search.PARENTS = FIRST
     derived.RELABELLINGS = ORDERS
     FOLDER.mkdir(exist_ok=True)
     names = asked.names or [name for name in mechanisms() if name != "custom"]

@@ -17,7 +17,7 @@ from itertools import combinations
 from textwrap import indent
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms import Mechanism, Settings, custom, kept_mechanism, mechanism, mechanisms
+from symattn.derivation.mechanisms import Mechanism, Settings, kept_mechanism, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
@@ -274,6 +274,8 @@ def _literal(x: object) -> str:
 
 
 def _of_custom() -> Description:
+    from symattn.derivation.mechanisms import custom
+
     steps = """steps=[
     {"name": "S", "op": "matmul", "of": ["Q", "K^T"]},
     {"name": "A", "op": "softmax", "of": ["S"], "base": 2},

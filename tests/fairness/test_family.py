@@ -17,21 +17,20 @@ from symattn.derivation.mechanisms import mechanism
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.foundation.dice import Counted, Dice
-from symattn.teaching.fairness import family
+from symattn.teaching.fairness import family, search
 from symattn.teaching.fairness.family import (
     ALL_FOUND,
-    _Backwards,
     any_order,
     free_sizes,
     in_turn,
     kept,
     permuted,
     read_member,
-    searched,
     written_member,
 )
 from symattn.teaching.fairness.family import families as kept_lines
 from symattn.teaching.fairness.features import work
+from symattn.teaching.fairness.search import _Backwards, searched
 from symattn.teaching.fairness.separation import troubles
 from symattn.teaching.pool import Tally, pool
 from symattn.teaching.problems import problem_type
@@ -95,7 +94,7 @@ def test_every_family_is_found_by_what_a_sheet_asks_for(name):
 def test_where_a_long_search_found_none_a_sentence_says_so_at_once(name, title):
     of, numbers = of_title(name, title), Counted(1)
     with pytest.raises(InputError, match="A long search found no variants"):
-        in_turn(of, numbers)
+        in_turn(of, numbers, searched)
     assert numbers.used == 0
 
 
@@ -103,8 +102,7 @@ def test_a_family_that_is_all_there_is_comes_again_and_is_not_searched(monkeypat
     of = kind("linear_attention", sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1})
     lines = ["Q=1:12 K=1:21 V=1:3(-1)", "Q=1:21 K=1:12 V=1:13"]
     monkeypatch.setattr(family, "families", lambda name: {of.title: [*lines, ALL_FOUND]})
-    monkeypatch.setattr(family, "searched", lambda *of: pytest.fail("searched"))
-    members, _ = in_turn(of, random.Random(1))
+    members, _ = in_turn(of, random.Random(1), lambda *of: pytest.fail("searched"))
     found = {tuple(sorted(map(str, givens["V"]))) for givens in islice(members, 40)}
     assert found == {("-1", "3"), ("1", "3")}
 
@@ -112,7 +110,7 @@ def test_a_family_that_is_all_there_is_comes_again_and_is_not_searched(monkeypat
 def test_a_search_goes_on_past_a_member_that_is_not_found(monkeypatch):
     """One that ends in vain is begun again; only after some in a row there are no more."""
     of = kind("feed_forward", sizes={"n": 2, "d_model": 3, "d_ff": 4, "d_out": 2})
-    drawn, plain = Counter(), family.draw
+    drawn, plain = Counter(), search.draw
 
     def now_and_then(*wanted):
         drawn["calls"] += 1
@@ -121,7 +119,7 @@ def test_a_search_goes_on_past_a_member_that_is_not_found(monkeypatch):
             raise InputError("None was found in time.")
         return plain(*wanted)
 
-    monkeypatch.setattr(family, "draw", now_and_then)
+    monkeypatch.setattr(search, "draw", now_and_then)
     assert len(list(islice(searched(of, random.Random(7)), 12))) == 12
     assert drawn["in vain"]
 
@@ -202,7 +200,7 @@ def test_another_order_is_as_much_work_and_hides_the_same(name):
 
 def test_what_is_bound_to_its_place_stays_there():
     """By a mask, by positions, by the token before, by tiles; queries also where keys are."""
-    free = {name: free_sizes(of.mechanism, of.settings, next(in_turn(of, random.Random(1))[0]))
+    free = {name: free_sizes(of.mechanism, of.settings, next(in_turn(of, random.Random(1), searched)[0]))
             for name in ("self_attention", "causal_self_attention", "rotary_attention", "recurrent_network",
                          "online_softmax", "positional_encoding") for of in [kind(name)]}  # fmt: skip
     assert free == {
@@ -220,7 +218,7 @@ def test_kept_members_come_from_anywhere_on_and_all_of_them_before_others():
     lines = kept(of)
     starts = set()
     for seed in range(5):
-        members, _ = in_turn(of, random.Random(seed))
+        members, _ = in_turn(of, random.Random(seed), searched)
         shapes = [tuple(sorted(map(str, m["X"]))) for m in islice(members, len(lines))]
         starts.add(shapes[0])
         assert sorted(shapes) == sorted(tuple(sorted(map(str, read_member(line)["X"]))) for line in lines)
@@ -262,7 +260,7 @@ def test_where_nothing_is_found_a_sentence_says_so(monkeypatch):
 def test_a_set_goes_on_where_the_kept_members_are_used_up(name):
     """With further ones that are as much work."""
     of = kind(name)
-    members = list(islice(in_turn(of, random.Random(3))[0], len(kept(of)) + 2))
+    members = list(islice(in_turn(of, random.Random(3), searched)[0], len(kept(of)) + 2))
     loads = [work(of.mechanism.run(givens, of.settings)).load for givens in members]
     assert max(loads) <= 1.2 * min(loads)
     assert len({written_member(givens) for givens in members}) > len(kept(of))

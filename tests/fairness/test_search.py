@@ -9,8 +9,9 @@ from test_generator import check
 import symattn
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.foundation.dice import Counted
+from symattn.teaching.fairness.family import Kind
 from symattn.teaching.fairness.features import features
-from symattn.teaching.fairness.search import Band, Kind, draw_givens
+from symattn.teaching.fairness.search import Band, draw_givens
 
 FULL = {"n": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 GIVEN = {"n": 3, "m": 3, "d_k": 4, "d_v": 2}

@@ -8,51 +8,70 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from itertools import chain, cycle, islice
 from math import factorial, prod
+from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.witnesses import close
 from symattn.errors import InputError, SymattnError
 from symattn.exact import Matrix, Value
-from symattn.foundation.dice import Counted, shuffled, whole
-from symattn.teaching.fairness.draw import draw
-from symattn.teaching.fairness.features import features, work
-from symattn.teaching.fairness.search import Band, Kind, draw_givens
-from symattn.teaching.fairness.separation import troubles, worked_out
+from symattn.foundation.dice import shuffled, whole
+from symattn.teaching.fairness.separation import worked_out
 
+Level = Literal["starter", "standard", "long"]
+SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]
 Givens = Mapping[str, Matrix]
 
-PARENTS, FEW, LONG = 6, 3, 200
-"""Members drawn to find out what no variant of a family can show; few of derivations with more than `LONG` entries."""
+PARENTS = 6
+"""Members by which it is found out what no variant of a family can show."""
 
 SEVERAL = 24
 """Members that are looked for, where tokens may stand in any order, before these come again in others."""
 
-IN_VAIN = 2
-"""Searches in a row that find no further member, after which there are no more of them."""
 
-MISSES = 60
-"""Draws in a row that are not alike, or that hide what others show, after which no further member is looked for."""
+@dataclass(frozen=True)
+class Kind:
+    """One kind of variant: what is known of it before any number is drawn; settings are upright."""
 
-LIKE, HARD = 0.07, 1
-"""How far siblings that are drawn forwards may differ in their work, and in their hard products (rules.md 4.8)."""
+    mechanism: Mechanism
+    settings: Settings
+    sizes: Mapping[str, int]
+    level: Level
+    softmax: SoftmaxKind
 
-DRAWING = 500_000
-"""Random numbers for one member that is drawn forwards, which take some seconds."""
+    @property
+    def is_found_backwards(self) -> bool:
+        """Whether siblings are found from the softmax rows that they are to have."""
+        return self.mechanism.is_attention and self.settings.plain_scores and "A" not in self.mechanism.givens
 
-FRESH, SIBLING = 1_000_000, 2_000_000
-"""Those for all parents of a family that is found backwards, which take a second, and for each of its members."""
+    @property
+    def title(self) -> str:
+        """What a kept family is found by: sizes, the settings that change numbers, and the level where it counts."""
+        stated = [(f.name, getattr(self.settings, f.name), f.default) for f in fields(Settings)]
+        changed = [f"{name}={value}" for name, value, default in stated if value != default]
+        wanted = (self.level, self.softmax) if self.is_found_backwards else ()
+        return " ".join((*(f"{letter}={size}" for letter, size in self.sizes.items()), *changed, *wanted))
+
+    @property
+    def none(self) -> str:
+        """What is said where there are no variants of this kind."""
+        listed = ", ".join(f"{letter} = {size}" for letter, size in self.sizes.items())
+        wanted = f", the level {self.level!r} and softmax {self.softmax!r}" if self.is_found_backwards else ""
+        return f"A long search found no variants of {self.mechanism.name} that are equally hard, with {listed}{wanted}."
 
 
-def in_turn(kind: Kind, rng: random.Random) -> tuple[Iterator[Givens], dict[str, int]]:
+Search = Callable[[Kind, random.Random, Sequence[str]], Iterator[Givens]]
+"""What finds members of a family beyond those on some lines: `search.searched`."""
+
+
+def in_turn(kind: Kind, rng: random.Random, searched: Search) -> tuple[Iterator[Givens], dict[str, int]]:
     """The members of a family without end, and the sizes along which they may be set in any order.
 
     Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found, and
@@ -222,134 +241,3 @@ def written_member(givens: Givens) -> str:
 
 def _written(x: Value) -> str:
     return str(x) if isinstance(x, int) and abs(x) < 10 else f"({x})"
-
-
-# ------------------------------------------------------------------------------------------------ search
-
-
-def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Iterator[Givens]:
-    """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that the
-    first does not hide.
-
-    The first is of a few that hide least.  It goes on where one is not found in time, and ends after a few of these;
-    `InputError` if there is not even one.
-    """
-    search = _search(kind, rng, [kind.mechanism.run(read_member(line), kind.settings) for line in lines])
-    hidden = [troubles(d, at_the_end=search.at_the_end) for d in search.parents]
-    fewest = min(map(len, hidden))
-    first = search.typical([k for k, found in enumerate(hidden) if len(found) == fewest])
-    misses = in_vain = 0
-    drawn: Iterator[Derivation] = chain(() if lines else search.parents, search)
-    while in_vain < IN_VAIN and misses <= MISSES:
-        d = next(drawn, None)
-        if d is None:
-            in_vain, drawn = in_vain + 1, iter(search)
-        elif search.is_alike(d) and troubles(d, at_the_end=search.at_the_end) <= hidden[first]:
-            yield {name: m for name, m in d.givens.items() if isinstance(m, Matrix)}
-            misses = in_vain = 0
-        else:
-            misses += 1
-            continue
-        search.again()
-
-
-def _search(kind: Kind, rng: random.Random, parents: Sequence[Derivation]) -> _Search:
-    """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
-    if not kind.is_found_backwards:
-        return _Forwards(kind, rng, parents)
-    try:
-        return _Backwards(kind, rng, parents)
-    except InputError:
-        if (kind.level, kind.softmax) != ("standard", "e"):
-            raise
-    return _Forwards(kind, rng, parents)
-
-
-class _Search:
-    """Derivations of a kind, drawn with so many random numbers for each member; it ends where these are used up.
-
-    `parents` are the first of them, drawn before it is known which one is `typical`; `InputError` if there is not even
-    one.
-    """
-
-    at_the_end: bool
-    """Whether the output has to tell misconceptions apart, too."""
-    numbers: int
-
-    def __init__(self, kind: Kind, seeds: random.Random, parents: Sequence[Derivation]) -> None:
-        self.kind, self._seeds = kind, seeds
-        self.again()
-        self.parents = list(parents)
-        if not parents:
-            self.parents.append(self._drawn())
-            entries = sum(1 for step in self.parents[0] if isinstance(step.result, Matrix) for _ in step.result)
-            several = PARENTS if entries <= LONG else FEW
-            self.parents += islice(self, several - 1)
-            self.again()
-
-    def again(self) -> None:
-        """For the next member, there are as many numbers again."""
-        self._rng = Counted(whole(self._seeds, 0, 2**50))
-        self._rng.left = self.numbers
-
-    def __iter__(self) -> Iterator[Derivation]:
-        with suppress(InputError):
-            while True:
-                yield self._drawn()
-
-    def _drawn(self) -> Derivation:
-        raise NotImplementedError
-
-    def typical(self, among: Sequence[int]) -> int:
-        """Which of these parents has most in common with the others: siblings are like that one."""
-        raise NotImplementedError
-
-    def is_alike(self, d: Derivation) -> bool:
-        raise NotImplementedError
-
-
-class _Backwards(_Search):
-    """From what a family has in common; where there can be, with values that tell C4 from X10."""
-
-    at_the_end = True
-    numbers = FRESH
-    _band: Band | None = None
-    _steep = False
-
-    def _drawn(self) -> Derivation:
-        givens = draw_givens(self.kind, self._rng, self._band, self._steep)
-        self._steep = not self.kind.settings.stop_at  # of the others
-        return self.kind.mechanism.run(givens, self.kind.settings)
-
-    def typical(self, among: Sequence[int]) -> int:
-        """One whose rows of scores come often."""
-        bands = [Band.of(features(d), self.kind.settings.base) for d in self.parents]
-        often = Counter(chain.from_iterable(band.sums for band in bands))
-        first = max(among, key=lambda k: sum(often[x] for x in bands[k].sums))
-        self._band, self._others = bands[first], [d for k, d in enumerate(self.parents) if k != first]
-        self._steep = len(self.parents) > 1 and not self.kind.settings.stop_at
-        self.numbers = SIBLING
-        self.again()
-        return first
-
-    def is_alike(self, d: Derivation) -> bool:
-        return d not in self._others
-
-
-class _Forwards(_Search):
-    """At random; siblings are about as much work as the middle one of the first few."""
-
-    numbers = DRAWING
-    at_the_end = False  # of so many lines, the last need not tell what those before it show
-
-    def _drawn(self) -> Derivation:
-        return draw(self.kind.mechanism, self.kind.settings, self.kind.sizes, self._rng)
-
-    def typical(self, among: Sequence[int]) -> int:
-        found = sorted((work(self.parents[k]), k) for k in among)
-        self._middle, first = found[len(found) // 2]
-        return first
-
-    def is_alike(self, d: Derivation) -> bool:
-        found, middle = work(d), self._middle
-        return abs(found.load - middle.load) <= LIKE * middle.load and abs(found.hard - middle.hard) <= HARD

@@ -26,8 +26,7 @@ from symattn.page.notation import kept_notation, load_notation
 from symattn.teaching.derivation_question import all_given, measured
 from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
-from symattn.teaching.fairness.family import Givens, any_order, in_turn, permuted
-from symattn.teaching.fairness.search import Kind
+from symattn.teaching.fairness.family import Givens, Kind, any_order, in_turn, permuted
 from symattn.teaching.fairness.separation import Separation, separation, worked_out
 from symattn.teaching.problem import OWN, Problem, read_given
 from symattn.teaching.problems import draws
@@ -63,8 +62,15 @@ def family(spec: Spec, rng: random.Random) -> Family:
     """The family of a pool: one that is kept, begun anywhere, or else a new one."""
     if spec.given:
         return Family()
-    members, free = in_turn(kind_of(spec), rng)
+    members, free = in_turn(kind_of(spec), rng, _searched)
     return Family(members, free)
+
+
+def _searched(kind: Kind, rng: random.Random, lines: Sequence[str]) -> Iterator[Givens]:
+    """Members beyond those that are kept, to which most sets do not come."""
+    from symattn.teaching.fairness.search import searched
+
+    yield from searched(kind, rng, lines)
 
 
 def kind_of(spec: Spec) -> Kind:
