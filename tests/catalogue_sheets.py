@@ -45,7 +45,7 @@ from symattn.page.document import Document, Sentence, Solutions
 from symattn.page.notation import notations
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation.layouts import LAYOUTS, Layout
+from symattn.teaching.explanation import LAYOUTS, Layout
 from symattn.teaching.problems import drawn_types
 from symattn.teaching.recipe import Recipe
 from symattn.teaching.rendering import render

@@ -160,10 +160,10 @@ def make(
 ) -> None:  # fmt: skip
     """Make or continue an exam in a folder of its own below `folder`."""
     from symattn.foundation.crew import crew
-    from symattn.teaching.exam import FROZEN
     from symattn.teaching.exam.deploy import steps_of, write_exam
     from symattn.teaching.exam.spec import read_exam_file
     from symattn.teaching.exporters import not_carried
+    from symattn.teaching.frozen import FROZEN
     from symattn.teaching.sheets import banks_apart
 
     refuse_what_is_no_exam(path)

@@ -274,7 +274,7 @@ KINDS_KEPT = 4
 
 
 def _answered(jobs: dict[tuple[str, str], Job], kind: tuple[str, str], job: str, seconds: float) -> str:
-    with _logged() as log:
+    with logged() as log:
         said: dict[str, Any]
         try:
             if kind not in jobs:
@@ -301,15 +301,11 @@ def made(make: str, settings: Any) -> Job:
 
 
 @contextmanager
-def _logged() -> Iterator[list[str]]:
-    """The log records of symattn, captured and not shown."""
+def logged() -> Iterator[list[str]]:
+    """The warnings in the log of symattn, captured and not shown."""
     told: list[str] = []
-
-    class _Told(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
-
-    handler = _Told(logging.WARNING)
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     _LOG.addHandler(handler)
     propagated, _LOG.propagate = _LOG.propagate, False
     try:

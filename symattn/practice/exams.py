@@ -21,13 +21,13 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.files import toml, zipped
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say, speaking
-from symattn.foundation.workers import made, read_back, text_of
+from symattn.foundation.workers import logged, made, read_back, text_of
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.run import grade_class
 from symattn.marking.grading.source import language_of
 from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
-from symattn.practice.shown import Said, Told, Verb, file, noted, silent
+from symattn.practice.shown import Said, Told, Verb, file, silent
 from symattn.teaching.exam.deploy import steps_of, write_exam
 from symattn.teaching.exam.preview import preview
 from symattn.teaching.exam.spec import exam_spec, read_exam_file
@@ -59,7 +59,7 @@ def exam_opened(text: str) -> Said:
 
 def exam_foreseen(exam: Mapping[str, Any], students: Files) -> Said:
     """What will come of an exam, from one variant of each question; or everything that is wrong with it."""
-    with noted() as notes, _folder(students) as folder:
+    with logged() as notes, _folder(students) as folder:
         _write(folder, exam, students)
         found, faults = preview(folder / FILE, typeset=False)
     if found is None:
@@ -128,7 +128,7 @@ def exam(exam: Mapping[str, Any], students: Files, secret: str, forms: list[str]
 
     `students` is the class list, at most one file; `secret` is what the variants depend on.
     """
-    with noted() as notes:
+    with logged() as notes:
         archive = _papers(exam, students, secret, forms, told)
     return file("exam.zip", archive, notes)
 
@@ -208,7 +208,7 @@ def marks(
 
     `exam` is the frozen file of an exam or a set in base64; `handed` is what was handed in.
     """
-    with noted() as notes, _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
+    with logged() as notes, _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
         executor, source = Recorded(known), _source(exam)
         look = make_look(language=language_of(source))
         grade_class(source, folder, Terms(policy_called(policy)), out=out, forms=forms, look=look, executor=executor)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from symattn.errors import SymattnError
@@ -45,20 +43,6 @@ def answered(verb: Callable[[str], Verb], request: str, told: Told = silent) -> 
         return json.dumps(asked_for(**asked, **more), ensure_ascii=False)
     except SymattnError as error:
         return json.dumps({"error": str(error)}, ensure_ascii=False)
-
-
-@contextmanager
-def noted() -> Iterator[list[str]]:
-    """What the log is told meanwhile."""
-    notes: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
-    log = logging.getLogger("symattn")
-    log.addHandler(handler)
-    try:
-        yield notes
-    finally:
-        log.removeHandler(handler)
 
 
 def file(name: str, data: bytes, notes: Iterable[str] | None = None) -> Said:

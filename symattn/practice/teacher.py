@@ -29,11 +29,12 @@ from symattn.foundation.crew import Crew
 from symattn.foundation.files import zipped
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.typed import Between, read
+from symattn.foundation.workers import logged
 from symattn.page.document import Document, Look, Math, Paragraph, Solutions, paragraph
 from symattn.page.notation import Notation
 from symattn.page.presentation import make_look, presented
 from symattn.page.writers import html
-from symattn.practice.shown import Said, Told, Verb, answered, file, noted, silent, verbs_of
+from symattn.practice.shown import Said, Told, Verb, answered, file, silent, verbs_of
 from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.explanation.wording import Wording, terminates
 from symattn.teaching.pool import AHEAD, Tally, no_more_room
@@ -152,7 +153,7 @@ class Teacher:
         chosen = _choice(choice)
         how = replace(chosen.setting((form,)), solutions=(solutions,))
         for stem, document in _documents(self._sheet(chosen), how, how.stem):
-            with noted() as notes:
+            with logged() as notes:
                 data = written_document(document, form)[1]
             return file(f"{stem}{suffix(form)}", data, notes)
         raise InputError(f"There is no {solutions} of this sheet.")
@@ -181,7 +182,7 @@ class Teacher:
         tally = Tally(
             ahead=min(count, AHEAD), told=lambda room: notes.append(no_more_room(room, chosen.recipe.spec.level))
         )
-        with tempfile.TemporaryDirectory() as name, noted() as notes:
+        with tempfile.TemporaryDirectory() as name, logged() as notes:
             written = write_set(
                 chosen.recipe, count, Path(name), how, Crew(), together=together, overview=overview, on_sheet=step,
                 keep=(lambda sheet: questions.append(sheet.question)) if how.banks else None, tally=tally,

@@ -6,7 +6,7 @@ from finished_languages import FINISHED
 from symattn.derivation.mechanisms import mechanisms
 from symattn.page.notation import notations
 from symattn.page.writers import FORMATS
-from symattn.teaching.explanation.layouts import LAYOUTS
+from symattn.teaching.explanation import LAYOUTS
 from symattn.teaching.problems import drawn_types
 
 

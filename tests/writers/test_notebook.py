@@ -34,8 +34,8 @@ from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.frozen_exam import Copy
 from symattn.teaching.exam.papers import key, paper
 from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.explanation import LAYOUTS
 from symattn.teaching.explanation.documents import question_document
-from symattn.teaching.explanation.layouts import LAYOUTS
 from symattn.teaching.explanation.program import Computation, functions, identifier
 from symattn.teaching.pool import pool
 from symattn.teaching.problem import examples

@@ -20,7 +20,7 @@ from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
 from symattn.teaching.derivation_question import proved
-from symattn.teaching.exam import FROZEN
+from symattn.teaching.frozen import FROZEN
 from symattn.teaching.problem import examples, load_example, read_problem_file
 from symattn.teaching.question import Question
 

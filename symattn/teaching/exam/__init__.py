@@ -1,4 +1,1 @@
 """Exams: several questions on a paper, a variant for every student, frozen in one file, with keys and an overview."""
-
-FROZEN = "exam.json"
-"""The file that an exam is frozen in, in its folder."""

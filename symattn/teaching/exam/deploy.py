@@ -28,7 +28,6 @@ from symattn.page.writers import latex, page
 from symattn.page.writers.binding import Leaves, bound, page_count
 from symattn.page.writers.common import visible
 from symattn.page.writers.page import typesetting
-from symattn.teaching.exam import FROZEN
 from symattn.teaching.exam.frozen_exam import (
     BEGUN,
     Begun,
@@ -56,6 +55,7 @@ from symattn.teaching.exam.papers import (
 from symattn.teaching.exam.spec import ExamSpec, exam_spec
 from symattn.teaching.explanation.documents import booklet
 from symattn.teaching.exporters import EXPORTERS
+from symattn.teaching.frozen import FROZEN
 from symattn.teaching.question import Question
 from symattn.teaching.rendering import check_formats, render, suffix
 from symattn.teaching.sheets import bank_files, banks_apart

@@ -27,11 +27,11 @@ from symattn.foundation.workers import Job
 from symattn.page import markup
 from symattn.page.document import Document, Quoted
 from symattn.page.writers.characters import plain as on_one_line
-from symattn.teaching.exam import FROZEN
 from symattn.teaching.exam.class_list import Student, assign, balanced, places
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.frozen import (
     FORMAT,
+    FROZEN,
     FrozenPart,
     as_format_1,
     as_frozen,
