@@ -143,3 +143,13 @@ def test_what_was_frozen_before_a_default_changed_is_printed_as_it_was(tmp_path)
     former = json.dumps({**data, "hash": digest(data)})
     assert thawed(former, tmp_path)[0].spec.new_page is True
     assert thaw(former, spec, Dice.seeded(1), tmp_path).spec.new_page is True
+
+
+def test_conventions_that_are_no_sentences_are_told_apart():
+    """As bare formulas, those of a question stood one behind the other without a sign between them."""
+    rows, scaled, base = "Tokens: rows", "S' = S/2", "Softmax by rows, base e"
+    assert said(question(rows, scaled, base), question("Another."), question(rows)) == [
+        "Question 1: Tokens: rows; S' = S/2; Softmax by rows, base e",
+        "Question 2: Another.",
+        "Question 3: Tokens: rows",
+    ]

@@ -47,6 +47,7 @@ from symattn.page.document import (
     paragraph,
     sentence,
     settled,
+    spans,
     table,
     with_blocks_inside,
 )
@@ -309,8 +310,18 @@ def conventions_box(questions: Sequence[Question], form: Conventions = "full") -
     if len(shared) == 1:
         (items,) = shared
     else:
-        items = tuple(in_turn([(Strong(questions_of(which)),), *said]) for said, which in shared.items() if said)
+        items = tuple(
+            in_turn([(Strong(questions_of(which)),), *_apart(said)]) for said, which in shared.items() if said
+        )
     return [Box("Conventions", (ItemList(items),))] if items else []
+
+
+def _apart(said: Sequence[Inlines]) -> Iterator[Inlines]:
+    """Conventions that stand one behind the other: a semicolon after each that is no sentence, but for the last."""
+    for k, convention in enumerate(said, 1):
+        *_, end = spans(convention)
+        is_sentence = isinstance(end, Words) and end.text.endswith((".", "。"))
+        yield convention if is_sentence or k == len(said) else (*convention, Words(";"))
 
 
 def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
