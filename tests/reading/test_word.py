@@ -1,13 +1,17 @@
 """Documents of Word: what stands in them, and what does not."""
 
+import io
+import zipfile
+
 import pytest
-from layouts import docx, paragraph, word_table
+from layouts import docx, paragraph, word_table, workbook
 from sentences import refused_saying
 from test_layouts import sheet, work
 
 from symattn.marking.submissions import read_submission
-from symattn.marking.submissions.office import document_text
+from symattn.marking.submissions.office import document_text, workbook_text
 
+SHAPES = 'xmlns:wps="http://schemas.microsoft.com/wps" xmlns:mc="http://schemas.openxmlformats.org/markup"'
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
 
@@ -35,7 +39,14 @@ def typed(text):
 
 
 MATRIX = m("d", m("e", m("m", *(m("mr", *(m("e", typed(x)) for x in row)) for row in (("1", "0"), ("4", "2"))))))
+BOX = f"<wps:txbx {SHAPES}><w:txbxContent><w:p>{run('A = 1')}</w:p></w:txbxContent></wps:txbx>"
 LINES = {
+    "a picture": (f"<w:p>{run('S:')}<w:r><w:drawing/></w:r></w:p>", "S: ![picture](…)"),
+    "a box, which stands there for older programs as well": (
+        f"<w:p><w:r><mc:AlternateContent {SHAPES}><mc:Choice><w:drawing>{BOX}</w:drawing></mc:Choice>"
+        f"<mc:Fallback><w:pict>{BOX}</w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+        "A = 1",
+    ),
     "what was deleted": (f"<w:p>{run('S = 2')}<w:del>{run('3')}</w:del></w:p>", "S = 2"),
     "what was put in": (f"<w:p>{run('S = ')}<w:ins>{run('3')}</w:ins></w:p>", "S = 3"),
     "what is crossed out": (f"<w:p>{run('7', '<w:strike/>')}{run(' 8')}</w:p>", "~~7~~ 8"),
@@ -56,6 +67,13 @@ LINES = {
 def test_a_paragraph_is_a_line(what):
     source, line = LINES[what]
     assert document_text(docx(source)).split("\n") == [line, ""]
+
+
+def test_a_picture_in_a_workbook_is_told():
+    content = io.BytesIO(workbook({"S": [["1", "2"]]}))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.writestr("xl/media/image1.png", b"")
+    assert "![picture](…)" in workbook_text(content.getvalue()).split("\n")
 
 
 def test_items_of_lists_have_their_numbers():

@@ -240,7 +240,7 @@ class _Session:
             text = f"{self.above(number, place)}{text}"
         elif len(code.shown) == 1 and code.shown[0] and not matrices and _ROW_OF_NUMBERS.search(words):
             text = f"{code.shown[0]} =\n{text}"
-        return text if matrices or _ROW_OF_NUMBERS.search(text) else ""
+        return text if matrices or "\\begin{" in text or _ROW_OF_NUMBERS.search(text) else ""
 
     def above(self, number: int, place: Place) -> str:
         """The comment above the last line of a cell, where that is the name of what the line comes to."""

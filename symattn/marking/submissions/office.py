@@ -22,6 +22,8 @@ DEEPEST = 120
 _BROKEN = message(
     "This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt)."
 )
+PICTURE = " ![picture](…) "
+"""What stands in place of a picture, so that it is told."""
 _BODY, _LISTS = "word/document.xml", "word/numbering.xml"
 
 
@@ -158,7 +160,7 @@ class _Document:
         for inner in element:
             match _kind(inner):
                 case "r":
-                    yield _styled(inner, "".join(map(_character, inner)))
+                    yield _styled(inner, "".join(map(self.character, inner)))
                 case "m:oMath":
                     yield formula(inner)
                 case "del" | "moveFrom" | "pPr":
@@ -166,18 +168,22 @@ class _Document:
                 case _:
                     yield from self.pieces(inner)
 
-
-def _character(element: ElementTree.Element) -> str:
-    match _kind(element):
-        case "t":
-            return element.text or ""
-        case "tab":
-            return "\t"
-        case "br" | "cr":
-            return "\n"
-        case "noBreakHyphen":
-            return "-"
-    return ""
+    def character(self, element: ElementTree.Element) -> str:
+        match _kind(element):
+            case "t":
+                return element.text or ""
+            case "tab":
+                return "\t"
+            case "br" | "cr":
+                return "\n"
+            case "noBreakHyphen":
+                return "-"
+            case "AlternateContent":  # the same once more, for older programs, is in its second element
+                return "".join(map(self.character, element[0])) if len(element) else ""
+            case "drawing" | "pict" | "object":
+                boxes = [box for box in element.iter() if _kind(box) == "txbxContent"]
+                return "\n".join(line for box in boxes for line in ("", *self.lines(box))) or PICTURE
+        return ""
 
 
 def _styled(run: ElementTree.Element, text: str) -> str:
@@ -259,6 +265,7 @@ def workbook_text(content: bytes) -> str:
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            pictures = [name for name in archive.namelist() if name.startswith("xl/media/")]
             if sum(info.file_size for info in archive.infolist()) > LARGEST_UNPACKED:
                 most = LARGEST_UNPACKED // 1_000_000
                 says = f"This workbook has more than {most} MB when it is unpacked; that is not a sheet of answers."
@@ -270,6 +277,7 @@ def workbook_text(content: bytes) -> str:
             for row in sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
                 writer.writerow(["" if value is None else _text(value) for value in row])
             writer.writerow([])
+        writer.writerows([PICTURE.strip()] for _ in pictures)
     except InputError:
         raise
     except Exception as error:  # openpyxl raises whatever its parsers do

@@ -7,14 +7,14 @@ Of any other page everything that can be seen does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.blocks import escaped
 
-_UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation"))
+_UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation", "annotation-xml"))
 _BLOCKS = frozenset(
     ("p", "div", "li", "tr", "td", "table", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure")
 )
@@ -34,7 +34,12 @@ _MATHEMATICS = {
 }  # fmt: skip
 """What stands in LaTeX before an element of MathML, between the two that are in it, and behind it."""
 _BOXES = ("checkbox", "radio")
-_LEAVES = frozenset(("input", "mover", *_MATHEMATICS, *_UNSEEN))
+_IN_TEX = re.compile(r"(?:application/x-|math/)tex\b")
+_DRAWN = "katex-html"
+"""The class of what KaTeX draws beside the formula itself."""
+_BEFORE_TEX = re.compile(r"(?i)\s*LaTeX:\s*")
+"""How Canvas begins the words for a picture of a formula."""
+_LEAVES = frozenset(("img", "input", "mover", "semantics", *_MATHEMATICS, *_UNSEEN))
 _IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
 
 
@@ -126,7 +131,7 @@ class _Page:
             pass  # what stands above the columns of a layout
         elif tag == "input" and one.said.get("type") in _BOXES:
             self._box = "- [x] " if "checked" in one.said else "- [ ] "
-        elif tag in _LEAVES or kind == "characters":
+        elif tag in _LEAVES or kind in ("characters", _DRAWN):
             self._text += self._written(one) if seen or tag == "input" else ()
         else:
             self._read(one, seen)
@@ -142,6 +147,13 @@ class _Page:
             yield "x" if "checked" in one.said else "☐"
         elif tag == "input":
             yield "" if kind in ("hidden", "button", "submit", "reset") else f" {one.said.get('value', '')} "
+        elif _is_tex(one) and not self.sheet:
+            yield f" ${''.join(self._inline(one)).strip()}$ "
+        elif tag == "img":
+            yield "" if self.sheet else _in_words(one.said)
+        elif tag == "semantics":
+            in_tex = [part for part in one.inside if isinstance(part, _Element) and _is_tex(part) and not self.sheet]
+            yield from self._inline(replace(one, inside=in_tex or one.inside))
         elif tag == "mover":
             yield from (_ACCENTS.get(text.strip(), text) for text in self._inline(one))
         elif tag in _MATHEMATICS and not self.sheet:
@@ -152,7 +164,7 @@ class _Page:
             yield f" {''.join(''.join(self._inline(one)).split())} "
         elif tag == "br" or tag in _BLOCKS:
             yield from ("\n", *self._inline(one))
-        elif tag not in _UNSEEN:
+        elif tag not in _UNSEEN and one.said.get("class") != _DRAWN:
             yield from self._inline(one)
 
     def _taken(self) -> str:
@@ -198,6 +210,22 @@ class _Page:
         }
         self._tables[caption] = at, whole
         return True
+
+
+def _is_tex(one: _Element) -> bool:
+    """Whether an element holds a formula in LaTeX: an annotation, or a script of MathJax's."""
+    return _IN_TEX.match(one.said.get("encoding") or one.said.get("type") or "") is not None
+
+
+def _in_words(picture: Mapping[str, str]) -> str:
+    """What stands in place of a picture: the formula that it shows, as learning platforms write it, or that there is
+    one, for somebody to look at.
+
+    >>> _in_words({"alt": r"LaTeX: S=\\frac{1}{2}"}), _in_words({"alt": "my work"})
+    (' $S=\\\\frac{1}{2}$ ', ' ![my work](…) ')
+    """
+    said = " ".join(_BEFORE_TEX.sub("", picture.get("data-equation-content") or picture.get("alt", "")).split())
+    return f" ${said}$ " if "\\" in said or "=" in said else f" ![{said or 'picture'}](…) "
 
 
 def _parts_of(table: _Element) -> Iterator[_Element]:
