@@ -55,6 +55,12 @@ def _in_square(found: re.Match[str]) -> str:
     return f"{found['before']}[{found['inside']}]"
 
 
+def _scaled(found: re.Match[str]) -> str:
+    """Rows below their common factor in brackets behind it, on as many lines."""
+    rows = "; ".join(found[3].strip().split("\n"))
+    return f"{found[1]} * [{rows}]" + "\n" * found[0].count("\n")
+
+
 _NARROW = str.maketrans("＝（）［］【】｛｝｜", "=()[][]{}|")
 _INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 
@@ -79,7 +85,19 @@ LINES: tuple[tuple[str, Sign], ...] = (
     (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
     (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)"),  # the second layer's Q^[2]
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
-    (r"(?m)^#[ \t]+(?=\[)", ""),  # what a program prints, as a comment
+    (r"(?m)^#{1,2}[ \t]+(?=\[)", ""),  # what a program prints, as a comment
+    (r"(?m)^([ \t]*)#(\d{1,2})[:.)]?(?=[ \t]+\S)", r"\1\2)"),
+    (r"(?:\[\d{0,2}\]){1,2}(?:float|int)\d{0,2}[ \t]*(?=\{)", ""),  # Go
+    (r"(?m)^\{(?=(['\"])[^'\"\n]{1,40}\1:)([^{}]*)\}[ \t]*$", r"\2"),  # a dictionary of Python's
+    (r"(?m)^([ \t]*)'([^'\n]{1,40})'(?=:[ \t]*\S)", r"\1\2"),
+    (  # fences of which one has something beside it
+        r"(?m)^([ \t]*)```(?:(?=[ \t]*[-+−.\d√\[(|])|[A-Za-z]*(?=\n)(?=[^`]*[^\s`]```))([^`]+)```[ \t]*$",
+        r"\1\2",
+    ),
+    (  # MATLAB, of a matrix with large or small numbers
+        r"(?m)^[ \t]*(1\.0e[+-]\d\d)[ \t]*\*[ \t]*\n([ \t]*\n)?((?:[ \t]*[-\d][-\d. \t]*(?:\n|\Z)){1,40})",
+        _scaled,
+    ),
     (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", ""),  # MATLAB
     (_LINE_BY_NUMBER, _by_number),
     (_LINE_IN_CHINESE, _by_number),

@@ -369,6 +369,8 @@ def in_brackets(text: str) -> str:
     ('S <- [[1, 3], [2, 4]]', 'S <- [[1, 2], [3, 4]]')
     >>> in_brackets("Array([[1, 2]], dtype=float32)"), in_brackets("$S = mat(1, 2; 3, 4)$"), in_brackets("array![[1]]")
     ('[[1, 2]]', '$S = [1, 2; 3, 4]$', '[[1]]')
+    >>> in_brackets("S = np.matrix(1 2; 3 4)")
+    'S = [1 2; 3 4]'
     """
     return in_square(rewritten(text, _CONSTRUCTOR, _made))
 
@@ -411,10 +413,10 @@ def _made(constructor: re.Match[str], groups: Groups) -> Replaced:
             made = _of_rows([*zip(*vectors, strict=False)])
         case "c" if not options:
             made = whole.translate(_SQUARE)
-        case "mat" | "vec" as name if arguments:
-            made = f"[{(', ' if name == 'mat' else '; ').join(arguments)}]"
         case "matrix" if any(vectors[:1]):
             made = _of_rows(_of_r(vectors[0], arguments, options))
+        case "matrix" | "mat" | "vec" as name if arguments and (name != "matrix" or ";" in whole):
+            made = f"[{('; ' if name == 'vec' else ', ').join(arguments)}]"
         case "Array" | "Tensor" | "array" | "tensor" | "matrix" if whole.startswith("["):
             made = whole
         case "Array" | "Tensor" | "array" | "tensor" if len(arguments) == 1 and arguments[0][:1] in ("[", "("):

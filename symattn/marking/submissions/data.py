@@ -94,8 +94,7 @@ def _by_name(data: Any) -> Any:
 
 
 def _named_value(item: Any) -> tuple[str, Any] | None:
-    parts = {**_columns(), "name": "part"}
-    names = [key for key in item if parts.get(key.casefold()) == "part"] if isinstance(item, dict) else []
+    names = [key for key in item if _columns().get(key.casefold()) == "part"] if isinstance(item, dict) else []
     if len(names) != 1 or len(item) != 2 or not isinstance(item[names[0]], str):
         return None
     return item[names[0]], next(value for key, value in item.items() if key != names[0])
@@ -389,7 +388,7 @@ def _csv_head(paper: Paper, row: list[str]) -> bool:
 
 COLUMNS = {"question": "question", message("part"): "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
            "column": "column", "col": "column", "j": "column", "answer": "answer", "value": "answer",
-           "entry": "answer"}  # fmt: skip
+           "entry": "answer", "name": "part"}  # fmt: skip
 
 
 @cache

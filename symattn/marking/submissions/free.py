@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import islice, takewhile
 from typing import Literal
 
@@ -55,6 +55,7 @@ from symattn.marking.submissions.places import (
     PLACED,
     Piece,
     Places,
+    is_answer,
     is_title,
     no_answer,
 )
@@ -790,6 +791,9 @@ class FreeText:
 
     def _table(self, piece: Piece, rows: Rows) -> bool:
         """A table below a name, or with one in its first cell, with or without heads of its columns and rows."""
+        if statements := self._statements_of(piece, rows):
+            self.pieces = [*self.pieces[: self._at], *statements, *self.pieces[self._at + 1 :]]
+            return True
         corner, *heads = rows[0]
         name = self.resolver.called(corner) if any(map(str.isalpha, corner)) else ""
         if name and len(rows) > 1 and not (self.beside and name == self.here):
@@ -808,6 +812,30 @@ class FreeText:
         self._tell(block.remarks, piece)
         self._put_grid(_Grid(Cells(block.rows), (piece,)))
         return True
+
+    def _statements_of(self, piece: Piece, rows: Rows) -> list[Piece]:
+        """A table in which every row, perhaps below heads, has the name of another matrix and, behind it, all of that:
+        its rows as lines; none of any other table.
+        """
+        named = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows if self.resolver.called(row[0])]
+        names = [self.resolver.called(first) for first, *_ in named]
+        if len(names) < max(2, len(rows) - 1) or len({*names}) < len(names):
+            return []
+        if not all(self._answers(name, row[-1]) for name, row in zip(names, named, strict=True)):
+            return []
+        places = (PLACE.fullmatch(first) and not self.names.sign(first) for first, *_ in named)
+        lines = (
+            f"{first.strip('().:')}) {said[-1]}" if place else " = ".join((first, *said))
+            for place, (first, *said) in zip(places, named, strict=True)
+        )
+        return [replace(piece, text=line, rows=()) for line in lines]
+
+    def _answers(self, name: str, text: str) -> bool:
+        """Whether a text is an answer to a part or a step, and nothing else: a matrix of its shape, where it asks for
+        one.
+        """
+        part = self._part(name)
+        return self._fits(text, name) if part is None or isinstance(part.answer, MATRICES) else is_answer(part, text)
 
     def _tell(self, remarks: Sequence[str], piece: Piece) -> None:
         """Words behind rows are no part of the matrix."""
@@ -865,6 +893,9 @@ class FreeText:
         line = min((piece.start for piece in taken), default=0)
         if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
+        if isinstance(raw, Cells) and len(raw.rows) == 1 and any(_MAY_BE_ITEM.match(piece.text) for piece in taken):
+            says = message("The sign before its first number may be a minus or a bullet; a person has to look at it.")
+            self.written.doubt(name, says)
         self.used.update(taken)
         self._answered |= dict.fromkeys(taken, name)
         self._target, self.resolver.last, self._heads = "", name, []
@@ -910,6 +941,12 @@ class FreeText:
 
 _IN_WORDS = (*IN_ANY_WORDS, ChoiceAnswer, OrderAnswer, ShapeAnswer)
 _IN_LINES = (RubricAnswer, CellsAnswer)
+
+
+_MAY_BE_ITEM = re.compile(r"\s*-\s+[\d.√(]")
+
+
+_BREAK_IN_A_CELL = partial(re.compile(r"\s*<br\s*/?>\s*").sub, " ; ")
 
 
 _COMMENT_SIGNS = ("#", "//", "%")

@@ -60,6 +60,12 @@ def question() -> re.Pattern[str]:
     return re.compile(f"(?i)(?:{'|'.join(ways)})")
 
 
+@cache
+def before_answer() -> re.Pattern[str]:
+    """Answer:, Antwort:, Réponse :, as it stands before one."""
+    return re.compile(rf"(?i)(?:{pattern('Answer')})\s?[:：]\s*")
+
+
 _BETWEEN = r"[\s~{}*_-]*"
 
 

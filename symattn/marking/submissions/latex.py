@@ -177,7 +177,8 @@ def _with_macros(text: str) -> str:
             count = int(found["count"] or 0) + (found["numbers"] or "").count("#")
             macros[found["new"] or found["def"]] = count, text[found.end() + 1 : end - 1]
             text = text[: found.start()] + re.sub(r"[^\n]", " ", text[found.start() : end]) + text[end:]
-    macros = {name: macro for name, macro in macros.items() if "\\begin" in macro[1] or "matri" in macro[1]}
+    of_matrices = {name: macro for name, macro in macros.items() if "\\begin" in macro[1] or "matri" in macro[1]}
+    macros = _ABOVE_OR_BELOW | of_matrices
 
     def put_in(macro: re.Match[str], groups: Groups) -> Replaced:
         count, body = macros[macro[1]]
@@ -188,7 +189,7 @@ def _with_macros(text: str) -> str:
         return body, groups[count - 1][1] if count else macro.end()
 
     commands = re.compile(rf"\\({'|'.join(map(re.escape, macros))})(?![A-Za-z])\s*")
-    for _ in range(MOST_ROUNDS if macros else 0):
+    for _ in range(MOST_ROUNDS):
         changed = rewritten(text, commands, put_in)
         if changed == text or len(changed) > LONGEST:
             break
@@ -196,15 +197,17 @@ def _with_macros(text: str) -> str:
     return text
 
 
+_ABOVE_OR_BELOW = dict.fromkeys(("underset", "overset", "stackrel"), (2, "#2"))
+"""Of what is set above or below something, that alone is read: S of \\underset{2 \\times 3}{S}."""
 _KIND = r"(?:[pbBvV]?(?:small)?matrix|array|[pbBvV]?Nice(?:Matrix|Array))\*?"
 _ENVIRONMENT = re.compile(
-    rf"\\begin\s*\{{{_KIND}\}}(?:\[[^\]\n]{{0,80}}\])?(?:\s*\{{[lcrp|@.\s]{{0,40}}\}})?"
+    rf"\\begin\s*\{{{_KIND}\}}(?:\[[^\]\n]{{0,80}}\])?(?:\s*\{{(?:[lcrp|@.\s]|\*\{{\d\d?\}}|\{{[lcr|]\}}){{0,40}}\}})?"
     rf"(?P<inside>(?:[^\\]|\\(?!(?:begin|end)\s*\{{))*+)\\end\s*\{{{_KIND}\}}"
 )
 _ROW = re.compile(r"\\\\(?:\[[^\]\n]{0,20}\])?|\\cr(?![A-Za-z])|\\tabularnewline(?![A-Za-z])")
 _IDLE = re.compile(
     r"\\(?:hline|toprule|midrule|bottomrule|displaystyle|textstyle|q?quad)(?![A-Za-z])|\\[,;:!]"
-    r"|(?<=\d)\\phantom\{(?:[^{}]|\{,\}){0,80}\}"  # places that a number lacks beside those in its column
+    r"|\\h?phantom\{(?:[^{}]|\{,\}){0,80}\}"  # places that a number lacks beside those in its column
 )
 _SIZED = r"(?:\\(?:left|right|[bB]igg?[lrm]?)\s?)"
 _NEXT = "\ue002"

@@ -63,7 +63,6 @@ def _furniture() -> dict[str, re.Pattern[str]]:
         ),
         "total": re.compile(total),
         "working": re.compile(rf"^[*_]?(?:{labels.pattern('Working')})\s?[:：][*_]?"),
-        "answer": re.compile(rf"(?:{labels.pattern('Answer')})\s?[:：]"),
     }
 
 
@@ -710,7 +709,7 @@ def _own_words(paper: Paper, sheet: FilledSheet) -> None:
                 said = "\n\n".join(block.text for block in own)
             else:
                 said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
-                said = unescaped(_furniture()["answer"].sub("", said, count=1).strip())
+                said = unescaped(labels.before_answer().sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
                 sheet.used.update(map(id, own))
                 paper.written[q].put(part.name, RawText(said), sheet.page.where(own[0].start))

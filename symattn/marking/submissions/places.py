@@ -75,6 +75,7 @@ class Places:
             style, last = style or _style(marker), self._number(marker["place"])
             part, behind = self.written.question.parts[last], piece.text[marker.end() :].strip()
             said = self._without_title(part, behind)
+            said = said[before.end() :] if (before := labels.before_answer().match(said)) else said
             goes_on = {ChoiceAnswer: _OPTION, OrderAnswer: _LABEL}.get(type(part.answer), _NOTHING)
             below: list[Piece] = []
             for line in lines:
@@ -153,7 +154,7 @@ class Places:
             return []
         answered = [(self.written.question.parts[k], text) for k, (_, text) in zip(numbers, called, strict=True)]
         gaps = numbers[-1] - numbers[0] >= len(numbers)
-        if any(isinstance(part.answer, MATRICES) or (gaps and not _answers(part, text)) for part, text in answered):
+        if any(isinstance(part.answer, MATRICES) or (gaps and not is_answer(part, text)) for part, text in answered):
             return []
         return called
 
@@ -165,7 +166,7 @@ class Places:
             ways += [[*map(str.strip, re.split(gap, lines[0].text.strip(" .")))] for gap in _BETWEEN_ANSWERS]
         for first, parts in self._alike():
             for items in map(partial(self._without_own_places, first), ways):
-                fits = len(items) == len(parts) and all(map(_answers, parts, items))
+                fits = len(items) == len(parts) and all(map(is_answer, parts, items))
                 if fits:
                     pieces = lines if len(lines) > 1 else lines * len(items)
                     numbered = enumerate(zip(pieces, items, strict=True), first)
@@ -200,7 +201,7 @@ class Places:
         return text
 
 
-def _answers(part: Part, text: str) -> bool:
+def is_answer(part: Part, text: str) -> bool:
     """Whether a text is an answer to a part, and nothing else; where one option was asked for, it is one."""
     if not text or answer_in(part, text) != text:
         return False
@@ -213,7 +214,7 @@ def _answers(part: Part, text: str) -> bool:
 def _numbered(line: str) -> list[Answer]:
     """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
     found = _BEHIND_A_DASH.fullmatch(line)
-    may_be_minus = found and "\t" not in line and is_number(found["said"])  # 1 - 3
+    may_be_minus = found and found["dash"] and found["place"].isdigit() and is_number(found["said"])  # 1 - 3
     return _lettered(line) or ([(found["place"], found["said"])] if found and not may_be_minus else [])
 
 
@@ -255,9 +256,12 @@ def _length(text: str, title: str) -> int:
 
 
 PLACED = re.compile(
-    r"\s*(?:#{1,6}\s+)?[*_]{0,2}(?:(?i:part|task|exercise|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|q)\s*)?"
-    r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z]|\d{1,2})[).:][.:]?[*_]{0,2}(?=\s|$)"
+    r"\s*(?:#{1,6}\s+)?[*_]{0,2}"
+    r"(?P<word>(?i:part|task|exercise|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|pregunta|q|第)\s*)?"
+    r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z](?!\s?[-=→⇒])|\d{1,2})"
+    r"(?:\s?题)?(?:[).:]{1,2}|\s?(?:[-=]>|[→⇒])|(?(word)(?=[\s*_]*$)|(?!)))[*_]{0,2}(?=\s|$)"
 )
+"""The number or the letter of a part before what is said of it: 1) or Question 1, also on a line of its own."""
 
 
 _LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
@@ -266,7 +270,10 @@ _LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<op
 _OWN_PLACE = re.compile(r"\(?(?P<place>[a-z]|(?:[A-Z]|\d{1,2})(?=[).:]))[).:]*\s+(?P<said>\S.*)")
 
 
-_BEHIND_A_DASH = re.compile(r"\s*\(?(?P<place>\d{1,2}|[a-z])\)?(?:\s?[-–—]\s+|\s?\t\s*)(?P<said>\S.*)")
+_BEHIND_A_DASH = re.compile(
+    r"\s*\(?(?P<place>\d{1,2}|[a-z])\)?"
+    r"(?:\s?(?P<dash>[-–—])\s+|\s?\t\s*|(?<!\))\s+(?=[A-Za-z](?:\W+[A-Za-z])*\W*$))(?P<said>\S.*)"
+)
 
 
 _NEXT_PLACE = re.compile(r"(?:^|(?<=[\s,;:]))\(?(?P<place>\d{1,2}|[a-z])(?:[).]|:(?=\s)|\s[:–-](?=\s))+\s*")

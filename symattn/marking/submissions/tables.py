@@ -537,11 +537,28 @@ _FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{ROW_NUMBER}")
 
 
 def are_bulleted(lines: Sequence[str]) -> bool:
-    """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3."""
-    if not any(map(BULLET.match, lines)):
+    """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3.
+
+    A row alone is one if its number has a sign of its own, or it stands further in than the item above it.
+
+    >>> are_bulleted(["- 3, 4", "- 5, 6"]), are_bulleted(["- 3, 4"]), are_bulleted(["- -3, 4"])
+    (True, False, True)
+    >>> are_bulleted(["- S", "  - 3, 4"]), are_bulleted(["S", "- 3, 4"])
+    (True, False)
+    """
+    items = [*map(BULLET.match, lines)]
+    if not any(items):
         return False
-    rows = [line for line in lines if count_numbers(BULLET.sub("", line), 0)]
-    return len(rows) > 1 and all(map(BULLET.match, rows))
+    rows = [k for k, line in enumerate(lines) if count_numbers(BULLET.sub("", line), 0)]
+    if len(rows) != 1:
+        return len(rows) > 1 and all(items[k] for k in rows)
+    row, above = items[rows[0]], items[rows[0] - 1] if rows[0] else None
+    has_sign = row is not None and lines[rows[0]][row.end() :].startswith(("-", "−", "+"))
+    return has_sign or (row is not None and above is not None and _indent(above[0]) < _indent(row[0]))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def as_row(line: str) -> str:
