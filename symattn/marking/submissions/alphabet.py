@@ -24,7 +24,7 @@ _VALUES = (
 """Numbers, more than one or one in brackets, as they stand in quotation marks, in bold or as code."""
 _JOINTS, _LINES = "+|┌┬┐├┼┤└┴┘┏┳┓┣╋┫┗┻┛╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛┡╇┩┝┿┥┠╂┨╟╫╢", "─━═-"
 """What the rules of a drawn table consist of."""
-_SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf)(?:16|32|64|128)?"
+_SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf|Fraction|Decimal)(?:16|32|64|128)?"
 
 
 _ORDINALS = (
@@ -70,7 +70,8 @@ NUMBERS: tuple[tuple[str, Sign], ...] = (
     (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-"),
     (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-"),
     (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10"),  # 4.74 x 10^-2
-    (rf"\b{_SCALAR}\(([-+−]?(?:[\d.,e+-]+|inf|nan))\)", r"\1"),  # np.float64(0.04), tensor(0.04)
+    (r"\b(?:Fraction|Rational)\(([-+−]?\d+), ?(\d+)\)", r"\1/\2"),
+    (rf"\b{_SCALAR}\((['\"]?)([-+−]?(?:[\d.,e+-]+|inf|nan))\1\)", r"\2"),  # np.float64(0.04), Decimal('0.04')
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence

@@ -417,7 +417,7 @@ class FreeText:
         found = PLACED.match(text) or labels.question().match(text)
         if found is None or self.beside:
             return False
-        part = self._part(self.names.place(next(filter(None, found.groups()))))
+        part = self._part(self.names.place([*filter(None, found.groups())][-1]))
         rest = text[found.end() :].lstrip(" \t.):：")
         if part is None or isinstance(part.answer, MATRICES) or part.name in self._done or not rest:
             return False
@@ -814,12 +814,12 @@ class FreeText:
         return True
 
     def _statements_of(self, piece: Piece, rows: Rows) -> list[Piece]:
-        """A table in which every row, perhaps below heads, has the name of another matrix and, behind it, all of that:
-        its rows as lines; none of any other table.
+        """A table in which every row, perhaps below heads, has the name of another part and, behind it, all that is
+        said of that: its rows as lines; none of any other table.
         """
         named = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows if self.resolver.called(row[0])]
         names = [self.resolver.called(first) for first, *_ in named]
-        if len(names) < max(2, len(rows) - 1) or len({*names}) < len(names):
+        if len(names) < max(1, len(rows) - 1) or len({*names}) < len(names):
             return []
         if not all(self._answers(name, row[-1]) for name, row in zip(names, named, strict=True)):
             return []

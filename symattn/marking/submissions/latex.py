@@ -282,6 +282,7 @@ _in_statements = rewriting(
         _formula,
     ),
     (r"&\s?(?==|≈|\\approx|:)", ""),
+    (r"(?<==)\s?&", ""),
     (r"\\(?:approx|simeq|cong|doteq)(?![A-Za-z])|≅", "≈"),
     (r"(?<!\\)\\(?:q?quad(?![A-Za-z])|[,;:! ])|~", " "),
     (r"(?<=\uE001\])([\s.,;]*\n)(?!\s*(?:&?\s*[=≈]|[\s*/+−-]|\\(?:approx|times|cdot)))", rf"\1{_NEXT}"),

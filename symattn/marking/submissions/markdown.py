@@ -363,9 +363,12 @@ class FilledSheet:
         return found
 
     def _score(self, table: MarkdownBlock, place: Place, comment: str, slot: Slot) -> int:
-        """How well a table fits a slot: by the comment before it, its place, its first cell; above 0 if it may."""
+        """How well a table fits a slot: by the comment before it, its place, its first cell; above 0 if it may.
+
+        Below its head there is something: a line alone, | S | 1 2 |, is no table of a sheet's.
+        """
         here, lost = place == slot.place, slot.place not in self.headed  # lost: its heading is not there
-        if not table.rows or place[0] not in (None, slot.question):
+        if not table.rows[1:] or place[0] not in (None, slot.question):
             return 0
         corner = md.normal(shapes.without(table.rows[0][0]))
         if isinstance(slot.block, Table):

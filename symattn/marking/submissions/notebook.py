@@ -109,6 +109,8 @@ def _output(output: object) -> str:
     page, plain = _text(data.get("text/html")), _text(data.get("text/plain")) or ""
     if plain.startswith("<"):  # what it is called in Python, where a formula is shown
         plain = _text(data.get("text/latex")) or plain
+    if words := _IN_QUOTES.fullmatch(plain):
+        plain = f"{words[2]}\n"  # display("S", S)
     return plain or _text(said.get("text")) or (as_markdown(page) if page else "")
 
 

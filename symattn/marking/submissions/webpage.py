@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.blocks import escaped
+from symattn.marking.submissions.tables import count_numbers
 
 _UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation", "annotation-xml"))
 _BLOCKS = frozenset(
@@ -181,7 +182,7 @@ class _Page:
             if one.tag == "tr" or not rows:
                 rows.append([])
             if one.tag in ("td", "th", "caption"):
-                text = " ".join("".join(self._inline(one)).split())
+                text = _lines_in_a_cell("".join(self._inline(one)))
                 caption = text.rstrip("= ") if one.tag == "caption" else caption
                 rows[-1] += [text] if one.tag != "caption" else []
         rows = [row for row in rows if row]
@@ -210,6 +211,13 @@ class _Page:
         }
         self._tables[caption] = at, whole
         return True
+
+
+def _lines_in_a_cell(text: str) -> str:
+    """The text of a cell in one line; the rows of a matrix in it stay apart."""
+    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+    rows = len(lines) > 1 and all(count_numbers(line, 0) > 1 for line in lines)
+    return ("<br>" if rows else " ").join(lines)
 
 
 def _is_tex(one: _Element) -> bool:
