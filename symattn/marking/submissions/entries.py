@@ -523,7 +523,7 @@ _GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
 _NO_GROUPING = str.maketrans("", "", " '’")
 _ONE_GROUP = re.compile(r"[-+−]?[1-9]\d{0,2},\d{3}")
 _LETTERS = re.compile(r"(?<![A-Za-z\\_])(?!ln\()[nmdkhlvtbNMDKHLVTB]{2,4}(?![A-Za-z])")  # of sizes, and no word
-_RAISED_DOT = re.compile(r"([-+−]?\d+)·(\d+)")
+_RAISED_DOT, _NO_FACTOR = re.compile(r"([-+−]?\d+)·(\d+)"), re.compile(r"0\d+")
 _POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
 _AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
 
@@ -533,6 +533,8 @@ def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
 
     >>> list(ways("approx. 0.12", ".")), list(ways("4,915,200", ".")), list(ways("2·204", "."))
     (['0.12'], ['4915200'], ['2·204', '2.204'])
+    >>> list(ways("0·05", "."))
+    ['0.05']
     >>> list(ways("385 tokens", ".")), list(ways("385 tokens", ".", counted=False))
     (['385'], ['385 tokens'])
     """
@@ -546,9 +548,11 @@ def _ways(plain: str, mark: str) -> Iterator[str]:
         ambiguous = plain.count(group) == 1 and group == mark
         yield from (plain, digits) if ambiguous else (digits,)
         return
-    yield plain
-    if found := _RAISED_DOT.fullmatch(plain):
-        yield f"{found[1]}{mark}{found[2]}"
+    raised = _RAISED_DOT.fullmatch(plain)
+    if raised is None or not _NO_FACTOR.fullmatch(raised[2]):
+        yield plain
+    if raised:
+        yield f"{raised[1]}{mark}{raised[2]}"
     if found := _POWER.fullmatch(plain):
         yield f"{found[1]}^({found[2]}/{found[3]})"
     if found := _AGAIN.fullmatch(plain):

@@ -75,7 +75,7 @@ class Places:
             style, last = style or _style(marker), self._number(marker["place"])
             part, behind = self.written.question.parts[last], piece.text[marker.end() :].strip()
             said = self._without_title(part, behind)
-            said = said[before.end() :] if (before := labels.before_answer().match(said)) else said
+            said = said[label.end() :] if (label := labels.before_answer().match(said)) else said
             goes_on = {ChoiceAnswer: _OPTION, OrderAnswer: _LABEL}.get(type(part.answer), _NOTHING)
             below: list[Piece] = []
             for line in lines:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from itertools import compress
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.blocks import escaped
@@ -153,8 +154,9 @@ class _Page:
         elif tag == "img":
             yield "" if self.sheet else _in_words(one.said)
         elif tag == "semantics":
-            in_tex = [part for part in one.inside if isinstance(part, _Element) and _is_tex(part) and not self.sheet]
-            yield from self._inline(replace(one, inside=in_tex or one.inside))
+            is_tex = [isinstance(part, _Element) and _is_tex(part) and not self.sheet for part in one.inside]
+            inside = [*compress(one.inside, is_tex)]
+            yield from self._inline(replace(one, inside=inside or one.inside))
         elif tag == "mover":
             yield from (_ACCENTS.get(text.strip(), text) for text in self._inline(one))
         elif tag in _MATHEMATICS and not self.sheet:
