@@ -121,6 +121,8 @@ def place_in(name: str) -> tuple[str, tuple[int, ...]] | None:
 
     >>> [place_in(name) for name in ("S_{1,2}", "S'[1][2]", "s11", "Score(1→2)", "S_1[1, 2]")]
     [('S', (1, 2)), ("S'", (1, 2)), ('s', (1, 1)), ('Score', (1, 2)), ('S_1', (1, 2))]
+    >>> place_in("S_1_{1,2}")
+    ('S_1', (1, 2))
     >>> [place_in(name) for name in ("Z row 2", "z_2", "Z[3]", "S_1[3, :]", "weights", "12")]
     [('Z', (2,)), ('z', (2,)), ('Z', (3,)), ('S_1', (3,)), None, None]
     """
@@ -135,7 +137,7 @@ _PLACES = tuple(
     map(
         re.compile,
         (
-            r"(.*?\S)\s*[\[(]\s*(\d{1,2})\s*(?:[,;]|\]\s?\[)\s*(\d{1,2})\s*[\])]",
+            rf"(.*?[^\s_])\s*_?[\[({{]\s*(\d{{1,2}})\s*{BETWEEN_PLACES}\s*(\d{{1,2}})\s*[\])}}]",
             rf"(.*?[^\d\s_\[({{,])\s*(?:[_\[({{]\s*)+(\d)\s*{BETWEEN_PLACES}?\s*(\d)\s*[\])}}]*",
             r"([^\W\d_]{1,6}'*)(\d)(\d)",
             rf"(.*?(?:[^\d\s,][\s,:(]*|\d[\s,:(]+))(?i:{labels.ROW})\s*(\d)\)?",

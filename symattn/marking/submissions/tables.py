@@ -633,8 +633,11 @@ _LONGEST_KNOWN = 120
 
 
 def _equations(line: str, columns: int) -> list[str]:
-    """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 = 0.27`: as many as there should be, else more than one."""
-    return _parted(_ROUND_A_SIGN.sub(r"\1", line.strip()), columns, _is_equation)
+    """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 ≈ 0.27, 0`, or some of them: as many as there should be,
+    else more than one.
+    """
+    line = _ROUND_A_SIGN.sub(r"\1", line.strip())
+    return _parted(line, columns, _is_equation) or _parted(line, columns, _is_worked_out)
 
 
 def _is_equation(cell: str) -> bool:
@@ -642,18 +645,21 @@ def _is_equation(cell: str) -> bool:
     return len(sides) > 1 and all(side and is_number(side) for side in sides)
 
 
-def _alone(line: str, columns: int) -> list[str]:
-    """A number without working, between others that have it, in a column."""
-    return [line.strip()] if columns == 1 and "=" not in line and is_number(line) else []
+def _is_worked_out(cell: str) -> bool:
+    """Whether a cell is a number, perhaps behind its working; 0.7 = 1 may say what a row sums to."""
+    first = re.split("[=≈]", cell, maxsplit=1)[0]
+    return is_number(cell) if first == cell else _WORKING.search(first) is not None and _is_equation(cell)
 
 
 def results(text: str, columns: int) -> Rows:
     """Lines of such entries, as many in each; none if it is anything else."""
-    lines = [line for line in text.splitlines() if line.strip()] if "=" in text and "[" not in text else []
-    rows = tuple(tuple(_equations(line, columns) or _alone(line, columns)) for line in lines)
+    has_working = ("=" in text or "≈" in text) and "[" not in text
+    lines = [line for line in text.splitlines() if line.strip()] if has_working else []
+    rows = tuple(tuple(_equations(line, columns)) for line in lines)
     return rows if len({len(row) for row in rows}) == 1 and len(rows) * len(rows[0]) > 1 and rows[0] else ()
 
 
+_WORKING = re.compile(r"[/*·×√^+(]|\d\s*[-−]")
 _ROUND_A_SIGN = re.compile(r"(?<!\s)\s*([=≈*/·×÷+]|(?<=\s)[-−](?=\s))\s*")
 
 
