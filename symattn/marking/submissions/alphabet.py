@@ -76,7 +76,7 @@ NUMBERS: tuple[tuple[str, Sign], ...] = (
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
-    (r"</?(?:details|summary|section|div|center|font|h[1-6])\b[^<>\n]{0,200}>", ""),
+    (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
 )  # fmt: skip
 """What is written in a number or round one, as a pattern, and what is read in its place, in this order."""

@@ -1013,9 +1013,7 @@ _NUMBERS_ALONE = re.compile(r"(?<![\w^.,])\d+(?:[.,]\d+)?")  # none in R1^1
 _ALSO = re.compile(rf",?\s+{AND}\s+|[,;]\s+(?=[^\W\d])")
 
 
-_MARKS = re.compile(
-    r"(?i)(?<=[^\s=:≈])\s{1,99}[\[(]\s?(\d{1,2})\s?(marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)?\s?[\])]\s*$"
-)
+_MARKS = re.compile(rf"(?i)(?<=[^\s=:≈])\s{{1,99}}[\[(]\s?(\d{{1,2}})\s?({labels.MARKS})?\s?[\])]\s*$")
 
 
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")

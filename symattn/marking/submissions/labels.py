@@ -27,6 +27,9 @@ AND, ROW = r"(?:and|und|et|y)", r"(?:row|token|zeile|fila|ligne)"
 COLUMN = r"(?:column|col|spalte|columna|colonne)"
 """In the middle of an answer, and before the number of a row or a column."""
 
+MARKS = r"(?:marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)"
+"""Behind the number of marks that something is worth."""
+
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 
 

@@ -215,7 +215,7 @@ class FilledSheet:
         found = labels.question().match(text) or _SHORT_QUESTION.match(text)
         if found is None or any(own.sign(found[0]) for own in self.names):
             return None  # Q1 may be the queries of head 1
-        number, behind = labels.number_in(found), text[found.end() :]
+        number, behind = labels.number_in(found), _WORTH.sub("", text[found.end() :])
         rest = behind.lstrip(" \t*_:.,)–-")
         title = self.questions[number - 1].title if 0 < number <= len(self.questions) else ""
         if title and md.normal(rest).startswith(md.normal(title)):
@@ -430,8 +430,11 @@ Form = Literal["markdown", "notebook", "html"]
 """In what a page is printed; HTML shows pictures as tables and says formulas in words."""
 _SHORT_QUESTION = re.compile(
     r"(?i)(?:q|(?:answer to |solution to )?(?:question|exercise|ex|problem|task)|answer|solution|no|nr|frage|lösung"
-    r"|übung|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse)[\s.:]{0,2}(\d{1,2})(?![\d\w])"
+    r"|übung|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse|ans)[\s.:]{0,2}(?:(?:no|nr)\.?\s?|n?[#°º]\s?)?"
+    r"(\d{1,2})(?![\d\w])"
 )
+_WORTH = re.compile(rf"(?i)^\s*[(\[]\s?\d{{1,3}}\s?{labels.MARKS}\s?[)\]]")
+"""The marks behind the number of a question."""
 _ONLY_A_NUMBER = re.compile(r"(?:\*\*|__)\(?(\d{1,2})[).:]?(?:\*\*|__)|\(?(\d{1,2})[).:]")
 _RULES_BESIDE = re.compile(r"^[ \t]*[=—–-]{2,}(?=[ \t]+\w)|(?<=\w)[ \t]+[=—–-]{2,}[ \t]*$")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
