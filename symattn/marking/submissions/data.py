@@ -297,7 +297,7 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
     are_rows = are_entries and _are_rows(paper.written[0], filled)
     if are_entries and not are_rows:
         return _read_entries(paper, _ORDER[-len(heads) :], filled)
-    if heads[0] == "part" and not paper.written[0].names.find(filled[0][0]):
+    if heads[0] == "part" and not (paper.written[0].names.find(filled[0][0]) or _head().get(filled[0][0].casefold())):
         rows.remove(filled[0])  # matrix, row, 1, 2, 3
     read = _as_written(paper, rows)
     if are_rows and _name_places(paper.written[0], filled):
@@ -337,16 +337,23 @@ def _as_written(head: Paper, rows: list[list[str]]) -> Paper:
     """Lines below and beside names, read as the text that they are."""
     from symattn.marking.submissions.markdown import read_markdown
 
-    lines = (_with_number(row, head) for row in _one_below_the_other(rows, head.written[0]))
+    below = [*_one_below_the_other(rows, head.written[0])]
+    filled = [row for row in below if any(row)]
+    places = [row[0].lower() for row in filled if row[0] and any(row[1:])]
+    in_capitals = 1 < len(places) == len(filled) and places == sorted({*places})
+    lines = (_with_number(row, head, in_capitals) for row in below)
     text = plain_signs("\n".join("\t".join(row).rstrip() for row in lines))
     paper = read_markdown(text, [written.question for written in head.written])
     paper.sheet, paper.name, paper.student = head.sheet, head.name, head.student
     return paper
 
 
-def _with_number(row: list[str], paper: Paper) -> list[str]:
-    """A line with the number of the part that it names, where that asks for no matrix: 3) for c, or C if none is C."""
-    for name in (row[0], row[0].lower()) if row and row[0] else ():
+def _with_number(row: list[str], paper: Paper, in_capitals: bool) -> list[str]:
+    """A line with the number of the part that it names, where that asks for no matrix: 3) for c, or for C where all
+    lines begin with their parts in capitals; D, D, A, B in a line are answers.
+    """
+    names = [row[0], *([row[0].lower()] if in_capitals else ())] if row and row[0] else []
+    for name in names:
         having = [written for written in paper.written if name in written.names.parts]
         for written in having:
             if written.shape(name) == (0, 0):
