@@ -314,7 +314,7 @@ def relabellings(
         name: (keys if line == "m" else line, keys if column == "m" else column)
         for name, (line, column) in axes.items()
     }
-    tried = {json.dumps(orders): orders for orders in (any_order(family.free, rng) for _ in range(RELABELLINGS))}
+    tried = {str(orders): orders for orders in (any_order(family.free, rng) for _ in range(RELABELLINGS))}
     for orders in tried.values():
         moved = {}
         for name, rows in texts.items():
