@@ -177,6 +177,21 @@ def test_scores_times_a_rounded_inverse_are_a_matter_of_precision(d_k, factor, f
         assert sum(notice.marks for notice in strict.notices if notice.kind == "precision") == 1
 
 
+@pytest.mark.parametrize(("output", "fine"), [
+    (["0.7143", "-0.8571"], True), (["0.7140", "-0.8568"], True), (["0.72", "-0.86"], True),  # 1/28 as 0.0357 and 0.036
+    (["0.8000", "-0.9600"], False), (["0.7143", "-0.8071"], False), (["0.7143", "-0.7571"], False),  # as 0.04; slips
+])  # fmt: skip
+def test_noughts_at_the_front_of_an_inverse_are_no_places_of_it(output, fine):
+    """Weighted values of linear attention over their divisors: 20/28 and −24/28 in the first row."""
+    d = symattn.derive(
+        "linear_attention", Q=[[1, 1], [0, 2]], K=[[2, 2], [1, 1], [0, 2]], V=[[-1, -2], [1, 2], [3, -2]]
+    )
+    answers = {step.name: [[str(x) for x in row] for row in step.result.rows] for step in d}
+    assert (answers["above"][0], answers["below"][0], answers["Z"][0]) == (["20", "-24"], ["28"], ["5/7", "-6/7"])
+    [report] = symattn.check(d, answers | {"Z": [output, answers["Z"][1]]}).reports
+    assert (told(report) != "wrong") is fine
+
+
 def test_a_rounded_output_is_told_in_words_and_costs_precision_once():
     page, output = by_numpy(2)
     rows = typed(output, 2)

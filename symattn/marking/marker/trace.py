@@ -17,7 +17,6 @@ from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Arithmetic, Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.ops.attention import Softmax
-from symattn.derivation.ops.linear import Scale
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, indices, values_of
 from symattn.exact.intervals import enclose
@@ -38,6 +37,7 @@ from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Cell, Event, Flag, Place, State, Verdict, Way
 from symattn.marking.marker.script import Memory, Script, per_token
 from symattn.marking.marker.windows import (
+    QUOTIENTS,
     LinesByHand,
     LinesInWindows,
     cell,
@@ -420,7 +420,7 @@ class Trace:
         widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
         grid = self.script.written[step.name]
         shown = _places_shown(entry)
-        if not isinstance(step.op, Scale):
+        if not isinstance(step.op, QUOTIENTS):
             shown = self.script.memory.memoize(
                 "shown", (grid,), lambda: max(_places_shown(e) for *_, e in grid.cells())
             )

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, TypeVar
 from symattn.derivation.algebra import Algebra, Base, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
 from symattn.derivation.ops.attention import Softmax
-from symattn.derivation.ops.entrywise import Round
+from symattn.derivation.ops.entrywise import Divide, Round
 from symattn.derivation.ops.linear import Add, MatMul, Scale, SumOver
 from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Box, Window
 from symattn.errors import ShapeError, UndecidedError, UndefinedError
@@ -251,8 +251,10 @@ LARGEST = 400
 
 WHOLE = Context(prec=2 * LARGEST)
 
-ENDING = (MatMul, Add, SumOver, Scale)
-"""Operations that end in a sum of products, or in a product with 1/√d: places of the result are places of its terms."""
+QUOTIENTS = (Scale, Divide)
+ENDING = (MatMul, Add, SumOver, *QUOTIENTS)
+"""Operations that end in a sum of products, or in a product with 1/√d or another inverse: places of the result are
+places of its terms."""
 
 
 T = TypeVar("T")
@@ -312,14 +314,16 @@ class ByHand(Algebra[Rounded]):
         return Rounded(WINDOWS.product(*map(self.carried_forward, factors)), short)
 
     def quotient(self, x: Rounded, y: Rounded) -> Rounded:
-        """x/y, or x times 1/y, which may be rounded before."""
+        """x/y, or x times 1/y, which may be rounded before, beyond the noughts that it begins with: 1/28 to 0.036."""
         divided, inverse = (
             WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)),
             self.of(WINDOWS.quotient(UNIT, y.span)),
         )
         if inverse.short:
             return self.of(divided)
-        places = max(self.places, self.terms - _places(x.span.low)) if _is_fixed(x) else self.places
+        places = self.places + _noughts(inverse.span)
+        if _is_fixed(x):
+            places = max(places, self.terms - _places(x.span.low))
         return self.of(_hull(divided, WINDOWS.product(self.carried_forward(x), self.carried_forward(inverse, places))))
 
     def square(self, x: Rounded) -> Rounded:
@@ -502,7 +506,7 @@ def worked(op: Op, operands: Sequence[Lines], places: int, shown: int = 0) -> Li
 
     `shown`: places that the result of one of `ENDING` has, which it has from its terms.
     """
-    hand = ByHand(places if isinstance(op, Scale) else max(places, shown - _fixed_places(operands, shown)), shown)
+    hand = ByHand(places if isinstance(op, QUOTIENTS) else max(places, shown - _fixed_places(operands, shown)), shown)
     try:
         if isinstance(op, Softmax):
             (scores,) = operands
@@ -539,6 +543,11 @@ def _places(x: Decimal) -> int:
     """Places that a number has, without zeros at its end."""
     exponent = x.normalize(WHOLE).as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _noughts(span: Window) -> int:
+    """Noughts behind the point before the first digit that counts, of the largest that a number may be."""
+    return max(0, -1 - max(abs(span.low), abs(span.high)).adjusted())
 
 
 def _fixed_places(operands: Sequence[Lines], shown: int) -> int:
