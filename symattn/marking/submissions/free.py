@@ -814,21 +814,28 @@ class FreeText:
         return True
 
     def _statements_of(self, piece: Piece, rows: Rows) -> list[Piece]:
-        """A table in which every row, perhaps below heads, has the name of another part and, behind it, all that is
-        said of that: its rows as lines; none of any other table.
+        """A table in which every row but one, perhaps below heads, has the name of another part and, behind it, all
+        that is said of that: its rows as lines; none of any other table.
         """
-        named = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows if self.resolver.called(row[0])]
-        names = [self.resolver.called(first) for first, *_ in named]
-        if len(names) < max(1, len(rows) - 1) or len({*names}) < len(names):
+        if not (self.resolver.called(rows[0][0]) or any("[" in cell or count_numbers(cell, 0) for cell in rows[0])):
+            rows = rows[1:]  # heads
+        cells = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows]
+        names = [self.resolver.called(row[0]) for row in rows]
+        named = [(name, said[-1]) for name, said in zip(names, cells, strict=True) if name]
+        if len(named) < max(1, len(rows) - 1) or len({name for name, _ in named}) < len(named):
             return []
-        if not all(self._answers(name, row[-1]) for name, row in zip(names, named, strict=True)):
+        if not all(self._answers(name, said) for name, said in named):
             return []
-        places = (PLACE.fullmatch(first) and not self.names.sign(first) for first, *_ in named)
-        lines = (
-            f"{first.strip('().:')}) {said[-1]}" if place else " = ".join((first, *said))
-            for place, (first, *said) in zip(places, named, strict=True)
-        )
+        lines = map(self._as_statement, names, cells)
         return [replace(piece, text=line, rows=()) for line in lines]
+
+    def _as_statement(self, name: str, cells: Sequence[str]) -> str:
+        """A row of such a table as a line; one that has no name is told as it stands."""
+        if not name:
+            return " ".join(cells)
+        first, *said = cells
+        is_place = PLACE.fullmatch(first) and not self.names.sign(first)
+        return f"{first.strip('().:')}) {said[-1]}" if is_place else " = ".join(cells)
 
     def _answers(self, name: str, text: str) -> bool:
         """Whether a text is an answer to a part or a step, and nothing else: a matrix of its shape, where it asks for
