@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,16 +116,7 @@ def derive(
         raise InputError("--expanded puts everything back into letters: it goes with --symbolic.")
     if expanded:
         solution = solution.expanded()
-    if solutions and kind != "worksheet":
-        raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
-    if look.fillable and (kind != "worksheet" or "pdf" not in listed or solutions not in (None, "blank")):
-        raise InputError(
-            "--fillable gives the PDF of a blank worksheet form fields: it goes with --as worksheet --format pdf."
-        )
-    if diagram and kind != "derivation":
-        raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
-    if names and (diagram or kind != "derivation"):
-        raise InputError("--step gives steps of a derivation alone; it does not go with --as or --diagram.")
+    _refuse_idle_options(kind, solutions, diagram, names, look.fillable, listed)
     if names:
         document = steps_document(solution.problem, read_list(names), solution.detail)
     elif diagram:
@@ -136,10 +128,7 @@ def derive(
         document = solution.worksheet().document(shown, layout=layout, conventions=conventions)
     document = replace(document, look=look)
     if folder is not None:
-        stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
-        stem += f"-{solutions}" if solutions and solutions != "blank" else ""
-        stem += f"-{diagram}" if diagram else ""
-        stem += "".join(f"-{_in_file_name(name)}" for name in read_list(names))
+        stem = _file_name(source, kind, solutions, diagram, read_list(names))
         for path in write_documents([(stem, document)], folder, listed):
             click.echo(path)
         return
@@ -147,6 +136,33 @@ def derive(
         raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
     for form in listed:
         click.echo(render(document, form)[1].decode(), nl=False)
+
+
+def _refuse_idle_options(
+    kind: str, solutions: Solutions | None, diagram: str | None, names: str, fillable: bool, forms: Sequence[str]
+) -> None:
+    """`InputError` for what would change nothing of what is written."""
+    if solutions and kind != "worksheet":
+        raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
+    if fillable and (kind != "worksheet" or "pdf" not in forms or solutions not in (None, "blank")):
+        raise InputError(
+            "--fillable gives the PDF of a blank worksheet form fields: it goes with --as worksheet --format pdf."
+        )
+    if diagram and kind != "derivation":
+        raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
+    if names and (diagram or kind != "derivation"):
+        raise InputError("--step gives steps of a derivation alone; it does not go with --as or --diagram.")
+
+
+def _file_name(source: str, kind: str, solutions: Solutions | None, diagram: str | None, steps: Sequence[str]) -> str:
+    """The name of the file, without its suffix: the source's, and what is shown of it."""
+    shown = [
+        kind if kind != "derivation" else "",
+        solutions if solutions != "blank" else "",
+        diagram,
+        *map(_in_file_name, steps),
+    ]
+    return "-".join([Path(source).stem, *filter(None, shown)])
 
 
 def _in_file_name(step: str) -> str:

@@ -195,12 +195,12 @@ class ProblemFile:
         used = notation or own
         chosen = self._settings(mode, used, notation is not None, settings or {})
         with located(self.name if self.name.endswith(".toml") else ""):
-            derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
+            derivation = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
             for step in self.ask.steps:
                 derivation[step]  # names what there is, if there is no such step
         return Problem(
             title=self.title,
-            mechanism=name,
+            mechanism=self.mechanism,
             derivation=derivation,
             notation=used,
             asked=self.ask.steps,
@@ -244,27 +244,19 @@ class ProblemFile:
 
     def _derive(
         self, mode: Mode, settings: Settings, symbolic: bool, sizes: Mapping[str, Size], miniature: bool
-    ) -> tuple[Derivation, str]:
+    ) -> Derivation:
         given = self.given
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
-        upstream = self.upstream
-        if self.mechanism != "custom":
-            chosen = mechanism(self.mechanism)
-            if unknown := [key for key in given if not chosen.has_given(key) and key not in upstream]:
-                raise chosen.no_given(unknown[0], settings)
-        positive = frozenset(self.assume.positive)
-        givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if self.mechanism == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")
-            from symattn.derivation.mechanisms import custom
-
-            steps = [*self.steps, *mode.steps]
-            d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
-            return d, self.mechanism
+            return self._derive_steps(self._read(given), mode, settings)
+        chosen, upstream = mechanism(self.mechanism), self.upstream
+        if unknown := [key for key in given if not chosen.has_given(key) and key not in upstream]:
+            raise chosen.no_given(unknown[0], settings)
         own = load_notation(self.notation).settings.get("orientation", "rows")
-        givens = _turned(givens, str(self.settings.get("orientation", own)), settings)
+        givens = _turned(self._read(given), str(self.settings.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
             raise InputError(
                 f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic, in Python "
@@ -273,15 +265,26 @@ class ProblemFile:
         aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
         givens = {key: given for key, given in givens.items() if key not in aside}
         if symbolic or sizes:
-            derivation = _in_letters(chosen, settings, givens, sizes)
-        else:
-            derivation = chosen.run(givens, settings)
-            derivation = replace(derivation, givens={**derivation.givens, **aside})
-        if self.gradients:
-            from symattn.derivation.mechanisms.custom import differentiated
+            return self._differentiated(_in_letters(chosen, settings, givens, sizes))
+        derivation = chosen.run(givens, settings)
+        return self._differentiated(replace(derivation, givens={**derivation.givens, **aside}))
 
-            derivation = differentiated(derivation, self.gradients, self.places)
-        return derivation, self.mechanism
+    def _derive_steps(self, givens: Mapping[str, AnyMatrix], mode: Mode, settings: Settings) -> Derivation:
+        from symattn.derivation.mechanisms import custom
+
+        steps = [*self.steps, *mode.steps]
+        return custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
+
+    def _differentiated(self, derivation: Derivation) -> Derivation:
+        if not self.gradients:
+            return derivation
+        from symattn.derivation.mechanisms.custom import differentiated
+
+        return differentiated(derivation, self.gradients, self.places)
+
+    def _read(self, given: Mapping[str, object]) -> dict[str, AnyMatrix]:
+        positive = frozenset(self.assume.positive)
+        return {key: read_given(key, value, positive) for key, value in given.items()}
 
 
 def _in_letters(

@@ -144,6 +144,7 @@ def steps_of(spec: ExamSpec, forms: Sequence[str]) -> int:
 
 
 def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Iterator[Path]:
+    """Every file beside `exam.json`, in the order in which they are made."""
     forms, banks = banks_apart(forms)
     for form in banks:
         yield pages.put(f"{BANK}{EXPORTERS[form].SUFFIX}", partial(_bank, exam, form))
@@ -151,6 +152,21 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         return
     _refuse_other_keys(exam, pages.folder)
     beside = latex.Folder(double_sided=True, masthead=exam.spec.masthead)
+    yield from _sheets(exam, pages, forms, crew, beside)
+    yield from _collections(exam, pages, forms, beside)
+    for name, text in beside.files():
+        yield pages.put(name, text.encode)
+    for name, content in beside.attachments():
+        yield pages.put(name, partial(bytes, content))
+    for form in (form for form in forms if form in BOUND):
+        yield pages.put("keys" + suffix(form), partial(_bound_keys, exam, pages, form))
+        yield pages.put("papers" + suffix(form), partial(_bound_papers, exam, pages, form))
+    if exam.spec.students:
+        yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+def _sheets(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew, beside: latex.Folder) -> Iterator[Path]:
+    """Papers, keys and whatever has a file of its own; LaTeX's go into the folder's files that print all of them."""
     listed = list(_in_forms(exam, forms, cache(partial(_page_counts, exam, pages, forms))))
     in_turn = sorted(listed, key=_by_paper)
     made = _by_crew(exam, pages, in_turn, crew) if not crew.alone else None
@@ -165,23 +181,18 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str], crew: Crew) -> Ite
         if form == "latex":
             for_many = stem if isinstance(make, OfPaper) and make.for_many else ""
             _include(pages, stem, beside, make.page if isinstance(make, OfStudent) else for_many)
+
+
+def _collections(exam: Exam, pages: _Pages, forms: Sequence[str], beside: latex.Folder) -> Iterator[Path]:
+    """What is collected of all papers: each a file in every format."""
     for stem, collect in collections(exam):
         for form in forms:
-            if form == "pdf":
-                yield pages.put(stem + suffix(form), partial(_collected, collect))
-            else:
-                yield pages.put(stem + suffix(form), partial(_page, partial(_in_one, collect), form))
+            collected = (
+                partial(_collected, collect) if form == "pdf" else partial(_page, partial(_in_one, collect), form)
+            )
+            yield pages.put(stem + suffix(form), collected)
             if form == "latex":
                 _include(pages, stem, beside)
-    for name, text in beside.files():
-        yield pages.put(name, text.encode)
-    for name, content in beside.attachments():
-        yield pages.put(name, partial(bytes, content))
-    for form in (form for form in forms if form in BOUND):
-        yield pages.put("keys" + suffix(form), partial(_bound_keys, exam, pages, form))
-        yield pages.put("papers" + suffix(form), partial(_bound_papers, exam, pages, form))
-    if exam.spec.students:
-        yield pages.put("assignment.csv", lambda: assignment(exam).encode())
 
 
 def _refuse_other_keys(exam: Exam, folder: Path) -> None:
