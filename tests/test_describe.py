@@ -84,9 +84,8 @@ def test_defaults_are_what_is_used_where_nothing_is_said(name):
     """Stated as they are told, as on the command line, they change nothing."""
     own = mechanism(name).defaults
     for setting in symattn.describe(name).settings:
-        if getattr(Settings.read(own), setting.name) not in (None, ""):
-            stated = Settings.read({**own, setting.name: setting.default})
-            assert getattr(stated, setting.name) == getattr(Settings.read(own), setting.name), setting
+        stated = Settings.read({**own, setting.name: setting.default})
+        assert getattr(stated, setting.name) == getattr(Settings.read(own), setting.name), setting
 
 
 def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():

@@ -93,11 +93,8 @@ def test_the_settings_of_a_mechanism_are_those_that_it_takes_with_its_defaults(n
     assert set(stated) == {s for s in ALL if s in mechanism(name).uses or s not in NOT_OF_ALL}
     default = Settings.read(mechanism(name).defaults)
     for setting, text in stated.items():
-        value = getattr(default, setting)
-        if value is None or value == "":
-            assert text == ABOUT[setting].default
-        else:  # typed as it is listed, the default is what one gets without it
-            assert getattr(Settings.read({**mechanism(name).defaults, setting: text}), setting) == value
+        typed_as_listed = Settings.read({**mechanism(name).defaults, setting: text})
+        assert getattr(typed_as_listed, setting) == getattr(default, setting)
 
 
 def words_of(lines):

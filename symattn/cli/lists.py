@@ -159,10 +159,10 @@ def all_settings() -> Iterator[str]:
 
 
 def _default(setting: str, of_mechanism: Mapping[str, object]) -> str:
-    from symattn.derivation.mechanisms import Settings
+    from symattn.derivation.mechanisms.base import UNSET, Settings
 
     default = of_mechanism.get(setting, Settings.__dataclass_fields__[setting].default)
-    return ABOUT[setting].default if default in (None, "") else str(default)
+    return UNSET[setting] if default in (None, "") else str(default)
 
 
 def _described(head: str, longest: int, setting: str) -> Iterator[str]:

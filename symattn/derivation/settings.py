@@ -13,13 +13,13 @@ from symattn.errors import InputError
 class Setting(NamedTuple):
     """A setting in words: its placeholder in help, what it does (one line), and the values it takes.
 
-    `default` is said in lists where the default of `Settings` says nothing by itself (None or an empty text).
+    `unset` is what is said of it where it is not set, if `Settings` leaves it open (None or an empty text).
     """
 
     metavar: str
     about: str
     values: str
-    default: str = "none"
+    unset: str = "none"
 
 
 ABOUT: Mapping[str, Setting] = {
@@ -101,7 +101,6 @@ ABOUT: Mapping[str, Setting] = {
         "F",
         "The activation of a feed-forward or recurrent network.",
         "relu, gelu, gelu_tanh, silu, tanh, sigmoid, identity",
-        "relu",
     ),
     "blocks": Setting("N", "The number of stacked blocks.", "1 to 6"),
     "tile": Setting("N", "The number of keys in a block of the online softmax.", "1 to 64"),
@@ -114,7 +113,6 @@ ABOUT: Mapping[str, Setting] = {
         "K",
         "How many of the largest probabilities are kept, over their sum.",
         "1 to the number of words; of equal ones the first are kept; 0: all",
-        "all",
     ),
     "words": Setting(
         "WORDS",
@@ -127,8 +125,10 @@ ABOUT: Mapping[str, Setting] = {
 }
 
 
-def typed_rounding(text: str, named: str = "rounding") -> dict[str, int | str]:
-    """The setting for P[:HOW[:TIES]], as it is typed; in an `InputError` it is what is `named`."""
+def typed_rounding(text: str, named: str = "rounding") -> dict[str, int | str] | None:
+    """The setting for P[:HOW[:TIES]], or none, as it is typed; in an `InputError` it is what is `named`."""
+    if text == "none":
+        return None
     parts = text.split(":")
     places, method, ties = (*parts, "", "")[:3]
     if not places.isdecimal() or len(places) > 3 or len(parts) > 3:

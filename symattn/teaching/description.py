@@ -18,7 +18,7 @@ from textwrap import indent
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings, kept_mechanism, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import NOT_OF_ALL, layered
+from symattn.derivation.mechanisms.base import NOT_OF_ALL, UNSET, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size, values_of
@@ -212,7 +212,7 @@ def _program(chosen: Mechanism, settings: Settings) -> object:
 
 def _setting(name: str, settings: Settings) -> Setting:
     words, default = ABOUT[name], getattr(settings, name)
-    return Setting(name, words.default if default in (None, "") else str(default), words.values, words.about)
+    return Setting(name, UNSET[name] if default in (None, "") else str(default), words.values, words.about)
 
 
 def _steps(d: Derivation) -> Iterator[DescribedStep]:

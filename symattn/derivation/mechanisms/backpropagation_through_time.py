@@ -82,7 +82,6 @@ MECHANISM = Mechanism(
         "dY": ("n", "d_out"),
     },
     usual=("dH",),
-    defaults={"function": recurrent_network.FUNCTION},
     uses=frozenset({"function"}) | DESCENT,
     default_sizes={"n": 3, "d_model": 2, "d_h": 2},
     derive=derive,

@@ -39,6 +39,7 @@ from symattn.derivation.ops.scores import (
     alibi,
     alibi_slope,
 )
+from symattn.derivation.settings import ABOUT
 from symattn.derivation.sizes import Axis, letters_of, share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
 from symattn.exact import (
@@ -206,7 +207,7 @@ class Settings:
     norm_place: Literal["post", "pre"] = "post"
     epsilon: Number = 0
     variance: Literal["population", "sample"] = "population"
-    function: Literal["", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"] = ""
+    function: Literal["relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"] = "relu"
     blocks: Annotated[int, Digits(), Between(1, 6)] = 1
     tile: Annotated[int, Digits(), Between(1, 64)] = 2
     prompt: WordList = ""
@@ -249,12 +250,21 @@ class Settings:
         for name in given:
             if name not in known:
                 raise InputError(f"There is no setting {name!r}; {offered(name, known, 'the settings are {}')}")
-        settings = read_data(cls, {name: value for name, value in given.items() if value is not None}, where)
+        settings = read_data(cls, {name: value for name, value in given.items() if not is_unset(name, value)}, where)
         if settings.heads % settings.groups:
             raise InputError(f"{settings.heads} heads cannot share {settings.kv_heads} key and value heads evenly.")
         if settings.angles is not None and given.get("wavelength") is not None:
             raise InputError("Angles follow from a wavelength or are stated; wavelength and angles are both given.")
         return settings
+
+
+UNSET: Mapping[str, str] = {f.name: ABOUT[f.name].unset for f in fields(Settings) if f.default in (None, "")}
+"""What is said of settings that are not set, by their names."""
+
+
+def is_unset(name: str, value: object) -> bool:
+    """Whether this says that the setting is not set: as it is listed, so it may be typed (cap = none)."""
+    return value is None or (isinstance(value, str) and value.strip() == UNSET.get(name))
 
 
 INSTEAD: Mapping[str, str] = {"wavelength": "angles", "angles": "wavelength"}
@@ -371,8 +381,8 @@ class Mechanism:
         default = Settings()
         for name in sorted(NOT_OF_ALL - self.uses):
             if getattr(settings, name) != getattr(default, name):
-                listed = ", ".join(sorted(self.uses)) or "none but those of all"
-                raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
+                tail = offered(name, sorted(self.uses), "its own are {}" if self.uses else "it has those of all alone")
+                raise InputError(f"{self.name} has no setting {name!r}; {tail}")
         read = {own_name(name): _given(name, value) for name, value in givens.items()}
         if len(read) < len(givens):
             twice = next(name for name in givens if own_name(name) in givens and own_name(name) != name)
@@ -403,6 +413,11 @@ class Mechanism:
         """
         shapes = self.shapes(settings)
         required = [name for name in numbered(self.givens, settings) if self.starts_from(name, settings)]
+        if required and not givens:
+            raise InputError(
+                f"{self.name} starts from {', '.join(required)}, and no matrix is given. For letters in place of "
+                f"numbers there is --symbolic, in Python symbolic=True; `symattn worksheet {self.name}` draws numbers."
+            )
         for name in required:
             if name not in givens:
                 raise InputError(f"{self.name} starts from {', '.join(required)}; {name} is missing.")

@@ -17,7 +17,7 @@ from symattn.foundation.dice import pick, spend, whole
 def feed_forward(d: Derivation, settings: Settings, source: str, place: str = "") -> Derivation:
     """F = function(source W_1 + b_1) W_2 + b_2, with the biases that are given; the last step is F."""
     at = f"^{place}" if place else ""
-    d = affine(d, f"H{at}", source, f"W_1{at}", f"b_1{at}", settings.function or "relu", place)  # n × d_ff
+    d = affine(d, f"H{at}", source, f"W_1{at}", f"b_1{at}", settings.function, place)  # n × d_ff
     return affine(d, f"F{at}", f"H{at}", f"W_2{at}", f"b_2{at}", section=place)
 
 
@@ -36,7 +36,7 @@ def drawn_hidden(
     They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
     turns a sign, so that adding it after ReLU is seen.  Without `kinks`, nothing is 0 before ReLU.
     """
-    clips = settings.function in RATIONAL
+    clips = settings.function == "relu"
 
     def unit() -> list[Rational] | None:
         """The weights of one, and its bias."""
@@ -64,9 +64,6 @@ def drawn_hidden(
 
 UNITS = 50
 """Draws of a hidden unit until all are drawn again."""
-
-RATIONAL = ("", "relu")
-"""The functions whose hidden rows are worked out."""
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

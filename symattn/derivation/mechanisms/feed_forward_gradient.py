@@ -20,7 +20,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    given = forward.drawn(settings, sizes, rng, kinks=settings.function not in forward.RATIONAL)
+    given = forward.drawn(settings, sizes, rng, kinks=settings.function != "relu")
     return {**given, "dF": Matrix(entries(number(sizes, "n"), number(sizes, "d_out"), rng))}
 
 

@@ -17,7 +17,6 @@ from typing import cast, get_args
 from symattn.derivation.derivation import Derivation, row_of
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number
-from symattn.derivation.mechanisms.recurrent_network import FUNCTION
 from symattn.derivation.ops.gradient import InfinityNorm, Slope, Sloped
 from symattn.derivation.ops.linear import Hadamard, MatMul
 from symattn.errors import InputError, LetterError
@@ -32,7 +31,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     H are the states h_1, h_2, … of the forward pass.  The slopes of the identity are 1, so that every J_t is W_h and
     the states tell only how many positions there are.
     """
-    n, function = sizes["n"], settings.function or FUNCTION
+    n, function = sizes["n"], settings.function
     if not isinstance(n, int):
         raise LetterError(f"Gradients go back position by position: n must be a number, not {n}.")
     jacobians = ["W_h"] * n
@@ -60,7 +59,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> M
 
     A linear network has its eigenvalues in the diagonal, by turns 1/2 and 2 in size: one way vanishes, one explodes.
     """
-    n, width, function = number(sizes, "n"), number(sizes, "d_h"), settings.function or FUNCTION
+    n, width, function = number(sizes, "n"), number(sizes, "d_h"), settings.function
     states, weights = NUMBERS.get(function, NUMBERS["relu"])  # what has no slopes is refused by `derive`
     h = [[pick(rng, states) for _ in range(width)] for _ in range(n)]
     w = [[pick(rng, weights) for _ in range(width)] for _ in range(width)]
@@ -115,7 +114,6 @@ MECHANISM = Mechanism(
     name="recurrent_jacobian",
     title="Gradients of a recurrent network through time",
     givens={"H": ("n", "d_h"), "W_h": ("d_h", "d_h")},
-    defaults={"function": FUNCTION},
     uses=frozenset({"function"}),
     default_sizes={"n": 3, "d_h": 2},
     draw=draw,

@@ -4,6 +4,9 @@
 
 The products with the inputs wait for nothing and are one product of matrices; everything else goes position by
 position, since each state needs the one before it.
+
+f is ReLU (Le et al. 2015) unless a problem says otherwise.  Elman's own is a sigmoid and most textbooks have tanh, but
+only ReLU and the identity keep the states of a network with whole weights whole.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
     """h_t from x_t and h_{t−1}."""
-    section, function = message("position {position}", position=t), settings.function or FUNCTION
+    section, function = message("position {position}", position=t), settings.function
     if settings.by == "token":
         d = affine(d, f"H_x.{t}", row_of("X", t - 1), "W_x", "b", section=section)
         total = Operand(f"H_x.{t}")
@@ -54,11 +57,6 @@ def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
         d = d.then(name, Add(), total, f"H_h.{t}", section=section)
         total = Operand(name)
     return d if f"H.{t}" in d else d.then(f"H.{t}", Activation(function), total, section=section)
-
-
-FUNCTION = "relu"
-"""What f is unless a problem says otherwise.  Elman's own is a sigmoid and most textbooks have tanh, but only ReLU
-(Le et al. 2015) and the identity keep the states of a network with whole weights whole."""
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Mapping[str, Matrix]:
@@ -100,7 +98,6 @@ MECHANISM = Mechanism(
     title="Recurrent network, unrolled",
     givens={"X": ("n", "d_model"), "W_x": ("d_model", "d_h"), "W_h": ("d_h", "d_h")},
     optional={"b": ("1", "d_h"), "H_0": ("1", "d_h"), "W_y": ("d_h", "d_out"), "c": ("1", "d_out")},
-    defaults={"function": FUNCTION},
     uses=frozenset({"function", "by"}),
     default_sizes={"n": 3, "d_model": 3, "d_h": 2},
     draw=draw,

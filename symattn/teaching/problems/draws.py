@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
 from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
-from symattn.derivation.mechanisms.base import layered, scale_op
+from symattn.derivation.mechanisms.base import is_unset, layered, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.sizes import LARGEST_SIZE
 from symattn.errors import InputError, SelfCheckError, offered
@@ -149,10 +149,10 @@ def up_to(most: int) -> Any:
 
 
 def changed(settings: Mapping[str, Any]) -> list[str]:
-    """The names of settings that are stated and say something else than the default; "none" is none by default."""
+    """The names of settings that are stated and say something else than the default."""
     default = {f.name: getattr(Settings(), f.name) for f in fields(Settings)}
-    said = {name: listed(value) for name, value in settings.items() if name in default and value is not None}
-    return [name for name, value in said.items() if value not in (default[name], default[name] or "none")]
+    said = {name: listed(value) for name, value in settings.items() if name in default and not is_unset(name, value)}
+    return [name for name, value in said.items() if value != default[name]]
 
 
 def tokens_are_rows(spec: Spec) -> None:
