@@ -716,9 +716,9 @@ def check(
 
     `problem` is what `derive` or `worksheet` gave, an example, a problem file or what stands in one (worked out with
     the notation and the settings), the .json of a set of worksheets, an exam's folder, or a key in Markdown or as a
-    notebook (a worksheet only if it was made with its recipe).  `answers` is a file (.md, .txt, .docx, .html, .pdf,
-    .ipynb, .toml, .json, .csv, .xlsx, .tex), a text, or a mapping from parts to answers: matrices as nested lists,
-    arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named (ib, uk, strict, formative);
+    notebook (a worksheet only if it was made with its recipe).  `answers` is a file (.md, .txt, .docx, .odt, .html,
+    .pdf, .ipynb, .toml, .json, .csv, .xlsx, .ods, .tex), a text, or a mapping from parts to answers: matrices as nested
+    lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named (ib, uk, strict, formative);
     `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were to be rounded,
     `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point or a comma.
     The report is in the language of the exam unless `look` says otherwise.

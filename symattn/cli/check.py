@@ -83,8 +83,9 @@ def check(
 
     PROBLEM is an example or a problem file, the .json beside a set of worksheets, an exam's folder, or a key in
     Markdown or as a notebook (a worksheet only if it was made with --recipe).  ANSWERS is the worksheet filled in
-    (Markdown, HTML, a PDF form, or a notebook, whose code is read and never run), or TOML, JSON, CSV, .xlsx, .docx,
-    LaTeX or plain text; - is standard input.  The report is in the exam's language unless --language says otherwise.
+    (Markdown, HTML, a PDF form, or a notebook, whose code is read and never run), or TOML, JSON, CSV, .xlsx, .ods,
+    .docx, .odt, LaTeX or plain text; - is standard input.  The report is in the exam's language unless --language says
+    otherwise.
 
     \b
     symattn check note-000 answers.md

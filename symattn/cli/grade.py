@@ -87,11 +87,11 @@ def grade(
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
-    with a file for each student, of any kind that check reads (.md, .txt, .docx, .html, .pdf, .ipynb, .toml, .json,
-    .csv, .xlsx, .tex), named like the paper or with the student's id or full name in it; also as Moodle, Canvas,
-    Brightspace and Gradescope export them.  What cannot be marked is named, with the reason.  The same command again
-    marks only what is new.  The exit code is 1 with --exit-code if a file could not be marked, or 2 if nothing was
-    marked.
+    with a file for each student, of any kind that check reads (.md, .txt, .docx, .odt, .html, .pdf, .ipynb, .toml,
+    .json, .csv, .xlsx, .ods, .tex), named like the paper or with the student's id or full name in it; also as Moodle,
+    Canvas, Brightspace and Gradescope export them.  What cannot be marked is named, with the reason.  The same command
+    again marks only what is new.  The exit code is 1 with --exit-code if a file could not be marked, or 2 if nothing
+    was marked.
 
     Scripts on paper are entered in a table: headings with name or id, then a row for each student with what
     differs from the key; all else counts as in the key.  An empty row is not marked.

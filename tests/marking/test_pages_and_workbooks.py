@@ -156,7 +156,7 @@ def test_workbooks_on_one_sheet_or_with_a_sheet_for_every_part():
         ("word/document.xml", b"<broken", "", "document cannot be read"),
         ("word/document.xml", b"<!DOCTYPE x [<!ENTITY a '1'>]><x>&a;</x>", "", "document cannot be read"),
         ("word/document.xml", b" " * 21_000_000, "", "20 MB"),
-        ("mimetype", b"", "", "save it as .docx or as plain text"),
+        ("mimetype", b"", "", "save it as .docx, .odt or plain text"),
         ("xl/workbook.xml", b" " * 21_000_000, "csv", "20 MB"),
     ],
     ids=["broken", "a broken document", "entities", "a document of 20 MB", "another document", "20 MB"],

@@ -12,6 +12,7 @@ import re
 import zipfile
 from dataclasses import dataclass
 from functools import wraps
+from html import escape
 from itertools import chain
 
 import numpy as np
@@ -489,6 +490,52 @@ def docx(body):
             "word/document.xml", f'<?xml version="1.0"?><w:document {space}><w:body>{body}</w:body></w:document>'
         )
     return content.getvalue()
+
+
+SPACES = " ".join(
+    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for short, name in (("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"),
+                        ("style", "style"), ("fo", "xsl-fo-compatible"))
+) + ' xmlns:xlink="http://www.w3.org/1999/xlink"'  # fmt: skip
+
+
+def opendocument(body, kind="text", styles="", **members):
+    """A document or a spreadsheet of LibreOffice; `members` are the equations that are in it."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr("content.xml", (
+            f'<?xml version="1.0"?><office:document-content {SPACES}><office:automatic-styles>{styles}'
+            f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body>"
+            "</office:document-content>"
+        ))  # fmt: skip
+        for name, equation in members.items():
+            archive.writestr(f"{name}/content.xml", equation)
+    return content.getvalue()
+
+
+def open_paragraph(text):
+    return f"<text:p>{escape(text)}</text:p>"
+
+
+def open_table(rows):
+    cells = ("".join(f"<table:table-cell>{open_paragraph(x)}</table:table-cell>" for x in row) for row in rows)
+    return f"<table:table>{''.join(f'<table:table-row>{row}</table:table-row>' for row in cells)}</table:table>"
+
+
+@layout("odt")
+def open_tables(work):
+    return opendocument("".join(open_paragraph(f"{a.sign} =") + open_table(a.texts) for a in work))
+
+
+@layout("odt")
+def open_lines(work):
+    return opendocument("".join(open_paragraph(f"{a.word}: {listed(a.texts)}") for a in work))
+
+
+@layout("ods")
+def open_sheets(work):
+    return opendocument("".join(open_table([[a.sign], *a.texts, [""]]) for a in work), "spreadsheet")
 
 
 @layout("docx")

@@ -1,15 +1,16 @@
-"""Documents of Word: what stands in them, and what does not."""
+"""Documents of Word and of LibreOffice: what stands in them, and what does not."""
 
 import io
 import zipfile
 
 import pytest
-from layouts import docx, paragraph, word_table, workbook
+from layouts import docx, open_table, opendocument, paragraph, word_table, workbook
 from sentences import refused_saying
 from test_layouts import sheet, work
 
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.office import document_text, workbook_text
+from symattn.marking.submissions.opendocument import opendocument_text
 
 SHAPES = 'xmlns:wps="http://schemas.microsoft.com/wps" xmlns:mc="http://schemas.openxmlformats.org/markup"'
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -94,3 +95,88 @@ def test_names_stand_above_tables_or_in_their_first_cell():
 def test_a_broken_document_and_one_that_has_no_end_are_refused(body):
     with refused_saying("This document cannot be read"):
         document_text(docx(body))
+
+
+STYLES = (
+    '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
+    '<style:style style:name="low"><style:text-properties style:text-position="-33% 58%"/></style:style>'
+    '<style:style style:name="out"><style:text-properties style:text-line-through-style="solid"/></style:style>'
+    '<style:style style:name="in"><style:text-properties style:text-line-through-style="none"/></style:style>'
+    '<text:list-style style:name="abc"><text:list-level-style-number style:num-format="a"/></text:list-style>'
+    '<text:list-style style:name="from 3">'
+    '<text:list-level-style-number style:num-format="1" text:start-value="3"/></text:list-style>'
+    '<text:list-style style:name="dots"><text:list-level-style-bullet/></text:list-style>'
+)
+MATHML = (
+    '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>S</mi><mo>=</mo><mrow><mo>[</mo><mtable>'
+    "<mtr><mtd><mn>1</mn></mtd><mtd><mfrac><mn>1</mn><mn>2</mn></mfrac></mtd></mtr></mtable><mo>]</mo></mrow></mrow>"
+    '<annotation encoding="StarMath 5.0">S = left [ matrix{1 # 1 over 2} right ]</annotation></semantics></math>'
+)
+ITEMS = "<text:list-item><text:p>D</text:p></text:list-item>" * 2
+OPEN_LINES = {
+    "a power": ('<text:p>e<text:span text:style-name="up">-3</text:span></text:p>', "e^(-3)"),
+    "an index": ('<text:p>S<text:span text:style-name="low">1</text:span></text:p>', "S_1"),
+    "what is crossed out": ('<text:p><text:span text:style-name="out">7</text:span> 8</text:p>', "~~7~~ 8"),
+    "what is not crossed out any more": ('<text:p><text:span text:style-name="in">7</text:span></text:p>', "7"),
+    "spaces and tabs": ('<text:p>1<text:s text:c="3"/>2<text:tab/>3<text:line-break/>4</text:p>', "1   2\t3\n4"),
+    "spaces without end": ('<text:p>1<text:s text:c="99999999"/>2</text:p>', f"1{' ' * 64}2"),
+    "a heading": ('<text:h text:outline-level="2">Scores</text:h>', "## Scores"),
+    "letters before items": (f'<text:list text:style-name="abc">{ITEMS}</text:list>', "(a) D\n\n(b) D"),
+    "numbers before items": (f'<text:list text:style-name="from 3">{ITEMS}</text:list>', "3. D\n\n4. D"),
+    "dots before items": (f'<text:list text:style-name="dots">{ITEMS}</text:list>', "- D\n\n- D"),
+    "a picture": ("<text:p>S: <draw:frame><draw:image/></draw:frame></text:p>", "S:  ![picture](…)"),
+    "a box": ("<text:p><draw:frame><draw:text-box><text:p>A = 1</text:p></draw:text-box></draw:frame></text:p>",
+              "A = 1"),
+    "an equation": (
+        '<text:p><draw:frame><draw:object xlink:href="./Object 1"/><draw:image/></draw:frame></text:p>',
+        r"S=[\pmatrix{1& \frac{1}{2}& \\}]",
+    ),
+    "a chart": ('<text:p><draw:frame><draw:object xlink:href="./Object 2"/></draw:frame></text:p>', "![picture](…)"),
+    "what was deleted": ("<text:tracked-changes><text:p>3</text:p></text:tracked-changes><text:p>2</text:p>", "2"),
+    "a remark of a reader": ("<text:p>2<office:annotation><text:p>why?</text:p></office:annotation></text:p>", "2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OPEN_LINES)
+def test_a_paragraph_of_opendocument_is_a_line(what):
+    source, line = OPEN_LINES[what]
+    assert opendocument_text(opendocument(source, styles=STYLES, **{"Object 1": MATHML})) == f"{line}\n"
+
+
+def test_cells_of_opendocument_that_stand_for_several():
+    cells = '<table:table-cell table:number-columns-repeated="{}"><text:p>{}</text:p></table:table-cell>'
+    row = '<table:table-row table:number-rows-repeated="{}">{}</table:table-row>'
+    rows = row.format(2, cells.format(2, 5) + cells.format(16381, "")) + row.format(1048574, "")
+    assert (
+        opendocument_text(opendocument(f"<table:table>{rows}</table:table>", "spreadsheet")) == "5\t5\t\n5\t5\t\n\n\n"
+    )
+
+
+def test_a_number_of_a_spreadsheet_has_all_its_digits():
+    cell = (
+        '<table:table-cell office:value-type="float" office:value="0.123456"><text:p>0.12</text:p></table:table-cell>'
+    )
+    table = f'<table:table table:name="A"><table:table-row>{cell}</table:table-row></table:table>'
+    assert opendocument_text(opendocument(table, "spreadsheet")).split("\n")[:2] == ["A", "0.123456"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        opendocument("<text:p>" * 4000),
+        opendocument("<text:section>" * 200 + "</text:section>" * 200),
+        opendocument('<text:p><draw:frame><draw:object xlink:href="x"/></draw:frame></text:p>', x="<!DOCTYPE x><x/>"),
+        opendocument("").replace(b"content.xml", b"another.xml"),
+    ],
+    ids=["broken", "without end", "entities", "without its text"],
+)
+def test_a_broken_opendocument_is_refused(content):
+    with refused_saying("This document cannot be read"):
+        opendocument_text(content)
+
+
+def test_few_cells_of_opendocument_cannot_stand_for_gigabytes():
+    table = open_table([["7" * 20_000]]).replace("-cell>", '-cell table:number-columns-repeated="50">', 1)
+    table = table.replace("-row>", '-row table:number-rows-repeated="2000">', 1)
+    with refused_saying("more than 20 MB"):
+        opendocument_text(opendocument(table))

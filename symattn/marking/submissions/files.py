@@ -29,7 +29,7 @@ FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
     ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
     ".docx": "markdown", ".org": "markdown", ".rst": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv",
-    ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
+    ".tex": "latex", ".latex": "latex", ".pdf": "pdf", ".odt": "markdown", ".ods": "csv",
 }  # fmt: skip
 
 _PICTURE = message(
@@ -37,11 +37,12 @@ _PICTURE = message(
     "(`symattn grade --help`)."
 )
 _DOCUMENT = message(
-    "It is a word-processor document of a kind that is not read: save it as .docx or as plain text (.txt)."
+    "It is a word-processor document of a kind that is not read: save it as .docx, .odt or plain text (.txt)."
 )
 _ARCHIVE = message("It is an archive: unpack it, and hand in the file that is in it.")
 _OTHER = message(
-    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx, .docx or a fillable PDF was expected."
+    "It is not text; Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx, .docx, .odt or a fillable PDF was "
+    "expected."
 )
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
@@ -283,8 +284,13 @@ def _of_office(content: bytes) -> str | None:
     if not content.startswith(b"PK\x03\x04"):
         return None
     from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
+    from symattn.marking.submissions.opendocument import kind_of, opendocument_text
 
-    return workbook_text(content) if is_workbook(content) else document_text(content) if is_document(content) else None
+    if is_workbook(content):
+        return workbook_text(content)
+    if is_document(content):
+        return document_text(content)
+    return opendocument_text(content) if kind_of(content) else None
 
 
 def _of_windows(content: bytes) -> str:

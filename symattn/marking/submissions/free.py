@@ -402,7 +402,7 @@ class FreeText:
         """Wherever another part or step is named: what stands before it, its name and what stands behind that."""
         for gap in _GAP.finditer(text):
             before, statement = text[: gap.start()], text[gap.end() :]
-            name, value = self._label(statement) if not _in_round(before) else ("", "")
+            name, value = self._label(statement) if not (_in_round(before) or _open(before) > 0) else ("", "")
             head = statement[: len(statement) - len(value)].rstrip(" ,;")
             if name and "]" not in head and (len(head) > LONGEST_SIGN or _SAYS.search(head)):
                 yield before, name, value

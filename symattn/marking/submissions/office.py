@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
 from symattn.errors import InputError
@@ -19,8 +19,10 @@ LARGEST_UNPACKED = 20_000_000
 DEEPEST = 120
 """Elements inside one another."""
 
-_BROKEN = message(
-    "This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt)."
+BROKEN = message("This document cannot be read: it is broken, or locked with a password. Save it as plain text (.txt).")
+TOO_LARGE = (
+    f"This document has more than {LARGEST_UNPACKED // 1_000_000} MB when it is unpacked; "
+    "that is not a sheet of answers."
 )
 PICTURE = " ![picture](…) "
 """What stands in place of a picture, so that it is told."""
@@ -50,29 +52,45 @@ def document_text(content: bytes) -> str:
     left out.  `InputError` if it cannot be read or is far too large.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            body = _parsed(archive, _BODY)
-            lists = _list_styles(_parsed(archive, _LISTS)) if _LISTS in archive.namelist() else {}
-    except (zipfile.BadZipFile, ElementTree.ParseError, RuntimeError, NotImplementedError, OSError) as error:
-        raise InputError(_BROKEN) from error
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            archive = Archive(file)
+            body = archive.parsed(_BODY)
+            lists = _list_styles(archive.parsed(_LISTS)) if archive.has(_LISTS) else {}
+    except NOT_READABLE as error:
+        raise InputError(BROKEN) from error
     return "\n".join(_Document(lists).lines(body))
 
 
-def _parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    with archive.open(name) as member:
-        source = member.read(LARGEST_UNPACKED + 1)
-    if len(source) > LARGEST_UNPACKED:
-        most = LARGEST_UNPACKED // 1_000_000
-        raise InputError(f"This document has more than {most} MB when it is unpacked; that is not a sheet of answers.")
-    if b"<!" in source.replace(b"<!--", b"").replace(b"<![CDATA[", b""):
-        raise InputError(_BROKEN)  # a declaration of entities, which no word processor writes
-    root = ElementTree.fromstring(source)
-    level = [root]
-    for _ in range(DEEPEST):
-        level = [inner for element in level for inner in element]
-    if level:
-        raise InputError(_BROKEN)
-    return root
+NOT_READABLE = (zipfile.BadZipFile, ElementTree.ParseError, RuntimeError, NotImplementedError, KeyError, OSError)
+"""What reading a broken document raises, or one with a password."""
+
+
+class Archive:
+    """The members of a document as XML; all that is unpacked is counted."""
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self.file = file
+        self.names = frozenset(file.namelist())
+        self._left = LARGEST_UNPACKED
+
+    def has(self, name: str) -> bool:
+        return name in self.names
+
+    def parsed(self, name: str) -> ElementTree.Element:
+        with self.file.open(name) as member:
+            source = member.read(self._left + 1)
+        self._left -= len(source)
+        if self._left < 0:
+            raise InputError(TOO_LARGE)
+        if b"<!" in source.replace(b"<!--", b"").replace(b"<![CDATA[", b""):
+            raise InputError(BROKEN)  # a declaration of entities, which no word processor writes
+        root = ElementTree.fromstring(source)
+        level = [root]
+        for _ in range(DEEPEST):
+            level = [inner for element in level for inner in element]
+        if level:
+            raise InputError(BROKEN)
+        return root
 
 
 def _kind(element: ElementTree.Element) -> str:
@@ -147,13 +165,7 @@ class _Document:
         if not number or number == "0":
             return ""
         self._items[number] += 1
-        count = self._items[number]
-        match self.list_styles.get(number, "decimal"):
-            case "bullet":
-                return "- "
-            case "lowerLetter" | "upperLetter" if count <= 26:
-                return f"({chr(ord('a') + count - 1)}) "
-        return f"{count}. "
+        return counted(self.list_styles.get(number, "decimal"), self._items[number])
 
     def pieces(self, element: ElementTree.Element) -> Iterator[str]:
         """The text of a paragraph in its order."""
@@ -186,14 +198,32 @@ class _Document:
         return ""
 
 
+def counted(numbers: str, count: int) -> str:
+    """The bullet, the number or the letter of an item in a list."""
+    match numbers:
+        case "bullet":
+            return "- "
+        case "lowerLetter" | "upperLetter" if count <= 26:
+            return f"({chr(ord('a') + count - 1)}) "
+    return f"{count}. "
+
+
 def _styled(run: ElementTree.Element, text: str) -> str:
-    """A run with what its look says: crossed out, raised, lowered."""
+    """A run with what its look says."""
     look = _inside(run, "rPr")
-    if look is None or not text.strip():
+    if look is None:
         return text
-    if _is_on(_inside(look, "strike")) or _is_on(_inside(look, "dstrike")):
+    is_struck = _is_on(_inside(look, "strike")) or _is_on(_inside(look, "dstrike"))
+    return aligned(text, is_struck, _value(_inside(look, "vertAlign")))
+
+
+def aligned(text: str, is_struck: bool, place: str) -> str:
+    """A text that is crossed out, raised or lowered."""
+    if not text.strip():
+        return text
+    if is_struck:
         return f"~~{text}~~"
-    match _value(_inside(look, "vertAlign")):
+    match place:
         case "superscript":
             return f"^({text})" if len(text) > 1 else f"^{text}"
         case "subscript":
@@ -251,7 +281,7 @@ def _in_delimiters(element: ElementTree.Element) -> str:
 
 
 MOST_ROWS, MOST_COLUMNS, MOST_SHEETS = 2_000, 60, 20
-_UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuil|hoja|worksheet|工作表)\s*\d*")
+UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuil|hoja|worksheet|工作表)\s*\d*")
 
 
 def workbook_text(content: bytes) -> str:
@@ -261,8 +291,7 @@ def workbook_text(content: bytes) -> str:
     """
     import openpyxl  # takes longer to load than to use
 
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    rows = list[list[str]]()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             pictures = [name for name in archive.namelist() if name.startswith("xl/media/")]
@@ -272,16 +301,22 @@ def workbook_text(content: bytes) -> str:
                 raise InputError(says)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
         for sheet in book.worksheets[:MOST_SHEETS]:
-            if not _UNNAMED.fullmatch(sheet.title):
-                writer.writerow([sheet.title])
+            if not UNNAMED.fullmatch(sheet.title):
+                rows.append([sheet.title])
             for row in sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
-                writer.writerow(["" if value is None else _text(value) for value in row])
-            writer.writerow([])
-        writer.writerows([PICTURE.strip()] for _ in pictures)
+                rows.append(["" if value is None else _text(value) for value in row])
+            rows.append([])
     except InputError:
         raise
     except Exception as error:  # openpyxl raises whatever its parsers do
         raise InputError("This workbook cannot be read: it is broken, or locked with a password.") from error
+    return as_csv([*rows, *([PICTURE.strip()] for _ in pictures)])
+
+
+def as_csv(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as they are read from a file with tabs between them."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
