@@ -161,6 +161,8 @@ def test_the_scope_supplies_numbers_sizes_names_and_slots():
     assert read_formula('"Input {i} of {n}"', scope) == Text("Input 2 of 3")
     elided = read_formula("[x_k for k:N]", scope)
     assert oracles.plain(elided) == "[x_1 x_2 … x_N]"
+    inputs = read_formula('["Input {k}" for k:N;]', scope)  # the last has a letter for its number
+    assert [cell for (cell,) in inputs.rows if isinstance(cell, Text)] == [Text(f"Input {k}") for k in (1, 2, "N")]
 
 
 def test_an_unknown_slot_lists_the_known_ones():

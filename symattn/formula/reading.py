@@ -331,8 +331,9 @@ class _Reader(Grammar):
         raise self.error("a number, a name or a bracket was expected")
 
     def filled(self, words: str) -> str:
-        """Quoted text, a message in whose places {i} and {n} stand the index or the size."""
-        known = {**self.scope.sizes, **self.scope.indices}
+        """Quoted text, a message in whose places {i} and {n} stand the index or the size, as a number or a letter."""
+        letters = {name: written(letter) for name, letter in self.scope.names.items() if isinstance(letter, Name)}
+        known = {**letters, **self.scope.sizes, **self.scope.indices}
         standing = {letter: number for letter, number in known.items() if f"{{{letter}}}" in words}
         return message(words, **standing) if standing else words
 

@@ -126,6 +126,13 @@ def test_the_answers_alone_are_all_there(row):
 
 
 @every_row
+def test_no_place_of_a_sentence_is_left_open(row):
+    """Plain text has no braces, other than round what a sentence should have been given."""
+    for solutions in ("blank", "key"):
+        assert re.findall(r"\{\w+\}", written(row, solutions, form="text")) == []
+
+
+@every_row
 def test_no_key_repeats_itself(row):
     key = document(row, "key").blocks
     for found in leaves(key, Relation):
