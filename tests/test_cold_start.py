@@ -25,7 +25,9 @@ HEAVY = (
     "symattn.marking.marker", "symattn.marking.grading.run", "symattn.page.writers.typst",
     "symattn.page.writers.latex", "symattn.page.writers.html", "symattn.derivation.mechanisms.encoder",
     "symattn.derivation.mechanisms.custom", "symattn.derivation.ops.online", "symattn.teaching.fairness.search",
-    "symattn.teaching.sheets", "symattn.teaching.explanation.documents",
+    "symattn.teaching.sheets", "symattn.teaching.explanation.documents", "symattn.derivation.slips",
+    "symattn.derivation.ops.scores", "symattn.derivation.ops.normalisation", "symattn.derivation.ops.position",
+    "symattn.derivation.misconceptions.gradient",
 )  # fmt: skip
 DERIVING = {"symattn.exact", "symattn.derivation.ops"}
 WRITING = {*DERIVING, "symattn.teaching.explanation.documents"}

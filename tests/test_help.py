@@ -13,8 +13,8 @@ from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import CHOICES, NOT_OF_ALL
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING
-from symattn.derivation.misconceptions.slips import SLIPS
 from symattn.derivation.settings import ABOUT
+from symattn.derivation.slips import SLIPS
 
 COMMANDS = sorted(main.commands)
 ALL = [field.name for field in fields(Settings)]

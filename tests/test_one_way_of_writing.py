@@ -11,7 +11,7 @@ from tables import tables_beside
 import symattn
 from symattn.api import make_recipe
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import Look, Words, spans

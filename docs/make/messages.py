@@ -23,7 +23,7 @@ import symattn.foundation.languages
 from symattn.derivation.mechanisms import mechanisms
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.foundation.installed import templates
 from symattn.foundation.languages import ENGLISH, PLACES, filled, languages
 from symattn.practice.choices import words as of_choices

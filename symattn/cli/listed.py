@@ -53,7 +53,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def misconceptions() -> Mapping[str, str]:
         from symattn.derivation.misconceptions import misconceptions as catalogue
         from symattn.derivation.misconceptions.base import COUNTING, Misconception, Miscount
-        from symattn.derivation.misconceptions.slips import SLIPS, Slip
+        from symattn.derivation.slips import SLIPS, Slip
 
         known: list[Misconception | Miscount | Slip] = [*catalogue().values(), *COUNTING.values(), *SLIPS.values()]
         return {entry.id: entry.name for entry in known}

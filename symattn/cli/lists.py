@@ -114,7 +114,7 @@ def _misconception(code: str) -> Iterator[str]:
     """One entry of the catalogue: a misconception (with tokens as rows), a miscount or a slip."""
     from symattn.derivation.misconceptions import misconceptions
     from symattn.derivation.misconceptions.base import COUNTING, Misconception, Miscount
-    from symattn.derivation.misconceptions.slips import SLIPS, Slip
+    from symattn.derivation.slips import SLIPS, Slip
 
     known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
     if code not in known:

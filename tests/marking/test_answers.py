@@ -18,7 +18,7 @@ from tables import tables_beside
 
 import symattn
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY, Matrix, to_sympy
 from symattn.exact.reading import read
 from symattn.marking.attempt import (

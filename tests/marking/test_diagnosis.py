@@ -13,7 +13,7 @@ from scripts import decimals, ids, key_of, script
 
 from symattn.api import check, derive, make_recipe
 from symattn.derivation.misconceptions import replayed
-from symattn.derivation.misconceptions.slips import SLIPS, slips
+from symattn.derivation.slips import SLIPS, slips
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, decide
 from symattn.exact.reading import typed

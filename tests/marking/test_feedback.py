@@ -16,8 +16,8 @@ from test_worked_cases import CASES
 
 import symattn
 from symattn.derivation.misconceptions import replayed
-from symattn.derivation.misconceptions.slips import slips
 from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.slips import slips
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.exact.rounding import approximate
 from symattn.formula import Number, Sum

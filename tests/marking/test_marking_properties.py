@@ -51,8 +51,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import misconception, misconceptions, replayed
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation
-from symattn.derivation.misconceptions.slips import slips
 from symattn.derivation.ops.linear import Stack
+from symattn.derivation.slips import slips
 from symattn.errors import InputError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, is_symbolic
 from symattn.marking.attempt import BLANK, Attempt

@@ -16,10 +16,10 @@ from symattn.api import derive
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed
-from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, misread, slips
-from symattn.derivation.misconceptions.varied import said
 from symattn.derivation.ops.entrywise import ActivationGradient
 from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.slips import SLIPS, PossibleSlips, misread, slips
+from symattn.derivation.varied import said
 from symattn.exact import Matrix
 
 

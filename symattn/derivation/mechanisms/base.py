@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, reduce
 from itertools import permutations
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import (
@@ -29,16 +29,6 @@ from symattn.derivation.mechanisms.masks import masks
 from symattn.derivation.ops.attention import Mask, MaskStyle, Softmax
 from symattn.derivation.ops.entrywise import Activation, Round, RoundingMethod
 from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver
-from symattn.derivation.ops.scores import (
-    AlibiInLetters,
-    Bias,
-    Hardmax,
-    OverSum,
-    SoftCap,
-    Temperature,
-    alibi,
-    alibi_slope,
-)
 from symattn.derivation.settings import ABOUT
 from symattn.derivation.sizes import Axis, letters_of, share, times
 from symattn.errors import InputError, LetterError, ReadError, ShapeError, offered
@@ -61,6 +51,9 @@ from symattn.formula.numbers import LETTERS
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, Such, choices
 from symattn.foundation.typed import read as read_data
+
+if TYPE_CHECKING:
+    from symattn.derivation.ops.scores import Bias
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 _SIZES = re.compile(rf"\b(?:{'|'.join(SIZE_NAMES)})\b")
@@ -671,7 +664,7 @@ def attend(
             raise LetterError("Token by token, the number of tokens must be a number.")
         changed = [name for name in ("temperature", "cap", "bias") if getattr(settings, name)]
         changed += ["B"] if "B" in d.givens else []
-        if changed or scope != Scope() or settings.weights != "softmax" or isinstance(mask, Bias):
+        if changed or scope != Scope() or settings.weights != "softmax" or not isinstance(mask, Mask | None):
             raise InputError(
                 "Token by token there is one head, a softmax, and only scale and mask before it; what else is done "
                 "to scores goes matrix by matrix (by = 'matrix')."
@@ -702,9 +695,13 @@ def _changes(
     if scope.head and not biases and any(re.fullmatch(r"B_\d+", name) for name in d.givens):
         raise InputError(f"A bias is given for some heads, and {own} is missing; all heads have one, or none.")
     if settings.temperature is not None:
+        from symattn.derivation.ops.scores import Temperature
+
         temperature = Temperature(positive("temperature", settings.temperature))
         yield "S_T", replace(temperature, of="") if has_symbols(settings.temperature) else temperature
     if settings.cap is not None:
+        from symattn.derivation.ops.scores import SoftCap
+
         yield "S_cap", SoftCap(positive("cap", settings.cap))
     if settings.bias:
         yield "S_B", _alibi(settings.bias, scope, shape)
@@ -718,8 +715,10 @@ def positive(setting: str, number: Value) -> Value:
     return number
 
 
-def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias | AlibiInLetters:
+def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Op:
     """A head's bias, with ALiBi's own slope or the one that is stated for it."""
+    from symattn.derivation.ops.scores import alibi, alibi_slope
+
     rows, columns = shape
     kind, colon, listed = bias.partition(":")
     if kind != "alibi":
@@ -737,12 +736,11 @@ def weights_op(settings: Settings) -> Op:
     """How a row of scores becomes a row of weights."""
     if settings.weights != "softmax" and settings.base != "e":
         raise InputError(f"The base is {settings.base}, but the weights are {settings.weights}, without any powers.")
-    match settings.weights:
-        case "sum":
-            return OverSum(empty=settings.empty)
-        case "hardmax":
-            return Hardmax(empty=settings.empty)
-    return Softmax(base=settings.base, empty=settings.empty)
+    if settings.weights == "softmax":
+        return Softmax(base=settings.base, empty=settings.empty)
+    from symattn.derivation.ops.scores import Hardmax, OverSum
+
+    return (OverSum if settings.weights == "sum" else Hardmax)(empty=settings.empty)
 
 
 def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str = "V") -> Derivation:
@@ -852,6 +850,8 @@ def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None
         return Mask((), settings.mask_style, mask.kind, mask.patterns(rows, columns))
     keep = mask.keep(rows, columns)
     if added := mask.added(keep):
+        from symattn.derivation.ops.scores import Bias
+
         return Bias(added)
     return Mask(keep, settings.mask_style, mask.kind, mask.rules(columns))
 

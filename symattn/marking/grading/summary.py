@@ -9,7 +9,7 @@ from functools import reduce
 
 from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.exact import decimal_text, square_root
 from symattn.foundation.languages import Message, counted, message, sentences
 from symattn.marking.grading.record import Result, Row

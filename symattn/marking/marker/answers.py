@@ -16,8 +16,6 @@ from typing import Any, Literal, cast
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING
-from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
-from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols, indices, to_sympy
@@ -454,6 +452,8 @@ class _Judge:
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
         """The slips that make this entry of the right one."""
+        from symattn.derivation.slips import slips
+
         if right is NEGATIVE_INFINITY or has_symbols(right) or entry.value is None:
             return []
         made: list[tuple[str, Value, str]] = [("A1", -right, message("the sign is wrong"))]
@@ -790,6 +790,8 @@ def _exchanged(matrix: Matrix, i: int, k: int) -> Matrix:
 
 def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
     """What leads to an option, if it is known; counting and slips are told here, the catalogue tells the others."""
+    from symattn.derivation.slips import SLIPS
+
     id = answer.options[k].diagnosis if 0 <= k < len(answer.options) else ""
     if id in misconceptions():
         return [Candidate("misconception", id)]
@@ -800,6 +802,8 @@ def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
 
 def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
     """The wrong beliefs about masks that shade these cells, looked at as they are where a row is a query."""
+    from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
+
     if answer.turned:
         answer = CellsAnswer(answer.shape[::-1], frozenset((j, i) for i, j in answer.cells))
         own = frozenset((j, i) for i, j in own)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice, product
 from math import inf, isfinite
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 from symattn.derivation.derivation import Arithmetic, Derivation, Step
-from symattn.derivation.misconceptions import misconception, misconceptions
+from symattn.derivation.misconceptions import misconception, misconceptions_in
 from symattn.derivation.misconceptions.base import (
     COPY,
     MatrixwiseDerivation,
@@ -24,8 +24,6 @@ from symattn.derivation.misconceptions.base import (
     is_short_enough,
     rewritten_everywhere,
 )
-from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, Slipped, exchanges, repeats
-from symattn.derivation.misconceptions.varied import Cause, uniform
 from symattn.derivation.ops.attention import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
@@ -36,6 +34,10 @@ from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Cell, Event, Flag, Kind, Place, State, Verdict
 from symattn.marking.marker.script import Memory, Script, per_token
 from symattn.marking.marker.trace import HIDING, Trace, continued, worked_out
+
+if TYPE_CHECKING:  # slips are looked for where no misconception explains a line
+    from symattn.derivation.slips import PossibleSlips, Slipped
+    from symattn.derivation.varied import Cause
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
@@ -126,7 +128,6 @@ class MisconceptionChanges:
         self.laid = self._matrixwise.rows
         self.places: Mapping[str, int] = {step.name: k for k, step in enumerate(self.laid)}
         self.parts, self.read = cache(self._parts), cache(self._lines_read)
-        self._rewritten = cache(self._written_differently)
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
@@ -135,8 +136,7 @@ class MisconceptionChanges:
     def _parts(self, steps: tuple[str, ...]) -> Mapping[str, Part]:
         """What each misconception has to do with these steps, the last of which was written; none that has nothing."""
         names, found = {step: self.named(self.own[step]) for step in steps}, dict[str, Part]()
-        for id in misconceptions():
-            rewritten = self._rewritten(id)
+        for id, rewritten in self._rewritten.items():
             if changed := {step: name for step, name in names.items() if name in rewritten}:
                 found[id] = Part(next(iter(changed)), {name: rewritten[name] for name in changed.values() if name})
         return found
@@ -150,10 +150,15 @@ class MisconceptionChanges:
         read = {operand.name for step in worked for operand in step.operands}
         return frozenset(step.name for step in self.own if not read.isdisjoint((step.name, step.role)))
 
-    def _written_differently(self, id: str) -> Rewritten:
-        """What somebody who believes this writes differently; nothing where it has no place."""
+    @cached_property
+    def _rewritten(self) -> Mapping[str, Rewritten]:
+        """What somebody who believes a misconception writes differently, for each that has a place."""
+        changes = {id: self._written_differently(m) for id, m in misconceptions_in(self.laid).items()}
+        return {id: rewritten for id, rewritten in changes.items() if rewritten}
+
+    def _written_differently(self, m: Misconception) -> Rewritten:
         try:
-            found = rewritten_everywhere(self.laid, misconception(id).change, self._matrixwise.parts) or {}
+            found = rewritten_everywhere(self.laid, m.change, self._matrixwise.parts) or {}
         except (InputError, UndecidedError):
             return {}
         for step in found.values():
@@ -683,7 +688,8 @@ class Diagnosis(Trace):
         moved = {c for slip in found for c in slip.values}
         unexplained = len(wrong) - len(left)
         left = [c for c in left if c not in moved]
-        throughout, single = 2 * len(wrong) > len(entries), dict[Cell, list[list[Slipped]]]()
+        throughout = 2 * len(wrong) > len(entries)
+        single: dict[Cell, list[list[Slipped]]] = {}
         for c in left:
             single[c] = [self._slips(possible, *c, entries[c]) for possible in possibles]
             unexplained += not any(single[c])
@@ -703,6 +709,8 @@ class Diagnosis(Trace):
 
     def _possible_slips(self, step: Step, grid: Grid) -> list[PossibleSlips]:
         """The slips that may have been made in a line, in each world in which it has the shape that was written."""
+        from symattn.derivation.slips import PossibleSlips
+
         found = []
         for own in (lines.own for lines in self._worlds(step)):
             if not own[step.name].pinned and own[step.name].result.shape == grid.shape:
@@ -727,6 +735,8 @@ class Diagnosis(Trace):
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], wrong: Sequence[Cell]
     ) -> Iterator[SlipFit]:
         """Wrong entries that are right in each other's places, or in a line beside."""
+        from symattn.derivation.slips import exchanges, repeats
+
         if len(wrong) < 2:
             return
         right = {(i, j): x for i, row in enumerate(possible.result.rows) for j, x in enumerate(row)}
@@ -769,6 +779,8 @@ class Diagnosis(Trace):
 
     def _pattern(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> str:
         """The one rule that gives every entry of a line, in words; "" if there is none."""
+        from symattn.derivation.varied import uniform
+
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
         own = {c: x for c in wrong if c in entries and (x := entries[c].value) is not None}
         if len(own) <= COINCIDENCE or len(own) < len(wrong):
@@ -867,6 +879,8 @@ def _apart(slips: Iterable[SlipFit]) -> list[SlipFit]:
 
 def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:
     """The explanations of a wrong entry, one of each kind; the last resort only if there is no other."""
+    from symattn.derivation.slips import SLIPS
+
     likely = [s for s in slips if s.slip.id not in LAST_RESORT] or slips
     by_kind = {s.slip.id: s for s in reversed(likely)}
     return [Candidate("slip", id, by_kind[id].says) for id in SLIPS if id in by_kind]

@@ -13,7 +13,7 @@ from typing import assert_never
 from symattn.derivation.derivation import Orientation
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.exact.reading import typed
 from symattn.formula import Formula, Marked, MatrixOf, Relation, Row, decimal, number

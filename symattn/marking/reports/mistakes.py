@@ -7,7 +7,7 @@ from functools import cached_property
 
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING, WrongDerivation
-from symattn.derivation.misconceptions.slips import SLIPS
+from symattn.derivation.slips import SLIPS
 from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.foundation.languages import capitalised, message, sentences
 from symattn.marking.attempt import Grid, Ticked

@@ -14,9 +14,9 @@ from typing import assert_never
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Operand, Step
-from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.slips import Slipped, slips
 from symattn.errors import SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols, tree
 from symattn.formula import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.derivation.misconceptions.base import COUNTING, WrongDerivation
-from symattn.derivation.misconceptions.slips import SLIPS, slips
+from symattn.derivation.slips import SLIPS, slips
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, indices
 from symattn.exact.rounding import approximate
 from symattn.foundation.languages import message

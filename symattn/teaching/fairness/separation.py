@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from itertools import chain, combinations
 
 from symattn.derivation.derivation import Derivation, Operand, Step
-from symattn.derivation.misconceptions import drawn_misconceptions, misconceptions, replayed
+from symattn.derivation.misconceptions import drawn_misconceptions, misconceptions_in, replayed
 from symattn.derivation.misconceptions.base import (
     MatrixwiseDerivation,
     Rewritten,
@@ -253,7 +253,7 @@ def _core(laid: MatrixwiseDerivation) -> Compared:
 
         return Replay(id, next((name for name in right if distance(value(name), right[name])), None), value)
 
-    changed = [(m.id, rewritten_everywhere(d, m.change, laid.parts)) for m in misconceptions().values() if m.core]
+    changed = [(m.id, rewritten_everywhere(d, m.change, laid.parts)) for m in misconceptions_in(d).values() if m.core]
     return Compared(right, [replay(id, rewritten) for id, rewritten in changed if rewritten])
 
 

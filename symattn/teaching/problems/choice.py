@@ -15,8 +15,8 @@ from typing import Literal
 from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
 from symattn.derivation.misconceptions import drawn_misconceptions, replayed
 from symattn.derivation.misconceptions.base import Misconception, ReplacementOp, WrongDerivation, whole
-from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.slips import SLIPS, slips
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import drawn_misconceptions, misconception, replayed
 from symattn.derivation.misconceptions.base import WrongDerivation, whole
-from symattn.derivation.misconceptions.slips import Slipped, slips
 from symattn.derivation.ops.linear import MatMul
+from symattn.derivation.slips import Slipped, slips
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, indices, values_of
 from symattn.exact.rounding import approximate

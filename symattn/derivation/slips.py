@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Op
 from symattn.derivation.misconceptions.base import followed
-from symattn.derivation.misconceptions.varied import Cause, Varied, Working, bracketed
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import Add, MatMul, SumOver
+from symattn.derivation.varied import Cause, Varied, Working, bracketed
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
 from symattn.exact.rounding import approximate
