@@ -27,7 +27,7 @@ HEAVY = (
     "symattn.derivation.mechanisms.custom", "symattn.derivation.ops.online", "symattn.teaching.fairness.search",
     "symattn.teaching.sheets", "symattn.teaching.explanation.documents", "symattn.derivation.slips",
     "symattn.derivation.ops.scores", "symattn.derivation.ops.normalisation", "symattn.derivation.ops.position",
-    "symattn.derivation.misconceptions.gradient",
+    "symattn.derivation.misconceptions.gradient", "symattn.teaching.fairness.separation", "symattn.teaching.exporters",
 )  # fmt: skip
 DERIVING = {"symattn.exact", "symattn.derivation.ops"}
 WRITING = {*DERIVING, "symattn.teaching.explanation.documents"}

@@ -28,7 +28,6 @@ from symattn.teaching.derivation_question import proved
 from symattn.teaching.explanation import Conventions, Layout
 from symattn.teaching.explanation.documents import Pages, booklet, set_overview
 from symattn.teaching.explanation.steps import Detail
-from symattn.teaching.exporters import EXPORTERS, not_carried, wants
 from symattn.teaching.frozen import FORMAT, FrozenPart, as_frozen, freeze_parts, refused, sealed, unsealed
 from symattn.teaching.pool import Tally, chosen_contents, pool, prove
 from symattn.teaching.problem import Problem
@@ -287,6 +286,7 @@ def bank_files(
 ) -> Iterator[tuple[str, bytes]]:
     """A bank of the variants of each question in several formats, by the names of the files."""
     from symattn.teaching.bank.items import make_bank
+    from symattn.teaching.exporters import EXPORTERS, wants
 
     banks = {wanted: make_bank(title, pools, look, wanted) for wanted in dict.fromkeys(map(wants, forms))}
     for form in forms:
@@ -358,7 +358,10 @@ class Setting:
 
     def remarks(self, recipe: Recipe, written: Iterable[Path], questions: Iterable[Question]) -> Iterator[str]:
         """What banks of other systems cannot do, and what was asked for and is not there: a sentence each."""
-        yield from not_carried(self.banks, questions)
+        if self.banks:
+            from symattn.teaching.exporters import not_carried
+
+            yield from not_carried(self.banks, questions)
         if "diagnosis" in self.solutions and self.forms and not any("-diagnosis" in path.name for path in written):
             yield f"Questions of the type {recipe.spec.type} have no common wrong answers, so no diagnosis was written."
 

@@ -15,7 +15,7 @@ from functools import cache
 import sympy
 
 from symattn.api import worksheet
-from symattn.derivation.misconceptions.base import whole
+from symattn.derivation.matrixwise import matrixwise
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, decimal_text, is_symbolic, to_sympy
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import mark
@@ -69,7 +69,7 @@ def turned(rows):
 
 def pages(d):
     """Every given and every step, matrix by matrix, tokens as rows."""
-    d = whole(d)
+    d = matrixwise(d)
     matrices = {**d.givens, **{step.name: step.result for step in d}}
     found = {name: page(matrix) for name, matrix in matrices.items()}
     return found if d.orientation == "rows" else {name: turned(rows) for name, rows in found.items()}

@@ -4,9 +4,9 @@ import pytest
 import sympy
 from oracles import plain
 
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.misconceptions import replayed
-from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops.gradient import Slope
 from symattn.exact import Matrix, decimal_text
 from symattn.foundation.dice import Dice
@@ -21,7 +21,7 @@ GIVENS = {"X": [[1], [2]], "W_x": [[1, 1]], "W_h": [[1, 0], [1, -1]]}
 def test_its_lines_are_not_put_together_as_if_they_were_those_of_attention():
     for by in ("matrix", "token"):
         d = NETWORK.run(GIVENS, Settings.read({"by": by}))
-        assert whole(d) is d
+        assert matrixwise(d) is d
         assert all(wrong.misconception.id[0] == "U" for wrong in replayed(d))
 
 

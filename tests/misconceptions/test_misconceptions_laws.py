@@ -16,6 +16,7 @@ from test_golden_variant import GIVENS, worked_out
 from trials import tries
 
 from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.mechanisms import Rounding, Settings, mechanism, mechanisms
 from symattn.derivation.misconceptions import (
     FAMILIES,
@@ -26,7 +27,7 @@ from symattn.derivation.misconceptions import (
     replayed,
     signs,
 )
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation, ReplacementOp, rewritten_everywhere, whole
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, ReplacementOp, rewritten_everywhere
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import Hadamard, MatMul, Stack
 from symattn.exact import Matrix
@@ -165,8 +166,8 @@ def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, mor
     settings = {"orientation": orientation, "scores": scores, **more}
     matrix = mechanism("self_attention").run(givens, Settings.read({**settings, "by": "matrix"}))
     token = mechanism("self_attention").run(givens, Settings.read({**settings, "by": "token"}))
-    assert whole(token) == matrix
-    assert whole(matrix) is matrix
+    assert matrixwise(token) == matrix
+    assert matrixwise(matrix) is matrix
     for a, b in zip(replayed(matrix), replayed(token), strict=True):
         assert a.misconception is b.misconception
         assert (a.first, a.stopped) == (b.first, b.stopped)
@@ -176,7 +177,7 @@ def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, mor
 @given(strategies.problems(exotic=False))
 @tries(6)
 def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
-    assert whole(problem.run()) == problem.run(by="matrix")
+    assert matrixwise(problem.run()) == problem.run(by="matrix")
 
 
 @pytest.mark.slow
@@ -213,7 +214,7 @@ def test_a_derivation_of_ones_own_has_no_place_for_most():
     assert families(ids(own)) == "RX"
     lines = Derivation({"X": Matrix([[1, 2], [3, 4]])}).then("S.1", MatMul(), "X", "X").then("Q.2", MatMul(), "X", "X")
     assert replayed(lines) == ()
-    assert whole(lines) is lines
+    assert matrixwise(lines) is lines
 
 
 # ------------------------------------------------------------------------------------------ pinned lines
@@ -296,7 +297,7 @@ def with_places():
 def test_every_misconception_has_a_place_where_its_sentence_can_be_filled_in():
     seen = set()
     for k, d in enumerate(with_places()):
-        wording = Wording(whole(d), load_notation(("standard", "note-000", "note-004")[k % 3]))
+        wording = Wording(matrixwise(d), load_notation(("standard", "note-000", "note-004")[k % 3]))
         for wrong in replayed(d):
             seen.add(wrong.misconception.id)
             words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}

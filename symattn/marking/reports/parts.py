@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op
-from symattn.derivation.misconceptions.base import whole
+from symattn.derivation.matrixwise import matrixwise
 from symattn.formula import NOTHING, Formula
 from symattn.formula import Text as FormulaText
 from symattn.foundation.languages import listed, message
@@ -137,7 +137,7 @@ class Script:
         """The words for a derivation: as it is, or matrix by matrix."""
         key = id(d), together
         if key not in self._wordings:
-            self._wordings[key] = Wording(whole(d) if together else d, self.report.question.notation)
+            self._wordings[key] = Wording(matrixwise(d) if together else d, self.report.question.notation)
         return self._wordings[key]
 
     def is_line(self, part: str) -> bool:

@@ -19,11 +19,10 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings
-from symattn.derivation.witnesses import close
+from symattn.derivation.witnesses import close, worked_out
 from symattn.errors import InputError, SymattnError
 from symattn.exact import Matrix, Value
 from symattn.foundation.dice import shuffled, whole
-from symattn.teaching.fairness.separation import worked_out
 
 Level = Literal["starter", "standard", "long"]
 SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]

@@ -15,8 +15,8 @@ from itertools import combinations_with_replacement, pairwise, product
 from math import gcd
 from typing import Literal, NamedTuple
 
-from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation
+from symattn.derivation.derivation import Derivation, oriented
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import Add, MatMul
 from symattn.errors import InputError
@@ -127,7 +127,7 @@ def features(d: Derivation) -> Features:
     for name, matrix in d.matrices.items():
         if not in_numbers(matrix):
             raise InputError(f"Features are counted for numbers; {name} has letters.")
-    d = MatrixwiseDerivation(d).rows
+    d = oriented(matrixwise(d), "rows")
     scores = _rows(d, "M") or _rows(d, "S'") or _rows(d, "S")  # that softmax sees
     softmax = next((s.op for s in d if isinstance(s.op, Softmax)), None)
     visible = ([x for x in row if x is not NEGATIVE_INFINITY] for row in scores)

@@ -7,79 +7,27 @@ out no further than a verdict needs, in floats: exactly they would be most of th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, cached_property
 from itertools import chain, combinations
 
-from symattn.derivation.derivation import Derivation, Operand, Step
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.misconceptions import drawn_misconceptions, misconceptions_in, replayed
 from symattn.derivation.misconceptions.base import (
     MatrixwiseDerivation,
     Rewritten,
     WrongDerivation,
     rewritten_everywhere,
-    whole,
 )
-from symattn.derivation.witnesses import transposed
-from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
-from symattn.exact.rounding import approximate
+from symattn.derivation.witnesses import FloatRows, floats_of, in_floats
 
 LEAST = 0.05
 """The smallest difference that counts, ten times a marking tolerance of 0.005 (rules.md 4.8)."""
 
 
-Floats = tuple[tuple[float, ...], ...]
-
-
-def floats_of(matrix: AnyMatrix | None) -> Floats | None:
-    return tuple(tuple(map(approximate, row)) for row in matrix.rows) if isinstance(matrix, Matrix) else None
-
-
-def in_floats(step: Step, made: Mapping[str, Floats | None]) -> Floats | None:
-    """What a step gives by the witness of its operation; None where it is not defined, or where shapes do not fit.
-
-    What is rounded has none: it is rounded as a decimal, which the float stands for.
-    """
-    operands = [_used(operand, made[operand.name] or ()) for operand in step.operands]
-    try:
-        step.op.shape(*((len(rows), len(rows[0])) for rows in operands))
-        found = step.op.witness(*operands) or floats_of(step.op.apply(*map(_decimals, operands)))
-    except (InputError, ArithmeticError, ValueError):
-        return None
-    return tuple(map(tuple, found)) if found and all(x < math.inf for row in found for x in row) else None
-
-
-def worked_out(steps: Iterable[Step], givens: Mapping[str, Matrix]) -> dict[str, Floats]:
-    """What steps give for other givens than their own, and these, by name; it ends before one that is not defined."""
-    made: dict[str, Floats | None] = {name: floats_of(m) for name, m in givens.items()}
-    for step in steps:
-        if (result := in_floats(step, made)) is None:
-            break
-        made[step.name] = result
-    return {name: rows for name, rows in made.items() if rows is not None}
-
-
-def _decimals(rows: Sequence[Sequence[float]]) -> Matrix:
-    return Matrix.of(
-        [NEGATIVE_INFINITY if x == -math.inf else Fraction(str(round(x, DIGITS))) for x in row] for row in rows
-    )
-
-
-DIGITS = 12
-"""Places to which floats stand for a decimal."""
-
-
-def _used(operand: Operand, rows: Floats) -> list[list[float]]:
-    """The part of a matrix that a step uses."""
-    part = [list(row) for row in rows] if operand.row is None else [list(rows[operand.row])]
-    part = part if operand.column is None else [[row[operand.column]] for row in part]
-    return transposed(part) if operand.transposed else part
-
-
-def distance(a: Floats | None, b: Floats | None) -> float:
+def distance(a: FloatRows | None, b: FloatRows | None) -> float:
     """The largest difference between two entries; infinite for other shapes; 0 below what floats can tell."""
     if a is None or b is None:
         return 0.0 if a is b else math.inf
@@ -103,14 +51,14 @@ class Replay:
 
     id: str
     first: str | None
-    value: Callable[[str], Floats | None]
+    value: Callable[[str], FloatRows | None]
 
 
 @dataclass(frozen=True)
 class Compared:
     """Misconceptions beside the right values and one another."""
 
-    right: Mapping[str, Floats | None]
+    right: Mapping[str, FloatRows | None]
     replays: Sequence[Replay]
 
     @property
@@ -205,7 +153,7 @@ def separation(derivation: Derivation) -> Separation:
     """Every misconception that problem types draw and that has a place, replayed; none where there are letters."""
     if not derivation.in_numbers:
         return Separation(derivation, ())
-    return Separation(whole(derivation), replayed(derivation, [m.id for m in drawn_misconceptions()]))
+    return Separation(matrixwise(derivation), replayed(derivation, [m.id for m in drawn_misconceptions()]))
 
 
 # ------------------------------------------------------------------------------------- what the core of a variant hides
@@ -244,9 +192,9 @@ def _core(laid: MatrixwiseDerivation) -> Compared:
     givens = {name: floats_of(m) for name, m in d.givens.items()}
 
     def replay(id: str, rewritten: Rewritten) -> Replay:
-        steps, known = _followed(d, givens | right, rewritten), dict[str, Floats | None]()
+        steps, known = _followed(d, givens | right, rewritten), dict[str, FloatRows | None]()
 
-        def value(name: str) -> Floats | None:
+        def value(name: str) -> FloatRows | None:
             while name not in known and (found := next(steps, None)):
                 known[found[0]] = found[1]
             return known.get(name)
@@ -258,8 +206,8 @@ def _core(laid: MatrixwiseDerivation) -> Compared:
 
 
 def _followed(
-    d: Derivation, right: Mapping[str, Floats | None], rewritten: Rewritten
-) -> Iterator[tuple[str, Floats | None]]:
+    d: Derivation, right: Mapping[str, FloatRows | None], rewritten: Rewritten
+) -> Iterator[tuple[str, FloatRows | None]]:
     """Every step with what it gives where some are written otherwise; it ends with one that is not defined."""
     made = dict(right)
     for step in d:

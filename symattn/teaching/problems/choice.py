@@ -13,8 +13,9 @@ from functools import partial
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.misconceptions import drawn_misconceptions, replayed
-from symattn.derivation.misconceptions.base import Misconception, ReplacementOp, WrongDerivation, whole
+from symattn.derivation.misconceptions.base import Misconception, ReplacementOp, WrongDerivation
 from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.slips import SLIPS, slips
 from symattn.errors import InputError
@@ -268,7 +269,7 @@ def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[Choi
 
 def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
-    d = whole(problem.derivation)
+    d = matrixwise(problem.derivation)
     wording = Wording(d, problem.notation)
     several, items = draw["several"], [ChoiceItem(**item) for item in draw["items"]]
     marks = ticks(2) if several else Mark("B", 1)

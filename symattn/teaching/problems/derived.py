@@ -10,13 +10,14 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain, compress
 from operator import add
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symattn.derivation.derivation import Step, oriented
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.mechanisms import Settings, kept_mechanism, mechanism
-from symattn.derivation.misconceptions.base import whole
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.linear import Scale
+from symattn.derivation.witnesses import worked_out
 from symattn.exact import AnyMatrix, Matrix, values_of
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
@@ -27,12 +28,14 @@ from symattn.teaching.derivation_question import all_given, measured
 from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.explanation.wording import LINE, Wording
 from symattn.teaching.fairness.family import Givens, Kind, any_order, in_turn, permuted
-from symattn.teaching.fairness.separation import Separation, separation, worked_out
 from symattn.teaching.problem import OWN, Problem, read_given
 from symattn.teaching.problems import draws
 from symattn.teaching.problems.asking import BlockLike, lettered, right_letters
 from symattn.teaching.problems.draws import NOTHING, Draw, Item, ProblemType, Record, Spec
 from symattn.teaching.question import Json, Part
+
+if TYPE_CHECKING:
+    from symattn.teaching.fairness.separation import Separation
 
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 BLOCKS = 12  # blocks of variants after which the places of right options come again
@@ -188,6 +191,8 @@ class Made:
 
     @cached_property
     def separation(self) -> Separation:
+        from symattn.teaching.fairness.separation import separation  # many types plant no misconceptions
+
         return separation(self.problem.derivation)
 
 
@@ -273,7 +278,7 @@ class _Program(NamedTuple):
 @lru_cache(maxsize=8)
 def _program(kind: _Kind) -> _Program:
     problem = problem_of(kind.content)
-    d, roles = oriented(whole(problem.derivation), "rows"), {step.role for step in problem.asked_steps}
+    d, roles = oriented(matrixwise(problem.derivation), "rows"), {step.role for step in problem.asked_steps}
     asked = [step for step in d if step.role in roles and isinstance(step.result, Matrix)]
     compared = [step.name for step in asked if not isinstance(step.op, Scale | Mask)]
     return _Program(d.steps, compared, problem.derivation.orientation == "columns")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.misconceptions import drawn_misconceptions, misconception, replayed
-from symattn.derivation.misconceptions.base import WrongDerivation, whole
+from symattn.derivation.misconceptions.base import WrongDerivation
 from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.slips import Slipped, slips
 from symattn.errors import InputError, SelfCheckError, UndefinedError
@@ -158,7 +159,7 @@ def family(spec: Spec, rng: random.Random) -> PlantFamily:
     shared = derived.family(spec, rng)
     by_step: dict[str, dict[Plant, None]] = {}
     for _ in range(PARENTS):
-        d = whole(derived.problem_of(derived.numbers(spec, shared)).derivation)
+        d = matrixwise(derived.problem_of(derived.numbers(spec, shared)).derivation)
         for step in d:
             fitting = (id for id, w in plantable(at_step(d, step.name)).items() if w.first == step.name)
             by_step.setdefault(step.name, {}).update((Plant(id, step.name), None) for id in fitting)
@@ -192,7 +193,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
 
 def _plant(d: Derivation, wanted: Sequence[Plant], rng: random.Random) -> list[Planted] | None:
     """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
-    script, errors = whole(d), list[Planted]()
+    script, errors = matrixwise(d), list[Planted]()
     order = [step.name for step in script]
     for id, step in sorted(wanted, key=lambda plant: order.index(plant.step)):
         separated = at_step(script, step)
@@ -229,7 +230,7 @@ def _offered(
     drawn: Record, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
 ) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
-    script = whole(derived.problem_of(drawn).derivation)
+    script = matrixwise(derived.problem_of(drawn).derivation)
     planted = [error.step for error in errors]
     seen = [w for w in replayed(script, [m.id for m in drawn_misconceptions() if m.is_usual]) if w.first is not None]
     known = {w.misconception.id for w in seen}
@@ -254,7 +255,7 @@ def _offered(
 
 def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
-    problem = replace(problem, derivation=whole(problem.derivation))
+    problem = replace(problem, derivation=matrixwise(problem.derivation))
     errors = [Planted(**error) for error in draw["errors"]]
     several = len(errors) > 1
     scripts = [problem.derivation]

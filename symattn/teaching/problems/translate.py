@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, Step, oriented, transposed, turned
+from symattn.derivation.matrixwise import matrixwise
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions.base import whole
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import values_of
 from symattn.formula import equal
@@ -60,7 +60,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     if into == spec.notation:
         raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
     target = load_notation(into)
-    d = whole(derived.problem_of(drawn).derivation)
+    d = matrixwise(derived.problem_of(drawn).derivation)
     other = translated(d, target)
     tokens = values_of(d.value("S")).shape[0 if d.orientation == "rows" else 1]
     named = _named(d, load_notation(spec.notation), other, target)
@@ -103,7 +103,7 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 
 def made(draw: Draw) -> ProvedQuestion:
     problem = derived.problem_of(draw.record, TYPE.title)
-    problem = replace(problem, derivation=whole(problem.derivation))
+    problem = replace(problem, derivation=matrixwise(problem.derivation))
     target = load_notation(draw["into"])
     other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
     here, there = wording_of(problem), wording_of(other)
