@@ -12,7 +12,7 @@ M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -190,8 +190,7 @@ def rewritten_everywhere(d: Derivation, change: Change, parts: Sequence[Alone] |
     changes: dict[str, Step] = dict(change(d) or {})
     for alone in alone_in(d) if parts is None else parts:
         for step in (change(alone.d) or {}).values():
-            operands = tuple(replace(o, name=alone.names[o.name]) for o in step.operands)
-            changes[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
+            changes[alone.names[step.name]] = replace(of_matrices(step, alone.names), name=alone.names[step.name])
     return changes or None
 
 
@@ -230,10 +229,7 @@ def _alone(d: Derivation, scope: str) -> Alone:
         taken.add(outer[name])
     called = {**own, **outer}
     givens = {called[name]: d.value(name) for name in (*used, *(n for n in d.givens if n in own))}
-    renamed = tuple(
-        replace(step, name=own[step.name], operands=tuple(replace(o, name=called[o.name]) for o in step.operands))
-        for step in steps
-    )
+    renamed = tuple(replace(of_matrices(step, called), name=own[step.name]) for step in steps)
     return Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
 
 
@@ -418,6 +414,16 @@ def everywhere(
     return change
 
 
+def each(
+    kind: Kind[Op],
+    write: Callable[[Step], Step | Op | None],
+    *names: str,
+    where: Callable[[Step], bool] = lambda step: True,
+) -> Change:
+    """The same for those `where` something holds, by what the step itself says."""
+    return everywhere(kind, lambda d, step, own: write(step) if where(step) else None, *names)
+
+
 def replaced(kind: Kind[SomeOp], op: Op | Callable[[SomeOp], Op | None], *names: str) -> Change:
     """The same with another operation, which may depend on the step's own."""
     return everywhere(kind, lambda d, step, own: op if isinstance(op, Op) else op(own), *names)
@@ -431,6 +437,11 @@ def done_otherwise(kind: Kind[SomeOp], does: Callable[..., Matrix], *names: str)
 def copying(step: Step, source: int | str | Operand = 0) -> Step:
     """A line that copies one of its operands, or another matrix."""
     return step.with_op(COPY).with_operands(step.operands[source] if isinstance(source, int) else source)
+
+
+def of_matrices(step: Step, names: Mapping[str, str]) -> Step:
+    """A step with other matrices in the same places, for those that `names` has another one for."""
+    return step.with_operands(*(replace(o, name=names.get(o.name, o.name)) for o in step.operands))
 
 
 def done_later(
@@ -452,10 +463,27 @@ def square(m: Matrix, what: str) -> Matrix:
     return m
 
 
-def first_row_repeated(of: Op, left: Matrix, right: Matrix) -> Matrix:
-    """A product of which only the first row is worked out, for all rows."""
-    (first,) = of.apply(left.row(0), right).rows
-    return Matrix.of(first for _ in left.rows)
+def first_row_repeated(of: Op, m: Matrix, *others: Matrix) -> Matrix:
+    """Only the first row is worked out, and stands in all rows."""
+    (first,) = of.apply(m.row(0), *others).rows
+    return Matrix.of(first for _ in m.rows)
+
+
+def in_first_row_only(of: Op, m: Matrix, *others: Matrix) -> Matrix:
+    """Only the first row is worked out; the others are copied."""
+    (first,) = of.apply(m.row(0), *others).rows
+    return Matrix.of((first, *m.rows[1:]))
+
+
+def where(seen: Callable[[int, int], bool], m: Matrix, other: Callable[[Value], Value]) -> Matrix:
+    """The entries at the places (i, j) that are `seen`, and something `other` made of the rest."""
+    return Matrix.of([x if seen(i, j) else other(x) for j, x in enumerate(row)] for i, row in enumerate(m.rows))
+
+
+def reshaped(entries: Iterable[Value], width: int) -> Matrix:
+    """Entries row by row, in rows of another width."""
+    numbers = list(entries)
+    return Matrix.of(numbers[k : k + width] for k in range(0, len(numbers), width))
 
 
 # ------------------------------------------------------------------------------------ counting

@@ -18,6 +18,7 @@ from symattn.derivation.misconceptions.base import (
     done_otherwise,
     everywhere,
     replaced,
+    where,
 )
 from symattn.derivation.ops.attention import Softmax, SoftmaxGradient, SoftmaxJacobian
 from symattn.derivation.ops.entrywise import ActivationGradient
@@ -39,8 +40,7 @@ def _diagonal_alone(own: LineRuleOp) -> Op:
 
 
 def _on_the_diagonal(of: Op, weights: Matrix) -> Matrix:
-    jacobian = of.apply(weights)
-    return Matrix.of([x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(jacobian.rows))
+    return where(lambda i, j: i == j, of.apply(weights), lambda x: 0)
 
 
 def _own_slope(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import chain
 from typing import Literal
 
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, StepName, Style, View, transposed
-from symattn.derivation.misconceptions.base import Change, Misconception, ReplacementOp, copying, everywhere
+from symattn.derivation.misconceptions.base import (
+    Change,
+    Misconception,
+    ReplacementOp,
+    copying,
+    each,
+    everywhere,
+    reshaped,
+)
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import MatMul, Scale, Slice, Stack
 from symattn.errors import ShapeError
@@ -35,20 +44,16 @@ def split(rewrite: Callable[[Derivation, Step, Slice], Op | None]) -> Change:
 def merged(rewrite: Callable[[Step], Step | Op]) -> Change:
     """C, the outputs of all heads put together, in another way."""
 
-    def write(d: Derivation, step: Step, own: Stack) -> Step | Op | None:
-        heads = all(StepName.of(o.name).head for o in step.operands)
-        return rewrite(step) if heads and step.stem == "C" and len(step.operands) > 1 else None
+    def of_heads(step: Step) -> bool:
+        return step.stem == "C" and len(step.operands) > 1 and all(StepName.of(o.name).head for o in step.operands)
 
-    return everywhere(Stack, write)
+    return each(Stack, rewrite, where=of_heads)
 
 
 def mixed(rewrite: Callable[[Step], Step]) -> Change:
     """What is multiplied by W_O, in another way."""
 
-    def write(d: Derivation, step: Step, own: MatMul) -> Step | None:
-        return rewrite(step) if StepName.of(step.operands[1].name).stem == "W_O" else None
-
-    return everywhere(MatMul, write)
+    return each(MatMul, rewrite, where=lambda step: StepName.of(step.operands[1].name).stem == "W_O")
 
 
 def heads_of(d: Derivation, step: Step, part: Slice) -> int:
@@ -64,9 +69,8 @@ def reread(d: Derivation, step: Step, part: Slice) -> Op:
 
 
 def _reread(head: int, of: Slice, m: Matrix) -> Matrix:
-    rows, numbers = m.shape[0], list(m)
-    first = head * rows * of.count
-    return Matrix.of(numbers[first + i * of.count : first + (i + 1) * of.count] for i in range(rows))
+    rows = m.shape[0]
+    return Matrix.of(reshaped(m, of.count).rows[head * rows : (head + 1) * rows])
 
 
 def interleaved(d: Derivation, step: Step, part: Slice) -> Op | None:
@@ -151,9 +155,7 @@ class RowByRow(Stack):
     def apply(self, *operands: Matrix) -> Matrix:
         if self.along == "rows":
             return replace(self, along="columns").apply(*(m.T for m in operands)).T
-        rows, width = operands[0].shape[0], sum(m.shape[1] for m in operands)
-        numbers = [x for m in operands for x in m]
-        return Matrix.of(numbers[i * width : (i + 1) * width] for i in range(rows))
+        return reshaped(chain(*operands), sum(m.shape[1] for m in operands))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from symattn.derivation.misconceptions.base import (
     ReplacementOp,
     Rewritten,
     copying,
+    each,
     everywhere,
+    of_matrices,
 )
 from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.gradient import InfinityNorm
@@ -33,7 +35,7 @@ from symattn.exact.sums import total
 
 def of_stems(write: Callable[[Step], Step], kind: Kind[Op], *stems: str) -> Change:
     """Every step of these stems, whichever block it belongs to."""
-    return everywhere(kind, lambda d, step, own: write(step) if step.stem in stems else None)
+    return each(kind, write, where=lambda step: step.stem in stems)
 
 
 def added_as_they_are(*stems: str) -> Change:
@@ -78,7 +80,7 @@ def _first_alone(of: Op, scores: Matrix) -> Matrix:
 
 def at_positions(role: str, kind: type[Op], write: Callable[[Step], Step | Op | None]) -> Change:
     """The lines of a role, position by position."""
-    return everywhere(kind, lambda d, step, own: write(step) if step.role == role and step.token else None)
+    return each(kind, write, where=lambda step: step.role == role and bool(step.token))
 
 
 def with_weights_flipped(step: Step) -> Step:
@@ -86,11 +88,6 @@ def with_weights_flipped(step: Step) -> Step:
 
 
 # ------------------------------------------------------------------------------------------ the network
-
-
-def without_the_state_before(d: Derivation, step: Step, own: Add) -> Step | None:
-    """Every position by itself: the product with the state before is worked out and not added."""
-    return copying(step) if step.role in ("H_linear", "H") and step.token else None
 
 
 def from_before_the_function(d: Derivation) -> Rewritten | None:
@@ -115,8 +112,7 @@ def always_the_first_state(d: Derivation) -> Rewritten | None:
 
 def weights_exchanged(step: Step) -> Step:
     """Inputs times W_h, states times W_x."""
-    other = {"W_x": "W_h", "W_h": "W_x"}
-    return step.with_operands(*(replace(o, name=other.get(o.name, o.name)) for o in step.operands))
+    return of_matrices(step, {"W_x": "W_h", "W_h": "W_x"})
 
 
 # ------------------------------------------------------------------------------------------ through time
@@ -219,7 +215,7 @@ MISCONCEPTIONS = (
         "U2",
         "previous state left out",
         "H_linear",
-        everywhere(Add, without_the_state_before),
+        each(Add, copying, where=lambda step: step.role in ("H_linear", "H") and bool(step.token)),
         exactly="a_t = x_t W_x",
         tell="Equal inputs at different positions give equal states.",
         feedback="Add what comes from the previous state: that is what makes the network recurrent.",

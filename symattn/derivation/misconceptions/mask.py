@@ -16,6 +16,7 @@ from symattn.derivation.misconceptions.base import (
     done_later,
     everywhere,
     step_of_kind,
+    where,
 )
 from symattn.derivation.misconceptions.softmax import hiding_too_much
 from symattn.derivation.ops.attention import Keep, Mask, Softmax, both, causal, padding
@@ -92,10 +93,7 @@ def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
 
 
 def _hidden(value: Callable[[Value, Value], Value], divisor: Value, of: Mask, scores: Matrix) -> Matrix:
-    return Matrix.of(
-        [x if seen else value(x, divisor) for x, seen in zip(row, kept, strict=True)]
-        for row, kept in zip(scores.rows, of.keep, strict=True)
-    )
+    return where(lambda i, j: of.keep[i][j], scores, lambda x: value(x, divisor))
 
 
 def masked_after_softmax(d: Derivation) -> Rewritten | None:

@@ -14,7 +14,7 @@ from symattn.derivation.misconceptions.base import (
     ReplacementOp,
     Rewritten,
     copying,
-    everywhere,
+    each,
     replaced,
     step_of_kind,
 )
@@ -32,7 +32,7 @@ Waves = TypeVar("Waves", Sinusoids, Rotate)
 
 def summed(write: Callable[[Step], Step | Op]) -> Change:
     """X = E + P in another way."""
-    return everywhere(Add, lambda d, step, own: write(step) if step.operands[1].name == "P" else None, "X")
+    return each(Add, write, "X", where=lambda step: step.operands[1].name == "P")
 
 
 embedding_alone = summed(copying)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, transposed
 from symattn.derivation.misconceptions.base import (
@@ -13,7 +12,10 @@ from symattn.derivation.misconceptions.base import (
     ReplacementOp,
     Rewritten,
     copying,
-    everywhere,
+    each,
+    first_row_repeated,
+    in_first_row_only,
+    of_matrices,
     step_of_kind,
 )
 from symattn.derivation.ops.linear import Add, MatMul
@@ -67,9 +69,7 @@ def exchanged(one: str, other: str) -> Change:
         if f"b_{one}" in d.givens and f"b_{other}" in d.givens:
             names |= {f"b_{one}": f"b_{other}", f"b_{other}": f"b_{one}"}
         return {
-            step.name: step.with_operands(*(replace(o, name=names.get(o.name, o.name)) for o in step.operands))
-            for step in d
-            if any(operand.name in names for operand in step.operands)
+            step.name: of_matrices(step, names) for step in d if any(operand.name in names for operand in step.operands)
         }
 
     return change
@@ -98,22 +98,12 @@ def weights_by_token(d: Derivation) -> Rewritten:
 def biased(write: Callable[[Step], Step | Op]) -> Change:
     """Every sum of a product and its bias, worked out in another way."""
     biases = {f"b_{role}" for role in ROLES}
-    return everywhere(Add, lambda d, step, own: write(step) if step.operands[-1].name in biases else None)
-
-
-def _first_row_copied(_: Op, x: Matrix, w: Matrix) -> Matrix:
-    (first,) = MatMul().apply(x.row(0), w).rows
-    return Matrix.of(first for _ in x.rows)
+    return each(Add, write, where=lambda step: step.operands[-1].name in biases)
 
 
 def _row_by_row(_: Op, x: Matrix, *weights: Matrix) -> Matrix:
     rows = (MatMul().apply(x.row(i), weights[i % len(weights)]) for i in range(x.shape[0]))
     return Matrix.of(row.rows[0] for row in rows)
-
-
-def _first_row_biased(_: Op, a: Matrix, bias: Matrix) -> Matrix:
-    first = Add().apply(a.row(0), bias)
-    return Matrix.of((first.rows[0], *a.rows[1:]))
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -210,7 +200,7 @@ MISCONCEPTIONS = (
         "P9",
         "one row copied to all",
         "Q",
-        every_product(lambda role, step: step.with_op(ReplacementOp(MatMul(), _first_row_copied))),
+        every_product(lambda role, step: step.with_op(ReplacementOp(MatMul(), first_row_repeated))),
         exactly="every row of Q is x_1 W_Q, and of K and V likewise",
         tell="Row 1 is right, and all rows are equal.",
         feedback="Every {row} of $@name(X)$ is multiplied by $@name(W_Q)$: each token has a query of its own.",
@@ -240,7 +230,7 @@ MISCONCEPTIONS = (
         "P10b",
         "bias added to one row only",
         "Q",
-        biased(lambda step: ReplacementOp(Add(), _first_row_biased)),
+        biased(lambda step: ReplacementOp(Add(), in_first_row_only)),
         exactly="b_Q is added to row 1 of X W_Q alone, and in K and V likewise",
         tell="Row 1 is right; every other row is off by the bias.",
         feedback="Add the bias to every {row}, not to the first one only.",

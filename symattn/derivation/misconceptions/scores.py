@@ -18,15 +18,17 @@ from symattn.derivation.misconceptions.base import (
     done_later,
     everywhere,
     first_row_repeated,
+    in_first_row_only,
     sizes,
     square,
     step_of_kind,
+    where,
 )
 from symattn.derivation.misconceptions.softmax import hiding_too_much
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exact, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exact, square_root
 from symattn.exact.sums import total
 
 # ------------------------------------------------------------------------------------------ what is changed
@@ -61,15 +63,11 @@ def _cosine(of: Op, q: Matrix, k: Matrix) -> Matrix:
 
 
 def _own_key_only(of: Op, q: Matrix, k: Matrix) -> Matrix:
-    return _where(square(of.apply(q, k), "the own key"), lambda i, j: i == j, 0)
+    return where(lambda i, j: i == j, square(of.apply(q, k), "the own key"), lambda x: 0)
 
 
 def _self_excluded(of: Op, q: Matrix, k: Matrix) -> Matrix:
-    return _where(square(of.apply(q, k), "the own key"), lambda i, j: i != j, NEGATIVE_INFINITY)
-
-
-def _where(m: Matrix, kept: Callable[[int, int], bool], other: Value) -> Matrix:
-    return Matrix.of([x if kept(i, j) else other for j, x in enumerate(row)] for i, row in enumerate(m.rows))
+    return where(lambda i, j: i != j, square(of.apply(q, k), "the own key"), lambda x: NEGATIVE_INFINITY)
 
 
 # ------------------------------------------------------------------------------------------ scale
@@ -106,10 +104,6 @@ def divided_by(size: str, *, root: bool) -> Change:
 
 def scaled_after_softmax(d: Derivation) -> Rewritten | None:
     return done_later(scaling(d), step_of_kind(d, "A", Softmax))
-
-
-def _first_row_scaled(of: Op, scores: Matrix) -> Matrix:
-    return Matrix.of((of.apply(scores.row(0)).rows[0], *scores.rows[1:]))
 
 
 # ------------------------------------------------------------------------------------------ the entries
@@ -317,7 +311,7 @@ MISCONCEPTIONS = (
         "C10",
         "only the first row scaled",
         "S'",
-        rescaled(lambda d, own: ReplacementOp(own, _first_row_scaled)),
+        rescaled(lambda d, own: ReplacementOp(own, in_first_row_only)),
         exactly="row 1 of S' is that of S/√d_k, the other rows are those of S",
         tell="Some rows are those of S, some those of S'.",
         feedback="Every entry of $@name(S)$ is divided by $@scale(S')$.",

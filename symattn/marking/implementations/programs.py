@@ -9,7 +9,14 @@ from types import MappingProxyType
 from symattn.derivation.algebra import Algebra, Entries, Index, T
 from symattn.derivation.derivation import Derivation, RuleOp, Shape, StepName, Style
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.misconceptions.base import Change, Misconception, ReplacementOp, Rewritten, step_of_kind
+from symattn.derivation.misconceptions.base import (
+    Change,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    reshaped,
+    step_of_kind,
+)
 from symattn.derivation.misconceptions.mask import hidden_as, masking
 from symattn.derivation.misconceptions.scores import divided_by, rewritten
 from symattn.derivation.ops.attention import Softmax
@@ -82,9 +89,7 @@ def _even_where_hidden(of: Softmax, scores: Matrix) -> Matrix:
 
 def _with_reshaped(of: MatMul, queries: Matrix, turned: Matrix) -> Matrix:
     """Scores with the numbers of the keys in their order, in the shape of the transpose."""
-    rows, columns = turned.shape
-    numbers = [x for row in turned.T.rows for x in row]
-    return of.apply(queries, Matrix.of(numbers[k * columns : (k + 1) * columns] for k in range(rows)))
+    return of.apply(queries, reshaped(turned.T, turned.shape[1]))
 
 
 def _entry(id: str, name: str, at: str, change: Change, exactly: str, feedback: str) -> Misconception:
