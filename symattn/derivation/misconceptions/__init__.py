@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -51,38 +51,54 @@ def signs(d: Derivation) -> set[str]:
     return found | {sign for sign, has in belongs.items() if has}
 
 
+class Families(Mapping[str, Misconception]):
+    """Misconceptions by id, in the order of the catalogue; a file is read when one of its family may be asked for."""
+
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        self._paths = paths
+        self._added = [name for name in paths if name not in (*FAMILIES, "base")]
+        self._read: dict[str, Mapping[str, Misconception]] = {}
+
+    def __getitem__(self, id: str) -> Misconception:
+        for name in (*self._added, *self._read, *FAMILIES):
+            if id in self._family(name):
+                return self._family(name)[id]
+        raise KeyError(id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Misconception]:
+        return self._of(FAMILIES)
+
+    def that_matter(self, d: Derivation) -> Mapping[str, Misconception]:
+        """Those that may change something in a derivation."""
+        own = signs(d)
+        return self._of(name for name, known in FAMILIES.items() if not own.isdisjoint(known))
+
+    def _of(self, families: Iterable[str]) -> Mapping[str, Misconception]:
+        return {id: m for name in (*families, *self._added) for id, m in self._family(name).items()}
+
+    def _family(self, name: str) -> Mapping[str, Misconception]:
+        if name not in self._read:
+            found = module(__name__, name, self._paths[name], __path__)
+            self._read[name] = {m.id: m for m in getattr(found, "MISCONCEPTIONS", ())}
+        return self._read[name]
+
+
 @cache
-def _added() -> Mapping[str, Path]:
-    """Where the families are that are none of ours."""
-    return {name: file for name, file in files(__path__).items() if name not in (*FAMILIES, "base")}
-
-
-_READ: dict[str, tuple[Misconception, ...]] = {}
-"""The misconceptions of the files that have been read."""
-
-
-def family(name: str) -> tuple[Misconception, ...]:
-    """The misconceptions of a file."""
-    if name not in _READ:
-        file = _added().get(name, Path(__path__[0]) / f"{name}.py")
-        _READ[name] = getattr(module(__name__, name, file, __path__), "MISCONCEPTIONS", ())
-    return _READ[name]
-
-
-def _by_id(families: Iterable[str]) -> Mapping[str, Misconception]:
-    return MappingProxyType({m.id: m for name in families for m in family(name)})
-
-
-@cache
-def misconceptions() -> Mapping[str, Misconception]:
+def misconceptions() -> Families:
     """Every misconception by its id, in the order of the catalogue."""
-    return _by_id((*FAMILIES, *_added()))
+    return Families(files(__path__))
 
 
 def misconceptions_in(d: Derivation) -> Mapping[str, Misconception]:
     """Those by id that may change something in a derivation; the files of the others are not read."""
-    own = signs(d)
-    return _by_id((*(name for name in FAMILIES if not own.isdisjoint(FAMILIES[name])), *_added()))
+    return misconceptions().that_matter(d)
 
 
 def drawn_misconceptions() -> tuple[Misconception, ...]:
@@ -90,15 +106,13 @@ def drawn_misconceptions() -> tuple[Misconception, ...]:
     return tuple(m for m in misconceptions().values() if m.drawn)
 
 
-@cache
 def misconception(id: str) -> Misconception:
     """The misconception of that id; `InputError` names the nearest, or the command that lists all."""
-    for name in (*_added(), *_READ, *FAMILIES):  # no more files are read than need be
-        if found := next((m for m in family(name) if m.id == id), None):
-            return found
-    raise InputError(
-        f"There is no misconception {id!r}; {offered(id, misconceptions(), see='symattn list misconceptions')}"
-    )
+    if id not in misconceptions():
+        raise InputError(
+            f"There is no misconception {id!r}; {offered(id, misconceptions(), see='symattn list misconceptions')}"
+        )
+    return misconceptions()[id]
 
 
 def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple[WrongDerivation, ...]:
