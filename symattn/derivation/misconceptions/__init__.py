@@ -37,6 +37,9 @@ FAMILIES: Mapping[str, Collection[str]] = MappingProxyType(
 """The families in the order of the catalogue, and by what a derivation is known that one of them changes something in:
 its matrices, its operations, or where its steps belong.  Other modules of the folder follow, and are tried on all."""
 
+APART = ("base", "programs")
+"""Files of the folder that are no families of the catalogue."""
+
 
 def signs(d: Derivation) -> set[str]:
     """What the families go by, of a derivation."""
@@ -56,7 +59,7 @@ class Families(Mapping[str, Misconception]):
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
         self._paths = paths
-        self._added = [name for name in paths if name not in (*FAMILIES, "base")]
+        self._added = [name for name in paths if name not in (*FAMILIES, *APART)]
         self._read: dict[str, Mapping[str, Misconception]] = {}
 
     def __getitem__(self, id: str) -> Misconception:

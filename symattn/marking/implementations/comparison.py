@@ -19,13 +19,13 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception
+from symattn.derivation.misconceptions.programs import of_programs
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, in_numbers
 from symattn.exact.intervals import ZERO
 from symattn.exact.rounding import Format, near, nearest_in
-from symattn.marking.implementations.programs import catalogue
 from symattn.marking.implementations.report import Comparison, Departure, Difference, Status, StepComparison
 from symattn.marking.implementations.running import (
     PRECISIONS,
@@ -340,7 +340,7 @@ class _Search:
     def _wrongs(self, truth: _Truth) -> list[_Wrong]:
         """What each misconception makes of the truth: those that can be seen."""
         laid = MatrixwiseDerivation(truth.d)
-        wrongs = filter(None, map(laid.wrong, catalogue().values()))
+        wrongs = filter(None, map(laid.wrong, of_programs().values()))
         return [_Wrong(one.derivation, self.format, one.misconception, one.first) for one in wrongs if one.first]
 
     def _agrees(self, wrong: _Wrong, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What programs get wrong and hand calculations do not."""
+"""What programs get wrong and hand calculations do not: no part of the catalogue, which is for what is written."""
 
 from __future__ import annotations
 
@@ -156,6 +156,6 @@ MISCONCEPTIONS = (
 )
 
 
-def catalogue() -> Mapping[str, Misconception]:
+def of_programs() -> Mapping[str, Misconception]:
     """Everything that may explain a program: the misconceptions of hand calculations, and those of programs."""
     return MappingProxyType({**misconceptions(), **{one.id: one for one in MISCONCEPTIONS}})
