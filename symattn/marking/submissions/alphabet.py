@@ -61,6 +61,12 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{found[1]} * [{rows}]" + "\n" * found[0].count("\n")
 
 
+def _to_its_places(found: re.Match[str]) -> str:
+    """A decimal without a tolerance that says no more than its places do: 0.4555 ± 0.0001."""
+    decimals = re.split("[.,]", found[1])[1]
+    return found[1] if float(found[2].replace(",", ".")) <= 10 ** (1 - len(decimals)) else found[0]
+
+
 _NARROW = str.maketrans("＝（）［］【】｛｝｜", "=()[][]{}|")
 _INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 
@@ -75,6 +81,9 @@ NUMBERS: tuple[tuple[str, Sign], ...] = (
     (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
     (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
     (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence
+    (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1"),
+    (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places),
+    (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", ""),  # 0.455 5, in groups of three
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
     (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", ""),
     (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
@@ -108,6 +117,13 @@ LINES: tuple[tuple[str, Sign], ...] = (
     (r"：[ \t]?", ": "),
     (r"[＝（）［］【】｛｝｜]", lambda found: found[0].translate(_NARROW)),
     (r"(?<=[\d\])])。", "."),
+    (r"(?m)^([ \t]*\((?:[a-z]|\d{1,2})\))(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[A-Za-z])", r"\g<1> "),  # (1)分数S
+    (  # Mathematica: a name that is given its value, or one alone
+        r"(?m)^[ \t]*In\[\d+\]:=[ \t]*(?:([A-Za-z]\w*)[ \t]*:?=[^=\n]*"
+        r"|(?:[A-Z]\w*\[)*([A-Za-z]\w*)\]*(?:[ \t]*//[ \t]*\w+)?[ \t]*;?[ \t]*)$",
+        lambda found: f"{found[1] or found[2]} =",
+    ),
+    (r"(?m)^[ \t]*Out\[\d+\](?:[ \t]*//[ \t]*\w+)?[ \t]*=[ \t]*", ""),
     (rf"[\[(|{{]?\s?(?:■\d?|\\matrix)\((?P<inside>{_INSIDE}&{_INSIDE})\)\s?[\])|}}]?", _of_word),
     (
         rf"(?P<before>[=:≈][ \t]*)\((?P<inside>{_INSIDE}(?:\n{_INSIDE}){{1,40}})\)(?=[.,;]?[ \t]*$)",
@@ -196,7 +212,8 @@ def undrawn(text: str) -> str:
     >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("    | 1 2 |\nQ = | 3 4 |")
     ('\nQ = [1 2; 3 4; 5 6]\n', '\nQ = [1 2; 3 4]')
     """
-    text = _NESTED.sub(_of_items, _one_behind_the_other(_ROUND_A_NAME.sub(_on_its_line, text)))
+    text = _one_behind_the_other(_below_their_names(_ROUND_A_NAME.sub(_on_its_line, text)))
+    text = _NESTED.sub(_of_items, text)
     if not any(top in text for top in _PARTS):
         return text
     text = _flattened(text)
@@ -237,6 +254,38 @@ def _on_its_line(found: re.Match[str]) -> str:
         return found[0]
     inside = "; ".join(row.strip()[1:-1].strip() for row in rows)
     return "\n" * found["above"].count("\n") + f"{found['name']}[{inside}]" + "\n" * found["below"].count("\n")
+
+
+def _below_their_names(text: str) -> str:
+    """Matrices in columns of a page, each below its name, on the line of their names.
+
+    >>> _below_their_names("Q =      K =\\n1  0     0.5  2\\n3  4     1    7")
+    'Q = [1  0; 3  4]    K = [0.5  2; 1    7]\\n\\n'
+    """
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        names = [*_NAME_OF_A_COLUMN.finditer(line)] if _NAMES_OF_COLUMNS.fullmatch(line) else []
+        columns = [0, *(name.start() for name in names[1:])]
+        below = [*takewhile(partial(_is_cut, columns), lines[number + 1 :])] if names else []
+        cut = [[row[i:j].strip() for i, j in pairwise([*columns, None])] for row in below]
+        inside = ["; ".join(filter(None, column)) for column in zip(*cut, strict=True)]
+        if inside and all(inside):
+            whole = (f"{name[1]} = [{rows}]" for name, rows in zip(names, inside, strict=True))
+            lines[number : number + 1 + len(below)] = ["    ".join(whole), *[""] * len(below)]
+    return "\n".join(lines)
+
+
+_NAME_OF_A_COLUMN = re.compile(r"([^\W\d_][^\s=:]{0,12}) ?[=:](?=\s|$)")
+_NAMES_OF_COLUMNS = re.compile(
+    rf"[ \t]*{_NAME_OF_A_COLUMN.pattern}(?:[ \t]{{3,60}}{_NAME_OF_A_COLUMN.pattern}){{1,5}}[ \t]*"
+)
+_ROWS_OF_NUMBERS = re.compile(r"[ \t]*[-+−]?[\d.∞(i][-+−\d.,/ \tein∞f()]{0,400}")
+
+
+def _is_cut(columns: Sequence[int], line: str) -> bool:
+    """Whether a line is of rows of numbers that are parted before each of these columns."""
+    parted = all(not line[column - 2 : column].strip() for column in columns[1:])
+    return parted and _ROWS_OF_NUMBERS.fullmatch(line) is not None
 
 
 def _one_behind_the_other(text: str) -> str:

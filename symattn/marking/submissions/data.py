@@ -372,15 +372,19 @@ def csv_head(text: str) -> tuple[str, str, str]:
 
 
 def _csv_rows(text: str) -> list[list[str]]:
-    """The cells of every line, at tabs, semicolons or commas, whichever the lines have most alike."""
+    """The cells of every line, at tabs, semicolons or commas, whichever the lines have most alike, without columns on
+    the left in which nothing stands.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     plain = [_QUOTED.sub("", line) for line in lines]
     counts = {mark: sum(mark in line for line in plain) for mark in ("\t", ";", ",")}
     mark = "\t" if counts["\t"] * 2 > len(lines) else ";" if counts[";"] * 2 >= max(1, counts[","]) else ","
     try:
-        return [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
+        rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
     except csv.Error as error:
         raise InputError(f"This is not CSV: {error}.") from error
+    left = min((next(j for j, cell in enumerate(row) if cell) for row in rows if any(row)), default=0)
+    return [row[left:] for row in rows]
 
 
 _QUOTED = re.compile(r'"[^"]*"')

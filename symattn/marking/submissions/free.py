@@ -74,6 +74,7 @@ from symattn.marking.submissions.tables import (
     entries_of,
     has_shape,
     has_unread,
+    is_entry,
     is_label,
     is_plausible,
     is_prose,
@@ -238,7 +239,7 @@ class FreeText:
         """Whether a line or a table was read, with the lines below that belong to it."""
         if piece.rows:
             return self._table(piece, piece.rows)
-        if self._labelled_rows() or self._named_rows(piece):
+        if self._one_below_the_other() or self._labelled_rows() or self._named_rows(piece):
             return True
         return (not self._is_of_numbers(piece) and self._statement(piece)) or self._below(piece)
 
@@ -253,6 +254,8 @@ class FreeText:
     def _statement(self, piece: Piece) -> bool:
         """Whether a line says something of a part or a step by its name; if so, that is read."""
         if piece.part and self._numbered(piece, piece.text.strip()):
+            return True
+        if self._behind_answer(piece):
             return True
         text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
         if not text:
@@ -291,6 +294,23 @@ class FreeText:
         self._content(piece, as_row(rest))
         return True
 
+    def _behind_answer(self, piece: Piece) -> bool:
+        """Whether a line right below a name says that what comes is the answer: Answer: [[1, 2]]."""
+        found = labels.before_answer().match(_without_marker(piece.text)) if self._target else None
+        above = next((one for one in reversed(self.pieces[: self._at]) if not one.blank), None)
+        if found is None or above not in self._heads:
+            return False
+        name, rest = self._target, _without_marker(piece.text)[found.end() :]
+        self._at += 1
+        self._heads.append(piece)
+        if rest.strip(NO_WORDS):
+            self._content(piece, as_row(rest))
+        if self.names.sign(found[1]) not in ("", name):  # "result" is a word for the output as well
+            self.written.doubt(
+                name, message("It may be called otherwise than it was read; a person has to look at it.")
+            )
+        return True
+
     def _transposed(self, text: str) -> str:
         """The part of whose transpose a line speaks, S^T = [[1, 2], [3, 4]]; "" if it speaks of none."""
         head, sign, _ = _partition(text)
@@ -314,6 +334,22 @@ class FreeText:
             return True
         self._target, self._heads = before
         return False
+
+    def _one_below_the_other(self) -> bool:
+        """As many numbers as a matrix has entries, each on a line of its own, as Google Docs saves a table as text."""
+        high, wide = self._shape
+        if high < 2 or wide < 2:
+            return False
+        lines = [*islice((piece for piece in self.pieces[self._at :] if not piece.blank), high * wide + 1)]
+        entries = [*takewhile(is_entry, (line.text.strip() for line in lines))]
+        if len(entries) != high * wide or any(line.rows for line in lines[: len(entries)]):
+            return False
+        name, rows = self._target, tuple(tuple(entries[i : i + wide]) for i in range(0, len(entries), wide))
+        self._at = self.pieces.index(lines[len(entries) - 1]) + 1
+        self._put_grid(_Grid(Cells(rows), tuple(lines[: len(entries)])))
+        says = message("Its numbers stand one below the other, and were read row by row; a person has to look at it.")
+        self.written.doubt(name, says)
+        return True
 
     def _labelled_rows(self, beside: Piece | None = None) -> bool:
         """Lines below a name with labels above or beside the entries, or remarks behind them; the first of them may
@@ -826,8 +862,17 @@ class FreeText:
             return []
         if not all(self._answers(name, said) for name, said in named):
             return []
+        for name, said in zip(names, cells, strict=True):
+            self._tell_between(piece, name, said[1:-1] if name else ())
         lines = map(self._as_statement, names, cells)
         return [replace(piece, text=line, rows=()) for line in lines]
+
+    def _tell_between(self, piece: Piece, name: str, cells: Sequence[str]) -> None:
+        """What stands between a name and what is said of it, but for its sign or its formula."""
+        others = [said for said in cells if self.resolver.called(said) != name]
+        self._tell([said for said in others if not _has_numbers(said)], piece)
+        for said in filter(_has_numbers, others):
+            self.written.not_read(self.where(piece.start), said, name)
 
     def _as_statement(self, name: str, cells: Sequence[str]) -> str:
         """A row of such a table as a line; one that has no name is told as it stands."""

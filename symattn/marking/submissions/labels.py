@@ -65,8 +65,14 @@ def question() -> re.Pattern[str]:
 
 @cache
 def before_answer() -> re.Pattern[str]:
-    """Answer:, Antwort:, Réponse :, as it stands before one."""
-    return re.compile(rf"(?i)(?:{pattern('Answer')})\s?[:：]\s*")
+    """Answer:, Antwort:, **Résultat :**, as it stands before one; the word is in a group."""
+    return re.compile(rf"(?i)[*_]{{0,2}}({pattern('Answer', 'Result')})[*_]{{0,2}}\s?[:：=][*_]{{0,2}}\s*")
+
+
+@cache
+def of_one() -> re.Pattern[str]:
+    """The head or the token of which something is: head 2, Kopf 2, token 3."""
+    return re.compile(f"(?i)(?:{pattern(message('Head {head}', head=7), message('token {token}', token=7))})")
 
 
 _BETWEEN = r"[\s~{}*_-]*"

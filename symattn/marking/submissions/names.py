@@ -30,13 +30,13 @@ WORDS = {
     "K": ("key", "keys"),
     "V": ("value", "values"),
     "S": ("score", "scores", "raw scores", "attention scores"),
-    "S'": ("scaled", "scaled scores"),
-    "M": ("masked", "masked scores", "masked scaled scores"),
+    "S'": ("scaled", "scaled scores", "scores scaled", "S scaled", "scaled S"),
+    "M": ("masked", "masked scores", "masked scaled scores", "scores masked", "S masked", "masked S"),
     "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities", "attn", "attn weights"),
     "A_rounded": ("rounded", "rounded weights"),
-    "Z": ("output", "outputs", "result", "context", "Y", "O", "attn output"),
+    "Z": ("output", "outputs", "result", "context", "Y", "O", "attn output", "final output", "final result"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
-    "O": ("output", "outputs", "result", "context"),
+    "O": ("output", "outputs", "result", "context", "final output", "final result"),
     "R_Q": ("rotated Q", "rotated queries"),
     "R_K": ("rotated K", "rotated keys"),
     "N_hat": ("normalised", "normalized", "standardised", "standardized", "x\u0302"),
@@ -584,8 +584,9 @@ def _without_fillers(text: str) -> str:
 
 
 def _unless_words(found: re.Match[str]) -> str:
-    """Nothing of an aside in words; a sign in brackets stays."""
-    return "" if " " in found[1].strip() and re.search(r"[^\W\d_]{2}", found[1]) else found[0]
+    """Nothing of an aside in words; a sign in brackets stays, and so does the head or the token that is meant."""
+    in_words = " " in found[1].strip() and re.search(r"[^\W\d_]{2}", found[1])
+    return "" if in_words and not labels.of_one().fullmatch(found[1].strip()) else found[0]
 
 
 def words_of(text: str) -> list[str]:

@@ -37,7 +37,11 @@ _COMMENT_ABOVE = re.compile(r"#[ \t]*([^\n]{1,60})\n[^\n#]+\s*\Z")
 _ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
 _IN_QUOTES = re.compile(r"""(['"])(.*)\1""")
-_ROW_OF_NUMBERS = re.compile(r"(?m)^[^\n]*\d[\s,;|&]+[-+−]?[\d.]+[^\n]*$")
+_ROW_OF_NUMBERS = re.compile(
+    r"(?m)^(?:[^\n]*\d\.?[\s,;|&]+[-+−]?[\d.]+[^\n]*|[ \t]*\[[ \t]*[-+−]?\d+\.?\d*[ \t]*\][ \t]*)$"
+)
+_NUMBER_ALONE = re.compile(r"(?m)^[ \t]*(?:\[\d+,\][ \t]+)?[-+−]?\d+\.?\d*(?:e[-+]?\d+)?[ \t]*$")
+"""A row of a matrix with one column."""
 _NAME_AT_END = re.compile(
     r"(?:^|\n)[ \t]*(?:(?:print\(|show\()?([A-Za-z]\w*)\)?[ \t]*;?|([A-Za-z]\w*)[ \t]*=(?!=)[^\n;]*)\s*\Z"
 )
@@ -240,9 +244,11 @@ class _Session:
             text += f"{before}{_listed(matrix, self.mark)}\n"
         if code.shown == ("",) and unnamed:
             text = f"{self.above(number, place)}{text}"
-        elif len(code.shown) == 1 and code.shown[0] and not matrices and _ROW_OF_NUMBERS.search(words):
-            text = f"{code.shown[0]} =\n{text}"
-        return text if matrices or "\\begin{" in text or _ROW_OF_NUMBERS.search(text) else ""
+        has_rows = "\\begin{" in text or _ROW_OF_NUMBERS.search(text) is not None
+        if len(code.shown) == 1 and code.shown[0] and not matrices:
+            has_rows = has_rows or bool(self.called(code.shown[0], place) and _NUMBER_ALONE.search(words))
+            text = f"{code.shown[0]} =\n{text}" if has_rows else text
+        return text if matrices or has_rows else ""
 
     def above(self, number: int, place: Place) -> str:
         """The comment above the last line of a cell, where that is the name of what the line comes to."""

@@ -298,7 +298,7 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
     for block in blocks:
         yield Piece(block.start, block.start, "")
         if block.kind == "table":
-            rows = tuple(tuple(map(unescaped, row)) for row in block.rows)
+            rows = tuple(tuple(map(_cell, row)) for row in block.rows)
             yield Piece(block.start, block.end, block.text, rows)
         elif "\\begin{" in block.text or "\\begin {" in block.text:
             for number, statement in statements(block.text):
@@ -311,6 +311,12 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
                 row = as_row(in_square(_FORMULA.sub(r"\1\2", line)))
                 numbered = ONE_ROW.match(line) if row != line else None
                 yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
+
+
+def _cell(text: str) -> str:
+    """The text of a cell, its matrices in LaTeX in brackets."""
+    text = unescaped(text)
+    return " ".join(said for _, said in statements(text)) if "\\begin{" in text else text
 
 
 _FORMULA = re.compile(r"^(\s*(?:[-*+•>]\s+)*)\$([^$]+)\$[.,;]?\s*$")  # - $Z = 1 2 / 3 4$
