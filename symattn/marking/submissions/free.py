@@ -295,10 +295,9 @@ class FreeText:
         return True
 
     def _behind_answer(self, piece: Piece) -> bool:
-        """Whether a line right below a name says that what comes is the answer: Answer: [[1, 2]]."""
+        """Whether a line below a name says that what comes is the answer: Answer: [[1, 2]]."""
         found = labels.before_answer().match(_without_marker(piece.text)) if self._target else None
-        above = next((one for one in reversed(self.pieces[: self._at]) if not one.blank), None)
-        if found is None or above not in self._heads:
+        if found is None:
             return False
         name, rest = self._target, _without_marker(piece.text)[found.end() :]
         self._at += 1
@@ -767,9 +766,9 @@ class FreeText:
 
     def _below(self, piece: Piece) -> bool:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
-        text = piece.text
+        text = _SIGN_BEFORE.sub("", piece.text)
         in_brackets = "[" in text
-        is_something = _partition(text)[1] == "=" and in_brackets  # which nobody knows by this name
+        is_something = _partition(piece.text)[1] == "=" and in_brackets  # which nobody knows by this name
         if self._is_of_another(text) or (is_something and not self._target) or _HEADS_OF_R.match(text):
             return False
         at, shape, is_alone = self._at, self._shape, self._is_alone(piece)
@@ -856,16 +855,33 @@ class FreeText:
         if not (self.resolver.called(rows[0][0]) or any("[" in cell or count_numbers(cell, 0) for cell in rows[0])):
             rows = rows[1:]  # heads
         cells = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows]
-        names = [self.resolver.called(row[0]) for row in rows]
+        in_rows = [*map(self._as_numbered_row, cells)]
+        if in_rows and all(in_rows):
+            return [replace(piece, text=line, rows=()) for line in in_rows]
+        names = [self._called_in_row(row) for row in cells]
         named = [(name, said[-1]) for name, said in zip(names, cells, strict=True) if name]
         if len(named) < max(1, len(rows) - 1) or len({name for name, _ in named}) < len(named):
             return []
         if not all(self._answers(name, said) for name, said in named):
             return []
         for name, said in zip(names, cells, strict=True):
-            self._tell_between(piece, name, said[1:-1] if name else ())
+            self._tell_between(piece, name, said[bool(self.resolver.called(said[0])) : -1] if name else ())
         lines = map(self._as_statement, names, cells)
         return [replace(piece, text=line, rows=()) for line in lines]
+
+    def _as_numbered_row(self, cells: Sequence[str]) -> str:
+        """| S | 2 | 3, 4 | as a line: S row 2: 3, 4; "" for any other row of a table."""
+        name = self.resolver.called(cells[0]) if len(cells) == 3 and cells[1].isdigit() else ""
+        wide = self.written.shape(name)[1] if name else 0
+        is_row = wide > 1 and count_numbers(cells[2], wide) == wide
+        return f"{cells[0]} row {cells[1]}: {cells[2].strip('[]()')}" if is_row else ""
+
+    def _called_in_row(self, cells: Sequence[str]) -> str:
+        """The part or the step that a row of a table speaks of, in its first cell or in a statement in its last."""
+        if not cells:
+            return ""
+        head, sign, _ = _partition(cells[-1])
+        return self.resolver.called(cells[0]) or (self.resolver.called(head) if len(cells) > 1 and sign == "=" else "")
 
     def _tell_between(self, piece: Piece, name: str, cells: Sequence[str]) -> None:
         """What stands between a name and what is said of it, but for its sign or its formula."""
@@ -879,6 +895,8 @@ class FreeText:
         if not name:
             return " ".join(cells)
         first, *said = cells
+        if not self.resolver.called(first):  # | the first state | h_1 = [[1, 2]] |
+            return said[-1]
         is_place = PLACE.fullmatch(first) and not self.names.sign(first)
         return f"{first.strip('().:')}) {said[-1]}" if is_place else " = ".join(cells)
 
@@ -1001,8 +1019,8 @@ _MAY_BE_ITEM = re.compile(r"\s*-\s+[\d.√(]")
 _BREAK_IN_A_CELL = partial(re.compile(r"\s*<br\s*/?>\s*").sub, " ; ")
 
 
-_COMMENT_SIGNS = ("#", "//", "%")
-_COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
+_COMMENT_SIGNS = ("#", "//", "%", "←", "<-")
+_COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%|←|<-)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
 
 
 _NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
@@ -1134,6 +1152,7 @@ def _numbers_behind_words(text: str) -> Iterator[re.Match[str]]:
 
 
 _MATRIX = re.compile(r"\[\s*\[")
+_SIGN_BEFORE = re.compile(r"^\s*[=≈]\s*(?=\[)")  # S = Q K^T, and below it = [1, 2]
 
 
 @cache

@@ -28,8 +28,8 @@ _WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{
 _HEADING = re.compile(r"\\(?:part|chapter|(?:sub){0,2}section|paragraph|subparagraph)\*?\s*(?=\{)")
 _ITEM = re.compile(r"\\item\b\s*(?:\[([^\]\n]{0,40})\])?[ \t]*")
 _LAYOUT = re.compile(
-    r"\\(?:begin|end)\s*\{(?:enumerate|itemize|description|center|flushleft|flushright|table|figure|document|quote)\*?\}"
-    r"(?:\[[^\]\n]{0,80}\])?"
+    r"\\(?:begin|end)\s*\{(?:enumerate|itemize|description|center|flushleft|flushright|table|figure|document|quote"
+    r"|minipage|multicols|columns?|block|tcolorbox|mdframed|framed|small)\*?\}(?:\[[^\]\n]{0,80}\])*(?:\{[^{}\n]{0,40}\})?"
     r"|\\(?:noindent|newpage|clearpage|pagebreak|maketitle|medskip|bigskip|smallskip|par|centering|indent|hfill)(?![A-Za-z])"
     r"|\\(?:vspace|hspace|label|usepackage|title|author|date|setlength|pagestyle)\*?\s*(?:\[[^\]\n]{0,80}\])?\s*\{[^{}]*\}"
 )

@@ -34,14 +34,14 @@ WORDS = {
     "M": ("masked", "masked scores", "masked scaled scores", "scores masked", "S masked", "masked S"),
     "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities", "attn", "attn weights"),
     "A_rounded": ("rounded", "rounded weights"),
-    "Z": ("output", "outputs", "result", "context", "Y", "O", "attn output", "final output", "final result"),
+    "Z": ("output", "outputs", "result", "context", "Y", "O", "attn output"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
     "O": ("output", "outputs", "result", "context", "final output", "final result"),
     "R_Q": ("rotated Q", "rotated queries"),
     "R_K": ("rotated K", "rotated keys"),
     "N_hat": ("normalised", "normalized", "standardised", "standardized", "x\u0302"),
     "N": ("LayerNorm", "layer norm", "LN"),
-    "H": ("ReLU", "hidden", "activations"),
+    "H": ("ReLU", "hidden", "hidden state", "activations"),
     "F": ("FFN",),
     "above": ("numerator", "numerators"),
     "below": ("denominator", "denominators"),
@@ -72,6 +72,7 @@ _TRANSPOSED = re.compile(
     r"(?i)\(?\b(?:transposed?|transponierte?|transposée?|transpuest[ao])\b\)?(?:\s+(?:of|von|de)\b)?"
 )
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
+_OF_HEAD = re.compile(r"(?i)(\S{1,20}?)[\s_]*head[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
@@ -209,6 +210,8 @@ class Names:
         ways = [sign, normal(_FILLERS.sub(" ", name))]
         if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
             ways.append(normal(f"{of_head[1]} head {of_head[2]}"))
+        if self._several and (of_head := _OF_HEAD.fullmatch(name.strip())):  # S_head1
+            ways.append(normal(self.within(of_head[1], "head", int(of_head[2]))))
         found = (self._folded.get(way.casefold(), "") for way in ways)
         return next(filter(None, (self.place(name), *found, self.given.get(sign.casefold()))), "")
 
@@ -505,7 +508,9 @@ class Resolver:
         plain = [word for word in words if word.casefold() not in _FILLING or word == "A"]
         ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
         if self.section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
-            yield from (self.names.within(way, *self.section) for way in ways)
+            yield self.names.within(text, *self.section)
+            yield self.names.sign(text)  # the final output, below Head 2
+            yield from (self.names.within(way, *self.section) for way in ways[1:])
         if _LETTER.fullmatch(text) and not self.lettered:
             yield self.find(text, self.names.sign)
         yield from map(self.find, ways[:2])
@@ -540,7 +545,9 @@ MOST_WORDS = 8
 
 LONGEST_NAME, LONGEST_LINE = 200, 2000
 
-MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
+MARKED = re.compile(
+    r"(?i)^\s*((?:part\s+|step\s+|task\s+|q(?=\d{1,2}[.)]\s+[*_]*[^\W\d_]{3}))?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$"
+)
 
 ROW_NUMBER = rf"\s*{labels.ROW}\s*(\d{{1,2}})\s*[:=.)]\s*"
 

@@ -62,7 +62,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
         exact += f"= {about[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
     first, *others = split(exact, "=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
-    body = _in_square_brackets(body)
+    body = _in_square_brackets(_ONE_MATRIX.sub(r"\1", body))
     start, end = _bracketed(body)
     if not end:
         return TextMatrix(rows, name) if (rows := _rows_of_lines(body, shape)) else None
@@ -70,6 +70,8 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     return TextMatrix(rows, name, factor_outside(body[:start], body[end:])) if rows else None
 
 
+_ONE_MATRIX = re.compile(r"\[\s*(\[\s*(?:\[[^\[\]]*\][\s,;]*){1,40}\])\s*\]")
+"""In a list of its own, as a batch of one is printed."""
 _RUN = re.compile(r"[^\S\n\t]{3,}")
 
 
@@ -420,7 +422,8 @@ def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
 _ROW_IN_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]*?)\s*[\])]")
 _ROW_LABEL = re.compile(
     r"(\(?(?:[^\W\d_]{1,8}[\s_]?)?\d{1,2}(?:[.):]|\s?[:=])\)?)\s+(?=\S)"
-    r"|([^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:]|\s(?=\s*\[))\s*(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
+    r"|((?:\d{1,2}\s+)?[^\W\d_][\w'’. -]{0,20}?)\s*(?:[-=]>|[→⟶⇒:]|\s(?=\s*\[))\s*"
+    r"(?=[\[(]\s*[-+−.\d√])"  # please → [1, 0]
 )
 
 
