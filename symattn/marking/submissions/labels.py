@@ -65,8 +65,9 @@ def question() -> re.Pattern[str]:
 
 @cache
 def before_answer() -> re.Pattern[str]:
-    """Answer:, Antwort:, **Résultat :**, as it stands before one; the word is in a group."""
-    return re.compile(rf"(?i)[*_]{{0,2}}({pattern('Answer', 'Result')})[*_]{{0,2}}\s?[:：=][*_]{{0,2}}\s*")
+    """Answer:, Antwort:, **Résultat :**, the answer is, as it stands before one; the word is in a group."""
+    words = pattern("Answer", "Result", "Solution")
+    return re.compile(rf"(?i)[*_]{{0,2}}(?:the )?({words})[*_]{{0,2}}(?:\s?[:：=]|\s+is\b:?)[*_]{{0,2}}\s*")
 
 
 @cache

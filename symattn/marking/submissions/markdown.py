@@ -295,7 +295,17 @@ class FilledSheet:
 
     def _question_in(self, title: str) -> re.Match[str] | None:
         """The number of a question in a heading; of a paper with several, a heading need say nothing else."""
+        if self._numbers_parts:
+            return None
         return labels.question().match(title) or (_heads_question(title) if len(self.questions) > 1 else None)
+
+    @cached_property
+    def _numbers_parts(self) -> bool:
+        """Whether the only question has headings such as Question 1 and Question 2: they number its parts."""
+        titles = (_title(block) for block in self.blocks if block.kind == "heading")
+        numbers = {labels.number_in(found) for found in map(labels.question().match, titles) if found}
+        parts = self.questions[0].parts if len(self.questions) == 1 else ()
+        return len(numbers) > 1 and numbers <= {*range(1, len(parts) + 1)}
 
     def ends(self, block: MarkdownBlock) -> bool:
         """Whether the questions end here, so that what follows belongs to none."""

@@ -12,7 +12,7 @@ from itertools import accumulate, groupby
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.attempt import Ticked
-from symattn.marking.submissions import labels
+from symattn.marking.submissions import labels, shapes
 from symattn.marking.submissions.answers import MATRICES, answer_in, is_line, reader_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.code import in_square
@@ -74,8 +74,7 @@ class Places:
                 continue
             style, last = style or _style(marker), self._number(marker["place"])
             part, behind = self.written.question.parts[last], piece.text[marker.end() :].strip()
-            said = self._without_title(part, behind)
-            said = said[label.end() :] if (label := labels.before_answer().match(said)) else said
+            said = _behind_label(self._without_title(part, behind))
             goes_on = {ChoiceAnswer: _OPTION, OrderAnswer: _LABEL}.get(type(part.answer), _NOTHING)
             below: list[Piece] = []
             for line in lines:
@@ -84,7 +83,7 @@ class Places:
                 if not line.blank and (self._further(line, style, last) or not (is_first or is_item)):
                     break
                 below.append(line)
-                said += "" if line.blank else line.text.strip() if is_first else f"\n{line.text}"
+                said += "" if line.blank else _behind_label(line.text.strip()) if is_first else f"\n{line.text}"
             while below and below[-1].blank:
                 below.pop()
             for _ in below:
@@ -201,6 +200,12 @@ class Places:
         return text
 
 
+def _behind_label(text: str) -> str:
+    """An answer without the word that says that it is one: C for "**Answer: C**" and for "The answer is C."."""
+    label = labels.before_answer().match(text)
+    return text[label.end() :].strip().rstrip(".") if label else text
+
+
 def is_answer(part: Part, text: str) -> bool:
     """Whether a text is an answer to a part, and nothing else; where one option was asked for, it is one."""
     if not text or answer_in(part, text) != text:
@@ -214,7 +219,8 @@ def is_answer(part: Part, text: str) -> bool:
 def _numbered(line: str) -> list[Answer]:
     """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
     found = _BEHIND_A_DASH.fullmatch(line)
-    may_be_minus = found and found["dash"] and found["place"].isdigit() and is_number(found["said"])  # 1 - 3
+    is_value = found is not None and is_number(found["said"]) and not shapes.alone(found["said"])
+    may_be_minus = found and found["dash"] and found["place"].isdigit() and is_value  # 1 - 3
     return _lettered(line) or ([(found["place"], found["said"])] if found and not may_be_minus else [])
 
 
@@ -256,8 +262,8 @@ def _length(text: str, title: str) -> int:
 
 
 PLACED = re.compile(
-    r"\s*(?:#{1,6}\s+)?[*_]{0,2}"
-    r"(?P<word>(?i:part|task|exercise|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|pregunta|q|第)\s*)?"
+    r"\s*(?:#{1,6}\s+)?(?:[✅✔✓☑]\s*)?[*_]{0,2}"
+    r"(?P<word>(?i:part|task|exercise|problem|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|pregunta|q|第)\s*)?"
     r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z](?!\s?[-=→⇒])|\d{1,2})"
     r"(?:\s?题)?(?:[).:]{1,2}|\s?(?:[-=]>|[→⇒])|(?(word)(?=[\s*_]*$)|(?!)))[*_]{0,2}(?=\s|$)"
 )
