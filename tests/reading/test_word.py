@@ -1,4 +1,4 @@
-"""Documents of Word and of LibreOffice: what stands in them, and what does not."""
+"""Documents of word processors: what stands in them, and what does not."""
 
 import io
 import zipfile
@@ -11,6 +11,7 @@ from test_layouts import sheet, work
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.office import document_text, workbook_text
 from symattn.marking.submissions.opendocument import opendocument_text
+from symattn.marking.submissions.richtext import rich_text
 
 SHAPES = 'xmlns:wps="http://schemas.microsoft.com/wps" xmlns:mc="http://schemas.openxmlformats.org/markup"'
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -180,3 +181,32 @@ def test_few_cells_of_opendocument_cannot_stand_for_gigabytes():
     table = table.replace("-row>", '-row table:number-rows-repeated="2000">', 1)
     with refused_saying("more than 20 MB"):
         opendocument_text(opendocument(table))
+
+
+ROW = r"\trowd\cellx1\cellx2 \pard\intbl {}\cell {}\cell\row "
+RICH_LINES = {
+    "a paragraph": (r"S = 1\par\pard T = 2", "S = 1\nT = 2"),
+    "a power": (r"e{\super -3}", "e^(-3)"),
+    "an index": (r"S\sub 1\nosupersub  = 2", "S_1 = 2"),
+    "what is crossed out": (r"{\strike 7} 8", "~~7~~ 8"),
+    "what is not crossed out any more": (r"\strike 7\strike0  8", "~~7~~ 8"),
+    "a table": (ROW.format("1", r"{\b 2}") + ROW.format("3", r"\u8722 ?4"), "| 1 | 2 |\n| 3 | \u22124 |\n"),
+    "signs by their numbers": (r"\u8730 ?2 \'b7 3 \uc0\u960 \{1\}\~\u-10179 \u-9088 ", "√2 · 3 π{1}\u00a0💀"),
+    "a picture in two formats": (
+        r"S: {\*\shppict{\pict\pngblip 89504e47}}{\nonshppict{\pict\wmetafile8 0100}}", "S:  ![picture](…) ",
+    ),
+    "a picture of TextEdit": (r"{{\NeXTGraphic 1.png \width1}\'ac}", " ![picture](…) ¬"),
+    "the number of an item": (r"{\listtext\tab 1.\tab }D", "\t1.\tD"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", RICH_LINES)
+def test_a_paragraph_of_rich_text_is_a_line(what):
+    source, line = RICH_LINES[what]
+    head = r"{\rtf1\ansi{\fonttbl\f0 Arial;}{\stylesheet{Normal;}}{\*\generator Riched20;}"
+    assert rich_text(f"{head}{source}}}".encode("latin-1")) == line
+
+
+@pytest.mark.parametrize("inside", ["{" * 100_000, "}" * 100_000, r"\cell\row" * 1000])
+def test_rich_text_whose_groups_are_not_closed_is_read(inside):
+    assert rich_text((r"{\rtf1 S = 1\par " + inside + "T = 2").encode()).strip("| ").startswith("S = 1")

@@ -30,6 +30,7 @@ FORMS: Mapping[str, str] = {
     ".html": "html", ".htm": "html", ".mhtml": "html", ".mht": "html", ".json": "json", ".ipynb": "notebook",
     ".docx": "markdown", ".org": "markdown", ".rst": "markdown", ".csv": "csv", ".tsv": "csv", ".xlsx": "csv",
     ".tex": "latex", ".latex": "latex", ".pdf": "pdf", ".odt": "markdown", ".ods": "csv",
+    ".rtf": "markdown",
 }  # fmt: skip
 
 _PICTURE = message(
@@ -46,7 +47,7 @@ _OTHER = message(
 )
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], Message], ...] = (
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:hei|avif)", re.DOTALL), _PICTURE),
-    (re.compile(rb"\xd0\xcf\x11\xe0|\{\\rtf"), _DOCUMENT),
+    (re.compile(rb"\xd0\xcf\x11\xe0"), _DOCUMENT),
     (re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|word/|mimetype|Index/)", re.DOTALL), _DOCUMENT),
     (re.compile(rb"PK\x03\x04|\x1f\x8b|7z\xbc\xaf|Rar!"), _ARCHIVE),
 )
@@ -281,6 +282,10 @@ def decoded(content: str | bytes) -> str:
 
 def _of_office(content: bytes) -> str | None:
     """The text of a workbook or of a document; None if it is neither."""
+    from symattn.marking.submissions.richtext import is_rich_text, rich_text
+
+    if is_rich_text(content):
+        return rich_text(content)
     if not content.startswith(b"PK\x03\x04"):
         return None
     from symattn.marking.submissions.office import document_text, is_document, is_workbook, workbook_text
