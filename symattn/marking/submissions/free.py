@@ -143,6 +143,8 @@ class FreeText:
     """What was answered last in a line."""
     _old: frozenset[str] = frozenset()
     """What was answered in a way that was called wrong, or a first try."""
+    _twofold: set[str] = field(default_factory=set)
+    """What is announced by a word that may mean another part as well."""
     _only_names: set[Piece] = field(default_factory=set)
     """Lines that name a part and say nothing of it."""
     _grids: list[_Grid] = field(default_factory=list)
@@ -296,18 +298,17 @@ class FreeText:
 
     def _behind_answer(self, piece: Piece) -> bool:
         """Whether a line below a name says that what comes is the answer: Answer: [[1, 2]]."""
-        found = labels.before_answer().match(_without_marker(piece.text)) if self._target else None
+        is_spoken_of = bool(self._target) and not (self.beside and self._target == self.here)
+        found = labels.before_answer().match(_without_marker(piece.text)) if is_spoken_of else None
         if found is None:
             return False
-        name, rest = self._target, _without_marker(piece.text)[found.end() :]
+        if self.names.sign(found[1]) not in ("", self._target):  # "result" is a word for the output as well
+            self._twofold.add(self._target)
+        rest = _without_marker(piece.text)[found.end() :]
         self._at += 1
         self._heads.append(piece)
         if rest.strip(NO_WORDS):
             self._content(piece, as_row(rest))
-        if self.names.sign(found[1]) not in ("", name):  # "result" is a word for the output as well
-            self.written.doubt(
-                name, message("It may be called otherwise than it was read; a person has to look at it.")
-            )
         return True
 
     def _transposed(self, text: str) -> str:
@@ -337,7 +338,7 @@ class FreeText:
     def _one_below_the_other(self) -> bool:
         """As many numbers as a matrix has entries, each on a line of its own, as Google Docs saves a table as text."""
         high, wide = self._shape
-        if high < 2 or wide < 2:
+        if high < 2 or wide < 2 or not is_entry(self.pieces[self._at].text.strip()):
             return False
         lines = [*islice((piece for piece in self.pieces[self._at :] if not piece.blank), high * wide + 1)]
         entries = [*takewhile(is_entry, (line.text.strip() for line in lines))]
@@ -874,7 +875,7 @@ class FreeText:
         name = self.resolver.called(cells[0]) if len(cells) == 3 and cells[1].isdigit() else ""
         wide = self.written.shape(name)[1] if name else 0
         is_row = wide > 1 and count_numbers(cells[2], wide) == wide
-        return f"{cells[0]} row {cells[1]}: {cells[2].strip('[]()')}" if is_row else ""
+        return f"{cells[0]} row {cells[1]}: {cells[2].strip('[]')}" if is_row else ""
 
     def _called_in_row(self, cells: Sequence[str]) -> str:
         """The part or the step that a row of a table speaks of, in its first cell or in a statement in its last."""
@@ -965,6 +966,9 @@ class FreeText:
             return raw.blank
         if isinstance(raw, Cells) and len(raw.rows) == 1 and any(_MAY_BE_ITEM.match(piece.text) for piece in taken):
             says = message("The sign before its first number may be a minus or a bullet; a person has to look at it.")
+            self.written.doubt(name, says)
+        if name in self._twofold:
+            says = message("It may be called otherwise than it was read; a person has to look at it.")
             self.written.doubt(name, says)
         self.used.update(taken)
         self._answered |= dict.fromkeys(taken, name)
