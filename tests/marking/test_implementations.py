@@ -2,6 +2,7 @@
 
 import math
 import sys
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -340,6 +341,24 @@ def test_rounded_numbers_are_no_machine_numbers():
     z = np.round(np.asarray(plain().output, dtype=float), 6)
     assert not compare(plain(), z).right
     assert compare(plain(), z, precision="float16").right
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "named"), [(0, None), (1e-5, Fraction(1, 10**5)), (1e-6, Fraction(1, 10**6)), (0.5, None)]
+)
+def test_another_epsilon_under_the_root_is_told(epsilon, named):
+    """As PyTorch and Flax have it; 1/2 is nobody's.  The rows have variances of 5 and 11/4."""
+    d = derive("layer_norm", X=[[3, -3, 1, -1], [2, 0, 0, 4]])
+
+    def normed(x):
+        x = np.asarray(x, dtype=float)
+        return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + epsilon)
+
+    found = trace(normed, d)
+    assert found.right is (epsilon == 0)
+    assert found.epsilon == named
+    assert ("is right with ε = 1e-0" in str(found)) is (named is not None)
+    assert "precision=" not in str(found)
 
 
 # ------------------------------------------------------------------------------------------------ arrays of all kinds

@@ -14,13 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception
 from symattn.derivation.misconceptions.programs import of_programs
 from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.ops.normalisation import NormGradient, OverRoot
 from symattn.derivation.windows import HIDDEN, RING, WINDOWS, Box, Window, Windows
 from symattn.errors import InputError, UndefinedError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, in_numbers
@@ -56,6 +57,9 @@ ROUGHLY = 0.25
 
 CLOSE = 4
 """Units in the last place of the largest entry by which programs are off as a rule."""
+
+EPSILONS = (Fraction(1, 10**5), Fraction(1, 10**6), Fraction(1, 10**8), Fraction(1, 10**12), 0)
+"""What is usually added under the roots of norms: 1e-5 by PyTorch, 1e-6 by Flax, 1e-12 by BERT."""
 
 MOST_EXPLANATIONS = 3
 MOST_DEPARTURES = 5
@@ -285,8 +289,21 @@ class _Search:
                 departures += more
         at = {one.step for one in departures}
         lines = tuple(self._line(right, truth, step.name, step.name in at) for step in self.d)
-        unnamed = any(not one.misconceptions for one in departures)
-        return Comparison(self.d, notation, lines, tuple(departures), self.format, self._coarser() if unnamed else "")
+        found = Comparison(self.d, notation, lines, tuple(departures), self.format)
+        if all(one.misconceptions for one in departures):
+            return found
+        epsilon = self._other_epsilon()
+        return replace(found, epsilon=epsilon, coarser="" if epsilon is not None else self._coarser())
+
+    def _other_epsilon(self) -> Value | None:
+        """The ε, of those that libraries have, with which all that came would be right; None if there is none."""
+        own = {step.op.epsilon for step in self.d if isinstance(step.op, OverRoot | NormGradient)}
+        for epsilon in EPSILONS if own and not self.misshapen else ():
+            if own != {epsilon}:
+                other = _Truth(self.d.replay(partial(_with_epsilon, epsilon)), self.format)
+                if all(other.is_close(*one) for one in self.found.items()):
+                    return epsilon
+        return None
 
     def _coarser(self) -> str:
         """The finest format with fewer digits in which all that came would be right; "" if there is none."""
@@ -356,6 +373,10 @@ class _Search:
         before = self.d.before(name)
         seen = [one for one in before if one in self.found or self._seen(truth, one)]
         return Departure(name, seen=before <= set(seen).union(*map(self.d.before, seen)))
+
+
+def _with_epsilon(epsilon: Value, step: Step) -> Step:
+    return step.with_op(replace(step.op, epsilon=epsilon)) if isinstance(step.op, OverRoot | NormGradient) else step
 
 
 def _departure(found: Sequence[_Wrong]) -> Departure:

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import Misconception, WrongDerivation
+from symattn.exact import Value
+from symattn.exact.rounding import near
 from symattn.formula import Formula, Infinity, Negative, Text, decimal
 from symattn.foundation.languages import message
 from symattn.marking.implementations.running import MEMORY, PRECISIONS, Failure
@@ -63,8 +65,8 @@ class Comparison:
     """Somebody's steps beside a derivation.
 
     `format` is the floating-point format in which they were taken to be worked out; `coarser` one with fewer digits in
-    which all of them would be right, where something departs that no misconception explains.  `failure` says why a
-    program returned nothing.
+    which all of them would be right, where something departs that no misconception explains, and `epsilon` another ε
+    under the roots of norms with which they would.  `failure` says why a program returned nothing.
     """
 
     derivation: Derivation
@@ -73,6 +75,7 @@ class Comparison:
     departures: tuple[Departure, ...]
     format: str
     coarser: str = ""
+    epsilon: Value | None = None
     failure: Failure | None = None
 
     @property
@@ -148,6 +151,12 @@ def _said(found: Comparison, wording: Wording) -> Iterator[Inlines]:
         step = wording.name(departure.step)
         if departure.elsewhere:
             yield sentence("{step} is right but comes too late in what was returned: it has to come first.", step=step)
+        elif found.epsilon is not None and not departure.misconceptions:
+            yield sentence(
+                "{step} is right with ε = {epsilon} under the root of the norm, but the task has another ε.",
+                step=step, epsilon=Math(_number(near(found.epsilon), MOST_DIGITS)),
+            )  # fmt: skip
+            continue
         elif found.coarser and not departure.misconceptions:
             yield sentence(
                 "{step} is right to the precision of {coarser}, but not of {format}. If the program may work in "
