@@ -202,6 +202,10 @@ class Algebra(ABC, Generic[T]):
         """A number that an operation brings: for who uses it there is nothing to work out."""
         return work()
 
+    def once(self, work: Callable[[], T], divides: bool = False) -> T:
+        """A number that is worked out once for a whole line of the result, and may divide all of it."""
+        return work()
+
     def index(self, i: Index) -> T:
         """The number of a line, from 0."""
         if isinstance(i, str):

@@ -1,5 +1,6 @@
 """Nobody is accused who is right, however they round on the way; and what is wrong does not pass as rounding."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -16,6 +17,7 @@ from trials import tries
 import symattn
 from symattn.derivation.derivation import is_short
 from symattn.exact import Matrix
+from symattn.marking.attempt import Attempt
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.script import Script
@@ -190,6 +192,72 @@ def test_noughts_at_the_front_of_an_inverse_are_no_places_of_it(output, fine):
     assert (answers["above"][0], answers["below"][0], answers["Z"][0]) == (["20", "-24"], ["28"], ["5/7", "-6/7"])
     [report] = symattn.check(d, answers | {"Z": [output, answers["Z"][1]]}).reports
     assert (told(report) != "wrong") is fine
+
+
+# ------------------------------------------------------------------------------------ what a line shares
+
+ONE_SUM = [  # of the powers of 1 and 0: e/(e + 1) = 0.7311, 2.72/3.72 = 0.7312, 2.71/3.71 = 0.7305, 0.37/1.37 = 0.2701
+    (["0.7311", "0.2689"], ""), (["0.7312", "0.2688"], ""), (["0.7305", "0.2695"], "rounded"),
+    (["0.7299", "0.2701"], "rounded"), (["0.7384", "0.2689"], "wrong"), (["0.7311", "0.2716"], "wrong"),
+    (["0.7350", "0.2689"], "wrong"), (["0.7290", "0.2710"], "rounded"),  # the second is what the first leaves of 1
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("weights", "says"), ONE_SUM)
+def test_all_weights_of_a_token_come_of_one_sum(weights, says):
+    d = symattn.derive("attention", Q=[[1], [0]], K=[[1], [0]], V=[[4], [8]], scale="none")
+    assert np.allclose(softmax(np.array([1, 0])), [0.7311, 0.2689], atol=5e-5, rtol=0)
+    answers = {"S": [["1", "0"], ["0", "0"]], "A": [weights, ["1/2", "1/2"]]}
+    assert told(symattn.check(d, answers).reports[0]) == says
+
+
+@pytest.mark.parametrize(("entries", "says"), [
+    (["1.0000", "-1.0000"], ""), (["0.9900", "-0.9900"], "rounded"), (["0.9990", "-0.9990"], "rounded"),  # 1/3 as 0.33
+    (["1.0000", "-0.9900"], "wrong"), (["0.9900", "-1.0000"], "wrong"), (["0.9990", "-0.9900"], "rounded"),
+])  # fmt: skip
+def test_all_entries_of_a_row_are_normed_by_one_root(entries, says):
+    """Of 3 and −3, whose root is 3; of two that are both off, nobody says which."""
+    d = symattn.derive("layer_norm", X=[[3, -3]])
+    answers = {"N_mean": [["0"]], "N_var": [["9"]], "N": [entries]}
+    assert told(symattn.check(d, answers).reports[0]) == says
+
+
+@pytest.mark.parametrize(("off", "wrong"), [("0.000", False), ("0.041", True), ("-0.083", True), ("0.124", True)])
+def test_a_row_of_a_gradient_has_one_mean(off, wrong):
+    """Weights of three places may be used with two of them, but for all of the row."""
+    asked = drawn("attention_gradient", 3)
+    style, at = Style(places=3, carries="all"), (0, 0)
+    slip = Slip("dS'", at, lambda x: x + Decimal(off))
+    answers = script(asked, asked.problem.derivation, style).answers
+    slipped = script(asked, asked.problem.derivation, style, slip).answers
+    [part] = [part.name for part in asked.parts if getattr(part.answer, "step", "") == "dS'"]
+    report = mark(asked, Attempt({**answers, part: slipped[part]}))
+    assert bool([event for event in report.events if event.kind != "rounding"]) is wrong
+
+
+@dataclass(frozen=True)
+class Various(Style):
+    """Every number on the way to as many places as it happens, where a style says −1."""
+
+    seed: int = 0
+
+    def rounded(self, x, places):
+        if places == -1:
+            places = Random(f"{self.seed} {x}").choice([None, 2, 2, 3, 3, 4, 5])
+        return super().rounded(x, places)
+
+
+@tries(8)
+@given(st.sampled_from(SUBJECTS), st.integers(0, 10**6))
+def test_nobody_is_accused_who_rounds_each_number_otherwise(name, seed):
+    rng = Random(seed)
+    style = Various(
+        places=rng.randint(3, 6), powers=-1, sums=rng.choice([None, -1]), roots=-1, quotients=-1, seed=seed,
+        cut=rng.random() < 0.2, carries=rng.choice(["written", "all"]), shifted=rng.random() < 0.2,
+        inverse=rng.random() < 0.2,
+    )  # fmt: skip
+    report = mark(drawn(name), right_script(drawn(name), style))
+    assert not [event for event in report.events if event.kind != "rounding"], style
 
 
 def test_a_rounded_output_is_told_in_words_and_costs_precision_once():

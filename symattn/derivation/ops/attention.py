@@ -297,7 +297,8 @@ class Softmax(LineRuleOp):
         if A.hidden(s[i, j]):
             return A.number(0)
         seen = A.visible(s.columns, lambda k: s[i, k])
-        return A.quotient(A.exponential(s[i, j], self.base), A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
+        whole = A.once(lambda: A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
+        return A.quotient(A.exponential(s[i, j], self.base), whole)
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
@@ -565,7 +566,7 @@ class SoftmaxGradient(LineRuleOp):
 
     def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         a, g = operands
-        mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
+        mean = A.once(lambda: A.total(a.columns, lambda k: A.product(a[i, k], g[i, k])))
         rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
         return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
 

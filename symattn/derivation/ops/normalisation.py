@@ -236,7 +236,7 @@ class OverRoot(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, *means, squares = operands
         above = A.minus(x[i, j], means[0].stretched(i, j)) if means else x[i, j]
-        return A.quotient(above, _root(A, squares.stretched(i, j), self.epsilon))
+        return A.quotient(above, A.once(lambda: _root(A, squares.stretched(i, j), self.epsilon), divides=True))
 
     def flows(self, k: int) -> bool:
         return k == 0
@@ -539,14 +539,12 @@ class NormGradient(OverOp):
     def rule_of_rows(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         g, n, v = operands
         length = g.columns
-        along = A.quotient(
-            A.total(length, lambda k: A.product(g[i, k], n[i, k])), A.size(length, int(self.kind == "sample"))
-        )
+        along = A.once(lambda: _mean(A, length, lambda k: A.product(g[i, k], n[i, k]), int(self.kind == "sample")))
         terms = [g[i, j], A.negative(A.product(n[i, j], along))]
         if self.kind != "rms":
-            terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
-        root = _root(A, v[i, 0], self.epsilon)
-        return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
+            terms.insert(1, A.negative(A.once(lambda: _mean(A, length, lambda k: g[i, k]))))
+        inverse = A.once(lambda: A.quotient(A.number(1), _root(A, v[i, 0], self.epsilon)))
+        return A.product(inverse, A.sum(*terms))  # large enough to be read
 
     def witness_of_rows(self, *operands: Floats) -> Floats:
         """Each row times its Jacobian, entry by entry."""

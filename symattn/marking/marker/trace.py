@@ -6,7 +6,7 @@ rounded, and as anything that it may have been rounded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -17,10 +17,12 @@ from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Arithmetic, Derivation, Op, Step, View
 from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.ops.attention import Softmax
+from symattn.derivation.windows import Window
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, indices, values_of
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
+from symattn.exact.rounding import near
 from symattn.exact.values import (
     RATIONAL,
     denominator_of,
@@ -66,6 +68,9 @@ HIDING = -(10**4)
 ON_THE_WAY = Fraction(1, 40)
 """The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
 as much as the rounding of small sums to two places makes (`tests/marking/test_right_scripts.py`)."""
+
+SAME_SUM = 1e-9
+"""What two sums of a line differ by at most that are one."""
 
 MOST_PLACES = 30
 """Places that are counted: more than machines show."""
@@ -290,16 +295,36 @@ class Trace:
             (self.policy, step, grid, *matrices),
             lambda: [self._compared(step, i, j, grid[i, j], refs, sound) for i, j, _ in grid.cells()],
         )
+        judged: dict[Cell, Verdict] = {}
+        coarse: dict[Cell, Verdict] = {}  # those that no line before explains as it was written, as they were judged
         for verdict, last in compared:
             i, j, entry = verdict.i, verdict.j, verdict.written
-            rounded = verdict.state == "wrong" and (
-                self._in_window(step, i, j, entry) or self.explained_by_intermediate_rounding(step, i, j, entry)
-            )
-            if rounded:
+            in_window = verdict.state == "wrong" and self._in_window(step, i, j, entry)
+            if in_window or (verdict.state == "wrong" and self.explained_by_intermediate_rounding(step, i, j, entry)):
                 flags = self._of_rounding(step, i, j, entry, refs)
-                yield Verdict(step.name, i, j, "follows", entry, last, None, "window", "window", flags)
-            else:
-                yield verdict
+                if "rounded" in flags and not in_window:
+                    coarse[i, j] = verdict
+                verdict = Verdict(step.name, i, j, "follows", entry, last, None, "window", "window", flags)
+            judged[i, j] = verdict
+        for at in self._apart(step, grid, judged, coarse) if coarse else ():
+            judged[at] = coarse[at]
+        yield from judged.values()
+
+    def _apart(
+        self, step: Step, grid: Grid, judged: Mapping[Cell, Verdict], coarse: Collection[Cell]
+    ) -> Collection[Cell]:
+        """The coarse entries that rounding on the way gives alone, but not beside the others of their lines.
+
+        A sum of powers, a root or a mean is one number for a whole line.  Who knows the sum of a line, as that of
+        weights, may have written what the others leave of it.
+        """
+        right = values_of(step.result)
+        cells: dict[Cell, Window] = {}
+        for at, verdict in judged.items():
+            value, unit = verdict.written.value, verdict.written.unit
+            if verdict.accepted and isinstance(value, RATIONAL) and unit is not None and not _has_sum(grid, right, at):
+                cells[at] = loose_cell(value, unit)
+        return self._by_hand.apart(step, cells, frozenset(cells.keys() - set(coarse)))
 
     def _compared(self, step: Step, i: int, j: int, entry: Entry, refs: Refs, sound: bool) -> tuple[Verdict, Value]:
         """What an entry is beside the values that it may be, and the last of these; nothing is said of roundings."""
@@ -575,6 +600,16 @@ def _places_shown(entry: Entry) -> int:
     if unit is None or not isinstance(value, RATIONAL) or (value / unit).denominator != 1:
         return 0
     return next((places for places in range(MOST_PLACES) if 10**places % value.denominator == 0), MOST_PLACES)
+
+
+def _has_sum(grid: Grid, right: Matrix, at: Cell) -> bool:
+    """Whether the row or the column of an entry has the very sum of the right one."""
+
+    def same(own: Sequence[Entry], due: Sequence[Value]) -> bool:
+        numbers = [near(entry.value) for entry in own if isinstance(entry.value, RATIONAL)]
+        return len(numbers) == len(due) > 1 and abs(sum(numbers) - sum(map(near, due))) < SAME_SUM
+
+    return same(grid.rows[at[0]], right.rows[at[0]]) or same(grid.T.rows[at[1]], right.T.rows[at[1]])
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:

@@ -12,14 +12,14 @@ three places shows that three places of what was added up were used, whatever wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from typing import Literal, NamedTuple, TypeVar
 
-from symattn.derivation.algebra import Algebra, Base, Indices, Known
+from symattn.derivation.algebra import Algebra, Base, Entries, Indices, Known
 from symattn.derivation.derivation import Op, RuleOp, Step
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.entrywise import Divide, Round
@@ -32,6 +32,7 @@ from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.policy import Policy, Rounding
+from symattn.marking.marker.report import Cell
 from symattn.marking.marker.script import Script
 
 LESS = 1 - Fraction(1, 10**9)
@@ -162,7 +163,7 @@ class LinesBefore:
     of another shape.
     """
 
-    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
+    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: set[str]) -> None:
         self.script, self.carried, self.misshapen = script, carried, misshapen
 
     def grid(self, name: str) -> Grid | None:
@@ -173,9 +174,7 @@ class LinesBefore:
 class LinesInWindows(LinesBefore):
     """The same from anything that the lines before may be rounded from."""
 
-    def __init__(
-        self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str], policy: Policy
-    ) -> None:
+    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: set[str], policy: Policy) -> None:
         super().__init__(script, carried, misshapen)
         self.policy = policy
         self._boxes: dict[str, Box | None] = {}
@@ -246,6 +245,15 @@ NOISE = Decimal("1e-20")
 MOST_PLACES = 6
 """Most decimals of intermediate results that are tried where fewer say nothing."""
 
+ALL_PLACES = 15
+"""Decimals of what is not rounded on the way, as calculators carry on."""
+
+PLACES_OF_E = 4
+"""Most decimals of e that are tried: more are as good as all of them."""
+
+HALVED = 7
+"""How often the window of a number that a line shares is halved."""
+
 LARGEST = 400
 """Digits of a number that is not rounded any more."""
 
@@ -307,7 +315,7 @@ class ByHand(Algebra[Rounded]):
         return Rounded(WINDOWS.sum(*(self.carried_forward(x, self.terms) for x in terms)), all(x.short for x in terms))
 
     def negative(self, x: Rounded) -> Rounded:
-        return Rounded(WINDOWS.negative(x.span), x.short)
+        return Rounded(WINDOWS.negative(x.span), x.short, x.written)
 
     def product(self, *factors: Rounded) -> Rounded:
         short = all(x.short for x in factors) and sum(not _is_whole(x.span) for x in factors) <= 1
@@ -334,7 +342,7 @@ class ByHand(Algebra[Rounded]):
             return Rounded(NOTHING, True)
         if x.span == NOTHING:
             return Rounded(UNIT, True)
-        return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.carried_forward(x))), False)
+        return Rounded(_power(RING.multiply(self.logarithm(base), self.carried_forward(x))), False)
 
     def logarithm(self, base: Base) -> Window:
         """ln b, where 2.72 may stand for e."""
@@ -392,9 +400,174 @@ class ByHand(Algebra[Rounded]):
         return found
 
 
+@lru_cache(4096)
+def _power(exponent: Window) -> Window:
+    return RING.exp(exponent)
+
+
 @cache
 def _logarithm_of_e(places: int) -> Window:
     return RING.ln(ByHand(places).carried_forward(Rounded(RING.exp(UNIT), False)))
+
+
+class Shared(ByHand):
+    """The same, which notes everything that the numbers may be that a whole line shares.
+
+    With `inverse`, of a divisor it is the inverse, by which is multiplied.
+    """
+
+    def __init__(self, inverse: bool) -> None:
+        super().__init__(LEAST_PLACES)
+        self.inverse = inverse
+        self.windows: list[Window] = []
+
+    def once(self, work: Callable[[], Rounded], divides: bool = False) -> Rounded:
+        x = work()
+        if divides and self.inverse:
+            inverse = self.of(WINDOWS.quotient(UNIT, x.span))
+            self.windows.append(self.carried_forward(inverse, self.places + _noughts(inverse.span)))
+        else:
+            self.windows.append(self.carried_forward(x))
+        return x
+
+
+class Habit(NamedTuple):
+    """How somebody rounds: always to so many places, to the nearest or by cutting off, and with this for ln e."""
+
+    places: int
+    cut: bool
+    logarithm: Window
+
+
+class ByHabit(ByHand):
+    """Numbers that are rounded by one habit; those that a whole line shares too, or they lie in these windows."""
+
+    def __init__(self, habit: Habit, inverse: bool = False, shared: Sequence[Window] | None = None) -> None:
+        super().__init__(habit.places)
+        self.habit, self.inverse, self.shared = habit, inverse, None if shared is None else iter(shared)
+
+    def carried_forward(self, x: Rounded, places: int = 0) -> Window:
+        if x.short or x.written or not x.span.bounded:
+            return x.span
+        mode = ROUND_DOWN if self.habit.cut else ROUND_HALF_UP
+        return Window(*(_quantized(end, places or self.places, mode) for end in x.span))
+
+    def once(self, work: Callable[[], Rounded], divides: bool = False) -> Rounded:
+        multiplies = divides and self.inverse
+        if self.shared is not None:
+            own = next(self.shared)
+        elif multiplies:
+            inverse = self.of(WINDOWS.quotient(UNIT, work().span))
+            own = self.carried_forward(inverse, self.places + _noughts(inverse.span))
+        else:
+            own = self.carried_forward(work())
+        return Rounded(WINDOWS.quotient(UNIT, own) if multiplies else own, short=False, written=True)
+
+    def quotient(self, x: Rounded, y: Rounded) -> Rounded:
+        return self.of(WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)))
+
+    def logarithm(self, base: Base) -> Window:
+        return self.habit.logarithm if base == "e" else super().logarithm(base)
+
+
+@cache
+def _habits(powers: bool) -> Sequence[Habit]:
+    """Two places or more, to the nearest or cut off, and last all that there are; with 2.72 or the like for e, too."""
+    ways = [(places, cut) for places in range(LEAST_PLACES, MOST_PLACES + 1) for cut in (False, True)]
+    logarithms = {UNIT: None}
+    for places, cut in ways if powers else ():
+        if places <= PLACES_OF_E:
+            e = ByHabit(Habit(places, cut, UNIT)).carried_forward(Rounded(RING.exp(UNIT), False))
+            logarithms[RING.ln(e)] = None
+    return [Habit(*way, logarithm) for logarithm in logarithms for way in (*ways, (ALL_PLACES, False))]
+
+
+Explained = Mapping[Cell, Sequence[Habit]]
+"""Entries that somebody comes to, with the habits that lead to them."""
+
+
+class SharedNumbers:
+    """The entries of a line that come of the same number: a sum of powers, a root, a mean.
+
+    Whatever that was rounded to, it was rounded once: one value of it must give all of these entries (rules.md 3.8).
+    """
+
+    def __init__(
+        self, op: RuleOp, operands: Sequence[Lines], cells: Mapping[Cell, Window], inverse: bool = False
+    ) -> None:
+        """`cells` are everything that each entry may be rounded from; with `inverse`, divisors are multiplied by."""
+        self.op, self.cells, self.inverse = op, cells, inverse
+        self.operands = [Entries.of(lines) for lines in operands]
+        self.habits = _habits(isinstance(op, Softmax))
+        shared = {c: windows for c in cells if (windows := self._shared(*c)) is not None}
+        nothing_to_do = any(shared.values())  # for an entry that comes of none of them, as behind a mask
+        self.of = {c: windows for c, windows in shared.items() if windows or not nothing_to_do}
+
+    def _shared(self, i: int, j: int) -> tuple[Window, ...] | None:
+        """All that the numbers may be that an entry shares with others; None where that is not known."""
+        hand = Shared(self.inverse)
+        with suppress(UndefinedError, InvalidOperation, TypeError):
+            self.op.rule(hand, i, j, *self.operands)
+            return tuple(hand.windows) if all(w.bounded for w in hand.windows) else None
+        return None
+
+    def line(self, entry: Cell) -> Sequence[Cell]:
+        """The row, or the column, of which all entries come of the same numbers as this one."""
+        lines = ([c for c in self.of if c[k] == entry[k]] for k in (0, 1))
+        return next((one for one in lines if entry in one and len({self.of[c] for c in one}) == 1 < len(one)), ())
+
+    def explains(self, entry: Cell, certain: Collection[Cell]) -> tuple[int, int, bool]:
+        """How many of the `certain` entries of a line, and of all of them, one value of the numbers gives at most, and
+        whether it gives this entry with so many.
+
+        The windows of the numbers are halved, those first in which most entries can be.
+        """
+        line, whole = self.line(entry), self.of[entry]
+
+        def rank(found: Collection[Cell]) -> tuple[int, int, bool]:
+            return len(set(certain).intersection(found)), len(found), entry in found
+
+        if any(all(self._gives(c, ByHabit(habit, self.inverse)) for c in line) for habit in self.habits):
+            return rank(line)
+        todo = [(0, whole, self._explained(whole, dict.fromkeys(line, self.habits)))]
+        while True:
+            halved, windows, found = todo.pop(max(range(len(todo)), key=lambda k: (rank(todo[k][2]), todo[k][0])))
+            widest = max(range(len(windows)), key=lambda k: _share(windows[k], whole[k]), default=None)
+            if widest is None or halved == HALVED * len(windows) or width(windows[widest]) == 0:
+                return rank(found)
+            for half in _halves(windows[widest]):
+                narrower = (*windows[:widest], half, *windows[widest + 1 :])
+                todo.append((halved + 1, narrower, self._explained(narrower, found)))
+
+    def _explained(self, windows: tuple[Window, ...], before: Explained) -> Explained:
+        """The entries to which habits lead that did so before, where the numbers lie in these windows; of habits that
+        come to the same, one."""
+        found: dict[Cell, list[Habit]] = {}
+        for cell, habits in before.items():
+            spans = {self._given(cell, ByHabit(habit, self.inverse, windows)): habit for habit in habits}
+            if left := [habit for span, habit in spans.items() if span is not None and meet(self.cells[cell], span)]:
+                found[cell] = left
+        return found
+
+    def _gives(self, cell: Cell, hand: ByHand) -> bool:
+        span = self._given(cell, hand)
+        return span is not None and meet(self.cells[cell], span)
+
+    def _given(self, cell: Cell, hand: ByHand) -> Window | None:
+        """What an entry comes to; None where that is not defined."""
+        try:
+            return self.op.rule(hand, *cell, *self.operands).span
+        except (UndefinedError, InvalidOperation):
+            return None
+
+
+def _share(w: Window, whole: Window) -> Decimal:
+    return width(w) / width(whole) if width(whole) else ZERO
+
+
+def _halves(w: Window) -> tuple[Window, Window]:
+    middle = RING.ceiling.divide(RING.ceiling.add(w.low, w.high), Decimal(2))
+    return Window(w.low, middle), Window(middle, w.high)
 
 
 World = Literal["written", "before"]
@@ -421,6 +594,67 @@ class LinesByHand(LinesBefore):
             if narrow is not None and meet(own, narrow):
                 return True
         return False
+
+    def apart(self, step: Step, cells: Mapping[Cell, Window], certain: frozenset[Cell]) -> frozenset[Cell]:
+        """The entries to which nobody comes who comes to those of their line that are `certain`, or to most of them.
+
+        They need another value of a number that all share.  After a line of another shape, nothing is said.
+        """
+        if not self.misshapen.isdisjoint(operand.name for operand in step.operands):
+            return frozenset()
+        lines = [self._gone_on_with(o.name, LEAST_PLACES, world) for world in WORLDS for o in step.operands]
+        return self.script.memory.memoize(
+            ("apart", certain, *cells.items()), (step, *lines), lambda: self._apart(step, cells, certain)
+        )
+
+    def _apart(self, step: Step, cells: Mapping[Cell, Window], certain: frozenset[Cell]) -> frozenset[Cell]:
+        todo, most = set(cells) - certain, dict[Cell, tuple[int, int, bool]]()
+        for way in self._ways(step, cells):
+            for entry in sorted(todo):
+                if entry in todo and (line := way.line(entry)):
+                    most[entry] = max(most.get(entry, (0, 0, False)), way.explains(entry, certain))
+                    if most[entry][1] == len(line):  # all of them
+                        todo.difference_update(line)
+        return frozenset(entry for entry in todo if entry in most and not most[entry][-1])
+
+    def _ways(self, step: Step, cells: Mapping[Cell, Window]) -> Iterator[SharedNumbers]:
+        """The ways in which a line may have been worked out: scores as they are or less the largest; divided, or
+        multiplied by the inverse."""
+        if not isinstance(step.op, RuleOp) or isinstance(step.op, ENDING):  # which have the places that they show
+            return
+        for operands in self._as_gone_on_with(step):
+            yield (divided := SharedNumbers(step.op, operands, cells))
+            if isinstance(step.op, Softmax):
+                yield SharedNumbers(step.op, [_less_the_largest(step.op, scores) for scores in operands], cells)
+            elif (multiplied := SharedNumbers(step.op, operands, cells, inverse=True)).of != divided.of:
+                yield multiplied
+
+    def _as_gone_on_with(self, step: Step) -> list[list[Lines]]:
+        """The operands of a step as somebody may use them for a whole line: as they were written, as they were before
+        that, or all with the same few places.
+        """
+        names = [o.name for o in step.operands]
+        worlds = [{name: self._operand(name, world) for name in names} for world in WORLDS]
+        worlds += [
+            {name: lines and _shortened(habit, lines) for name, lines in worlds[0].items()} for habit in _habits(False)
+        ]
+        found: list[list[Lines]] = []
+        for world in worlds:
+            operands = operands_of(step, world.__getitem__)
+            if operands is not None and operands not in found:
+                found.append(operands)
+        return found
+
+    def _operand(self, name: str, world: World) -> Lines | None:
+        """What a line is gone on with; in one that was left out, every number may have been rounded in its own way."""
+        lines, hand = self._gone_on_with(name, LEAST_PLACES, world), ByHand(LEAST_PLACES)
+        if lines is None:
+            return None
+        is_left_out = self.script.step(name) is not None and not self.script.is_known(name)
+        return tuple(
+            tuple(Rounded(hand.carried_forward(x) if is_left_out else x.span, x.short, written=True) for x in row)
+            for row in lines
+        )
 
     def result(self, step: Step, places: int, world: World, shown: int = 0) -> Lines | None:
         """What a step gives from the lines before it, where the result has `shown` places."""
@@ -449,6 +683,23 @@ class LinesByHand(LinesBefore):
             (value, grid, result),
             lambda: memory.intern(_carried(ByHand(places), world, value, grid, result)),
         )
+
+
+def _shortened(habit: Habit, lines: Lines) -> Lines:
+    """A matrix with all its numbers rounded by one habit."""
+    hand = ByHabit(habit)
+    return tuple(tuple(x._replace(span=hand.carried_forward(Rounded(x.span, False))) for x in row) for row in lines)
+
+
+def _less_the_largest(op: Softmax, scores: Lines) -> Lines:
+    """Scores from each line of which the largest was subtracted."""
+    lines = scores if op.along == "rows" else tuple(zip(*scores, strict=True))
+    found = []
+    for line in lines:
+        largest = max((x.span for x in line if x.span != HIDDEN), key=lambda w: w.high, default=NOTHING)
+        less = RING.negate(largest)
+        found.append(tuple(x if x.span == HIDDEN else x._replace(span=RING.add(x.span, less)) for x in line))
+    return tuple(found) if op.along == "rows" else tuple(zip(*found, strict=True))
 
 
 def _carried(hand: ByHand, world: World, value: Matrix, grid: Grid | None, result: Lines | None) -> Lines | None:
@@ -528,6 +779,13 @@ def _cut(x: Decimal, places: int) -> Decimal:
         return x
     with localcontext(WHOLE):
         return (x + NOISE).quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+
+
+def _quantized(x: Decimal, places: int, mode: str) -> Decimal:
+    if x.adjusted() > LARGEST:
+        return x
+    with localcontext(WHOLE):
+        return (x + NOISE.copy_sign(x)).quantize(Decimal(1).scaleb(-places), mode)
 
 
 def _raised(x: Decimal, places: int) -> Decimal:
