@@ -17,7 +17,7 @@ from symattn import exact
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.sizes import LARGEST_SIZE, read_size, with_letters
-from symattn.errors import InputError, located, nearest, offered
+from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.exact.values import listed
 from symattn.foundation.files import read_text, read_toml
@@ -469,7 +469,7 @@ def batch(source: str | Path | Mapping[str, object], **stated: Any) -> Batch:
     made = []
     for number in range(length):
         one = {**given, **{key: matrices[number] for key, matrices in several.items() if isinstance(matrices, list)}}
-        with located(f"Sequence {number + 1}"):
+        with Place(f"Sequence {number + 1}").here():
             made.append(derive(source, **one) if contents is None else derive({**contents, "given": one}, **stated))
     return Batch(tuple(made))
 

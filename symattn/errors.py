@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import lru_cache
 
 LONGEST = 1200
@@ -39,7 +38,12 @@ _LONG = re.compile(r"(\S{60})\S{60,}(\S{3})")
 
 
 class InputError(SymattnError, ValueError):
-    """What the user gave cannot be used: a wrong name, a ragged matrix, a file that isn't there."""
+    """What the user gave cannot be used: a wrong name, a ragged matrix, a file that isn't there.
+
+    `file` is the file, or the argument, that the message names as its place; None if it names none.
+    """
+
+    file: str | None = None
 
 
 class ReadError(InputError):
@@ -207,17 +211,3 @@ def _typing_errors(a: str, b: str) -> int:
                 errors = min(errors, twice_before[j - 2] + 1)
             row.append(errors)
     return row[-1]
-
-
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Every sentence about what is wrong begins with the place, where there is one to name."""
-    try:
-        yield
-    except InputError as error:
-        if not place or str(error).startswith(place):
-            raise
-        message = f"{place}: {error}"
-        if isinstance(error, ReadError):
-            raise ReadError(message, error.text, error.position) from error
-        raise type(error)(message) from error

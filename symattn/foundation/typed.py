@@ -62,13 +62,13 @@ class Place:
 
     @contextmanager
     def here(self) -> Iterator[None]:
-        """Adds the place to an `InputError` that does not say it."""
+        """Adds the place to an `InputError` of any kind that does not name one in the same file."""
         try:
             yield
         except InputError as error:
-            if not self or (isinstance(error, PlacedError) and error.file == self.file):
-                raise
-            raise self.says(error) from error
+            if self and error.file != self.file:
+                error.args, error.file = (f"{self}: {error}",), self.file
+            raise
 
     def wrong(self, value: object, expected: str, names: Iterable[object] = ()) -> PlacedError:
         """What stands here is not what was expected: one of some names, or what `expected` says."""

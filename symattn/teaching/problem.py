@@ -20,7 +20,7 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.base import gradient, layered
 from symattn.derivation.sizes import read_size
-from symattn.errors import InputError, LetterError, ReadError, located, offered
+from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
 from symattn.exact.values import listed
@@ -194,7 +194,7 @@ class ProblemFile:
             own = replace(own, names={**own.names, **mode.names})
         used = notation or own
         chosen = self._settings(mode, used, notation is not None, settings or {})
-        with located(self.name if self.name.endswith(".toml") else ""):
+        with Place(self.name if self.name.endswith(".toml") else "").here():
             derivation = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
             for step in self.ask.steps:
                 derivation[step]  # names what there is, if there is no such step

@@ -40,7 +40,7 @@ from symattn.derivation.ops.linear import Multiple, Scale, Slice, Transpose
 from symattn.derivation.ops.position import Positional, Rotate, Sinusoids
 from symattn.derivation.ops.scores import Temperature
 from symattn.derivation.ops.words import ArgMax, LookUp
-from symattn.errors import InputError, ReadError, located, offered
+from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Size, Value, exact, matrix
 from symattn.exact.reading import read
 from symattn.exact.rounding import FORMATS
@@ -248,7 +248,7 @@ def followed(
     """The derivation with these steps after it."""
     for number, step in enumerate(steps):
         place = _place(places, "step", number)
-        with located(place):
+        with Place(place).here():
             d = _followed(d, step, place or f"Step {number + 1}")
     return d
 
@@ -315,7 +315,7 @@ def differentiated(
     weights and biases among the givens (see `descended`).
     """
     for number, (of, table) in enumerate(zip(upstreams(gradients, places), gradients, strict=True)):
-        with located(_place(places, "gradient", number)):
+        with Place(_place(places, "gradient", number)).here():
             wrt = table.get("wrt", [])
             if isinstance(wrt, str):
                 wrt = [wrt]
@@ -496,7 +496,7 @@ def _made(text: str) -> Mechanism:
         raise place.at("sizes").lacks(missing[0], "a number for every letter of the shapes")
 
     def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-        with located(place.file):
+        with place.here():
             return followed(d, file.steps)
 
     return Mechanism(
