@@ -20,11 +20,19 @@ from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Outline, decide, decimal_text
 from symattn.exact.reading import read
 from symattn.foundation.dice import Counted
+from symattn.foundation.languages import say, speaking
+from symattn.page.notation import notations
+from symattn.page.writers.characters import plain
 from symattn.teaching.description import describe
+from symattn.teaching.explanation.steps import step_title
+from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.draw import draw
 from symattn.teaching.fairness.selfcheck import self_check
 
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")
+
+
+SMALL = {"n": 2, "d_model": 2, "d_k": 1, "d_v": 2, "d_ff": 2}
 
 
 def settings(chosen, **stated):
@@ -214,3 +222,22 @@ def test_random_numbers_are_worth_setting(settings):
             assert all(0.5 < 1 / (1 + base ** -abs(gap)) <= 0.95 for gap in seen)
             patterns.append(tuple(seen))
         assert patterns[0] != patterns[1]
+
+
+@pytest.mark.parametrize("notation", sorted(notations()))
+@pytest.mark.parametrize("name", ["encoder", "decoder_block"])
+def test_no_two_steps_of_a_stack_have_one_title(name, notation):
+    """Also where matrices are called by words, which have no place for the layer."""
+    problem = derive(name, symbolic=True, sizes=SMALL, notation=notation).problem
+    wording = Wording(problem.derivation, problem.notation)
+    titles = [plain(step_title(step, wording)) for step in problem.steps]
+    assert sorted(set(titles)) == sorted(titles)
+
+
+def test_sections_of_a_stack_are_layers_in_words():
+    sections = dict.fromkeys(step.section for step in derive("encoder", symbolic=True, sizes=SMALL).steps)
+    assert list(sections) == ["block 1", "block 2", ""]
+    sections = dict.fromkeys(step.section for step in derive("decoder_block", symbolic=True, sizes=SMALL).steps)
+    assert list(sections) == ["self-attention", "", "cross-attention"]
+    with speaking("de"):
+        assert [say(section) for section in sections if section] == ["Selbstaufmerksamkeit", "Kreuzaufmerksamkeit"]

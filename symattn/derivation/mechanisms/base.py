@@ -600,7 +600,15 @@ def project(d: Derivation, role: str, settings: Settings, source: str = "X", pla
     `source` is what is projected, in place of X; `place` says in which layer: Q^self = X W_Q^self.
     """
     at = f"^{place}" if place else ""
-    return affine(d, role + at, source, f"W_{role}{at}", f"b_{role}{at}", settings.activation, place)
+    return affine(d, role + at, source, f"W_{role}{at}", f"b_{role}{at}", settings.activation, layer_words(place))
+
+
+def layer_words(place: str) -> str:
+    """A layer in words, from its place in names: self-attention of Q^self, block 2 of Q^2; "" where there is none."""
+    return message("block {block}", block=place) if place.isdecimal() else _ATTENTIONS.get(place, place)
+
+
+_ATTENTIONS = {"self": message("self-attention"), "cross": message("cross-attention")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -621,10 +629,10 @@ class Scope:
         if self.token:
             return message("token {token}", token=self.token)
         if not self.head:
-            return self.place
+            return layer_words(self.place)
         if not self.place:
             return message("head {head}", head=self.head)
-        return message("head {head}, {place}", head=self.head, place=message(self.place))
+        return message("head {head}, {place}", head=self.head, place=layer_words(self.place))
 
 
 @dataclass

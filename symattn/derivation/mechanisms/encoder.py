@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism, Settings, layer_words
 from symattn.derivation.mechanisms.drawing import (
     Rows,
     attention_weights,
@@ -27,17 +27,13 @@ from symattn.derivation.mechanisms.multi_head_attention import heads
 from symattn.derivation.ops.gradient import Copy
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size
-from symattn.foundation.languages import message
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     source = "X"
     for block in range(1, settings.blocks + 1):
         if block > 1:
-            d, source = (
-                d.then(f"X^{block}", Copy(), source, section=message("block {block}", block=block)),
-                f"X^{block}",
-            )
+            d, source = d.then(f"X^{block}", Copy(), source, section=layer_words(str(block))), f"X^{block}"
         d = encoder_block(d, settings, sizes, source, str(block))
         source = d.last.name
     if "gamma" in d.givens or "beta" in d.givens:

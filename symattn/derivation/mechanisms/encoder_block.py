@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
+from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings, layer_words
 from symattn.derivation.mechanisms.drawing import (
     attention_weights,
     entries,
@@ -74,7 +74,7 @@ def residual(d: Derivation, name: str, source: str, added: str, place: str = "")
             "same shape, so that what a sublayer gives must be as wide as its input."
         )
     name = f"{name}^{place}" if place else name
-    return d.then(name, Add(), source, added, section=place), name
+    return d.then(name, Add(), source, added, section=layer_words(place)), name
 
 
 # ------------------------------------------------------------------------------------------------ random numbers

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from operator import mul
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
+from symattn.derivation.mechanisms.base import Mechanism, Settings, affine, layer_words
 from symattn.derivation.mechanisms.drawing import first, numbers, plus, product
 from symattn.derivation.mechanisms.layer_norm import Grid, differ
 from symattn.exact import Matrix, Rational, Size
@@ -16,9 +16,9 @@ from symattn.foundation.dice import pick, spend, whole
 
 def feed_forward(d: Derivation, settings: Settings, source: str, place: str = "") -> Derivation:
     """F = function(source W_1 + b_1) W_2 + b_2, with the biases that are given; the last step is F."""
-    at = f"^{place}" if place else ""
-    d = affine(d, f"H{at}", source, f"W_1{at}", f"b_1{at}", settings.function, place)  # n × d_ff
-    return affine(d, f"F{at}", f"H{at}", f"W_2{at}", f"b_2{at}", section=place)
+    at, section = f"^{place}" if place else "", layer_words(place)
+    d = affine(d, f"H{at}", source, f"W_1{at}", f"b_1{at}", settings.function, section)  # n × d_ff
+    return affine(d, f"F{at}", f"H{at}", f"W_2{at}", f"b_2{at}", section=section)
 
 
 # ------------------------------------------------------------------------------------------------ random weights

@@ -11,7 +11,17 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, affine, attend, project
+from symattn.derivation.mechanisms.base import (
+    HEADS,
+    SCORES,
+    Mechanism,
+    Scope,
+    Settings,
+    affine,
+    attend,
+    layer_words,
+    project,
+)
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.ops.linear import HeadSlice, Slice, Stack
 from symattn.derivation.sizes import share
@@ -45,7 +55,7 @@ def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
         outputs = (Scope(i, place)("Z") for i in range(1, settings.heads + 1))
         section: str = message("all heads")
         if place:
-            section = message("{place}, all heads", place=message(place))
+            section = message("{place}, all heads", place=layer_words(place))
         d, last = d.then(at("C"), Stack("columns"), *outputs, section=section), at("C")
     if at("W_O") not in d.givens:
         return d

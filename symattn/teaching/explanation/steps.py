@@ -12,6 +12,7 @@ from typing import Literal
 
 from symattn.derivation.algebra import Index, index, size_formula
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, View, in_decimals
+from symattn.derivation.mechanisms.base import layer_words
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import MatMul
@@ -519,7 +520,10 @@ def step_title(step: Step, wording: Wording) -> Inlines:
         text = word if isinstance(word, Message) else message(word)
         if step.token:
             text = message("{matrix} {token}", matrix=text, token=step.token)
-        if head := StepName.of(step.name).head:
-            text = message("{matrix}, head {head}", matrix=text, head=head)
+        named = StepName.of(step.name)
+        if named.head:
+            text = message("{matrix}, head {head}", matrix=text, head=named.head)
+        if named.place:
+            text = message("{matrix}, {layer}", matrix=text, layer=layer_words(named.place))
         return as_text(text)
     return sentence("{matrix} {name}", matrix=word, name=name) if word else as_text(name)
