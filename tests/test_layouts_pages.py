@@ -22,6 +22,7 @@ from symattn.foundation.dice import Dice
 from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
+    Box,
     Choices,
     Columns,
     Display,
@@ -37,12 +38,14 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    as_text,
 )
 from symattn.page.writers import latex
 from symattn.page.writers.characters import on_one_line
 from symattn.page.writers.common import stays_with_next
 from symattn.page.writers.paper import Page, below_boxes
-from symattn.page.writers.pdf import write_pdf
+from symattn.page.writers.pdf import LaidOut, write_pdf
+from symattn.page.writers.rows import height_on_worksheet
 from symattn.page.writers.typst import write
 from symattn.teaching.exam.frozen_exam import copies, freeze, make_exam
 from symattn.teaching.exam.papers import key, paper
@@ -265,3 +268,29 @@ def test_conventions_may_be_bare_and_never_left_out():
         exam("matrix", "none")
     with refused_saying(r"midterm.toml: layout is 'fancy'; one of matrix, falk, columns"):
         exam("fancy")
+
+
+SENTENCE = "A paragraph of words that goes on until it certainly takes more than one line of a page, which is wide. "
+STATED = Display((Relation((Name("X"), MatrixOf(tuple((Number("1"),) * 3 for _ in range(3)))), ("=",)),))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Paragraph(as_text("A line of words.")),
+        Paragraph(as_text(f"{SENTENCE}{SENTENCE[:60]}")),
+        STATED,
+        ItemList(tuple(as_text(f"item {k}") for k in range(5))),
+        Box("Conventions", (ItemList(tuple(as_text(f"item {k}") for k in range(5))),)),
+    ],
+)
+def test_a_height_that_is_estimated_is_that_on_paper(block):
+    """By where the last line of a page stands that typst has set, three times with the block and without it."""
+
+    def ends(*blocks):
+        [high] = LaidOut(write_pdf(Document("T", blocks))).heights(Page())
+        return high
+
+    end = Paragraph(as_text("the end"))
+    printed = (ends(end, *(block, end) * 3) - ends(*[end] * 4)) / 3
+    assert height_on_worksheet(block, Page()) == pytest.approx(printed, rel=0.12)

@@ -291,7 +291,7 @@ def choice_columns(choices: Choices, page: Page) -> int:
     return max((n for n in range(1, most + 1) if count % n == 0), default=1)
 
 
-_TEXT = 0.87  # of its estimated width, text takes
+TEXT = 0.87  # of its estimated width, text takes
 _BULLET = 1.8  # em
 
 
@@ -299,7 +299,7 @@ def in_first_column(listed: ItemList, page: Page) -> int:
     """How many items of a list stand in the first of two columns, where these are lower; else 0."""
     if listed.ordered or page.large or page.share < 1 or len(listed.items) < 3:
         return 0
-    widths = [_TEXT * inlines_width(item) for item in listed.items]
+    widths = [TEXT * inlines_width(item) for item in listed.items]
     formulas = max((width(formula) for item in listed.items for formula in formulas_in(item)), default=0.0)
 
     half = -(-len(widths) // 2)
@@ -324,7 +324,7 @@ def _lines(widths: Iterable[float], room: float) -> int:
 
 def lines_of_list(listed: ItemList, page: Page) -> int:
     """How high a list is, in lines."""
-    widths = [_TEXT * inlines_width(item) for item in listed.items]
+    widths = [TEXT * inlines_width(item) for item in listed.items]
     first = in_first_column(listed, page)
     if not first:
         return _lines(widths, page.line)

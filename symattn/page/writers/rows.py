@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate, chain, pairwise, product
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar, assert_never
 
 from symattn.formula.nodes import Formula, Row
 from symattn.formula.width import width, wrapped
@@ -63,6 +63,7 @@ GUTTER = 4  # millimetres between them
 NARROW = 0.92  # of their width, boxes that have to be narrower for a row
 TITLE = 17.5  # millimetres of the first page
 _EM = 3.9  # an em of 11 pt in millimetres
+_TIGHT_EM = 3.7  # and one of heights, which are estimated generously
 _CHARACTERS = 3.4  # the same in text, of which widths are estimated generously
 _LINE = 5.2  # millimetres of a line of text
 _ABOVE_HEADING, _BELOW_RULE, _BELOW_HEADING = 4.6, 1.2, 2.0
@@ -103,13 +104,13 @@ class Asked:
         """The least that it needs of a line, in millimetres, with its formulas beside its boxes or above them."""
         heading = self.heading_size
         formulas = max((width(line) * _EM + 6 for block in self.shown for line in block.lines), default=0.0)
-        boxes, _ = _boxes(self.boxes, page)
+        boxes, _ = paper.grid_size(self.boxes, page)
         return max(formulas + boxes if beside else max(formulas, boxes), heading.least)
 
     def height(self, page: Page, room: float, beside: bool) -> float:
         """The height of heading, formulas and boxes in so much of a line."""
-        words = sum(_lines(block.content, room) * _LINE + 3 for block in self.said)
-        formulas, (_, boxes) = sum(map(_high, self.shown)), _boxes(self.boxes, page)
+        words = sum(_millimetres(block, in_part(page, room)) for block in self.said)
+        formulas, boxes = sum(_millimetres(block, page) for block in self.shown), _height_of_boxes(self.boxes, page)
         high = max(formulas, boxes) - 2.5 if beside else formulas + boxes  # no space between them
         return self.heading_size.height(room) + words + high
 
@@ -162,21 +163,9 @@ def _bold_width(words: str) -> float:
     return measure.inlines_width(as_text(words)) * common.OF_HEADING * _EM
 
 
-def _high(block: Display) -> float:
-    return measure.lines_height(block.lines) * 3.7 + 3
-
-
-def _lines(content: Inlines, room: float) -> float:
-    """How many lines text takes."""
-    return -(-measure.inlines_width(content) * _CHARACTERS // room)
-
-
-def _boxes(boxes: AnswerGrid, page: Page) -> tuple[float, float]:
-    """Width and height of boxes with their name and brackets."""
-    wide, high = paper.box_size(boxes, page)
-    names = width(boxes.name) + max(map(width, boxes.row_labels), default=0.0) + 1.8
-    above = 6 if boxes.column_labels else 0
-    return boxes.columns * wide + names * _EM + 5, boxes.rows * high + above + 6
+def _height_of_boxes(boxes: AnswerGrid, page: Page) -> float:
+    """With the space below them."""
+    return paper.grid_size(boxes, page)[1] + 3
 
 
 @dataclass(frozen=True)
@@ -352,7 +341,7 @@ def _choices(blocks: Sequence[Block], page: Page) -> _Choices:
 def _choices_of(parts: Sequence[Block | Labelled | Asked], page: Page) -> list[list[_Piece]]:
     """What the last of these parts may be."""
     if not isinstance(parts[-1], Asked):
-        return [[_Piece((parts[-1],), _height_on_worksheet(parts[-1], page))]]
+        return [[_Piece((parts[-1],), height_on_worksheet(parts[-1], page))]]
     row: list[Asked] = []
     choices = []
     for question in reversed(parts[-MOST:]):
@@ -433,36 +422,31 @@ def _with_more_at_the_end(pieces: list[_Piece], page: Page) -> list[_Piece]:
 _LITTLE, _MUCH = 0.3, 0.6  # of a page
 
 
-def _height_on_worksheet(block: Block | Labelled, page: Page) -> float:
+def height_on_worksheet(block: Block | Labelled, page: Page) -> float:
     """About how high a block is that is no question with boxes, in millimetres."""
     match block:
         case Labelled(_, shown):
-            return _high(shown) + 3 - _saved("given", page)
-        case Paragraph(content):
-            return _lines(content, page.width) * _LINE + 2.5 - _saved("text", page)
+            return _millimetres(shown, page) + 3 - _saved("given", page)
+        case Paragraph():
+            return _millimetres(block, page) - _saved("text", page)
         case Heading():
             return HeadingSize.of(block).height(page.width) - _saved("heading", page)
-        case Display():
-            return _high(block)
-        case ItemList(items):
-            lines = sum(_lines(item, page.width) for item in items)
-            return (-(-lines // 2) if paper.in_first_column(block, page) else lines) * _LINE
+        case Display() | Entries() | Choices() | ItemList():
+            return _millimetres(block, page)
         case Box(_, inside):
-            return sum(_height_on_worksheet(one, page) for one in inside) + 15 - _saved("box", page)
+            return sum(height_on_worksheet(one, page) for one in inside) + 13 - _saved("box", page)
         case Together(inside):
-            heights = [_height_on_worksheet(one, page) for one in inside]
+            heights = [height_on_worksheet(one, page) for one in inside]
             pairs = zip(pairwise(inside), pairwise(heights), strict=True)
             return sum(heights) - sum(min(high) for pair, high in pairs if pictured(*pair, page))
         case AnswerSpace(AnswerGrid() as boxes):
-            return _boxes(boxes, page)[1] + paper.below_boxes(block, page)
+            return _height_of_boxes(boxes, page) + paper.below_boxes(block, page)
         case AnswerGrid():
-            return _boxes(block, page)[1]
+            return _height_of_boxes(block, page)
         case WorkingSpace():
             return paper.space_height(block, page)
         case Table(rows=rows):
             return 10.0 * (len(rows) + 1)
-        case Choices(items):
-            return 9.0 * -(-len(items) // paper.choice_columns(block, page))
         case HeatMap(levels, column_labels=labels):
             return paper.SQUARE * len(levels) + (20 if labels else 12)
         case PageBreak():
@@ -725,21 +709,61 @@ def height_of(blocks: Sequence[Block], page: Page) -> float:
 
 
 def _height_alone(block: Block, page: Page) -> float:
+    return _height(block, page) + _BETWEEN if _is_text(block) and _is_legible(block, page) else math.inf
+
+
+def _is_text(block: Block) -> TypeGuard[Text]:
+    """Whether it is words or formulas as a key has them."""
     match block:
-        case Paragraph(content, marks):
-            lines = math.ceil(measure.inlines_width((*content, Words(marks))) / page.line)
-            return 1.4 * lines + _BETWEEN if lines < 2 or page.width >= LEGIBLE else math.inf
-        case Display(lines, ()) if max(map(width, lines), default=0.0) <= page.room:
-            return measure.lines_height(lines) + _BETWEEN
-        case Entries(equations, most) if max(widths := tightened(equations)[1], default=0.0) <= page.room:
-            return _height_of_entries(block, columns_of_entries(widths, most, page)) + _BETWEEN
-        case Choices(items) | ItemList(items) if page.share < 1 and not are_legible(items, page):
-            return math.inf
+        case Display(lead=lead):
+            return not lead
+        case ItemList(ordered=ordered):
+            return not ordered
+        case _:
+            return isinstance(block, Paragraph | Entries | Choices)
+
+
+def _is_legible(block: Text, page: Page) -> bool:
+    """Whether it has room in a part of a line."""
+    match block:
+        case Paragraph():
+            return page.width >= LEGIBLE or _lines(block, page) < 2
+        case Display(lines):
+            return max(map(width, lines), default=0.0) <= page.room
+        case Entries(equations):
+            return max(tightened(equations)[1], default=0.0) <= page.room
+        case Choices(items) | ItemList(items):
+            return page.share == 1 or are_legible(items, page)
+
+
+Text = Paragraph | Display | Entries | Choices | ItemList
+
+
+def _height(block: Text, page: Page) -> float:
+    """The height of words or formulas in em, without the space below them."""
+    match block:
+        case Paragraph():
+            return 1.4 * _lines(block, page)
+        case Display(lines):
+            return measure.lines_height(lines)
+        case Entries(equations, most):
+            return _height_of_entries(block, columns_of_entries(tightened(equations)[1], most, page))
         case Choices():
-            return _height_of_choices(block, page) + _BETWEEN
-        case ItemList(ordered=False):
-            return 1.35 * paper.lines_of_list(block, page) + _BETWEEN
-    return math.inf
+            return _height_of_choices(block, page)
+        case ItemList():
+            return 1.35 * paper.lines_of_list(block, page)
+        case _:
+            assert_never(block)
+
+
+def _millimetres(block: Text, page: Page) -> float:
+    """The same on a worksheet, with the space below, in millimetres."""
+    return _height(block, page) * _TIGHT_EM + 1
+
+
+def _lines(block: Paragraph, page: Page) -> int:
+    """How many lines text takes."""
+    return math.ceil(paper.TEXT * measure.inlines_width((*block.content, Words(block.marks))) / page.line)
 
 
 def _height_of_entries(block: Entries, columns: int) -> float:
