@@ -14,23 +14,14 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate, pairwise
 
 from symattn.errors import columns_of
-from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Text, children
+from symattn.formula.nodes import Formula
 from symattn.formula.width import width
 from symattn.page.document import Diagram, DiagramFrame, Inlines, Place
-from symattn.page.writers.characters import (
-    COLUMNS,
-    EMPTY,
-    Tile,
-    beside,
-    level,
-    on_one_line,
-    plain,
-    stacked,
-    text,
-)
+from symattn.page.writers.characters import COLUMNS, on_one_line, plain
 from symattn.page.writers.common import label
-from symattn.page.writers.measure import has_tall_fraction, inlines_width
+from symattn.page.writers.measure import height, inlines_width
 from symattn.page.writers.paper import EM, Page
+from symattn.page.writers.tiles import EMPTY, Tile, beside, level, stacked, text
 
 _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
 
@@ -230,7 +221,7 @@ def crossings(net: Network) -> int:
 # --- where they stand from left to right ------------------------------------------------------------------------
 
 _ROUNDS = 60
-_STRAIGHT = (10.0, 1000.0)  # how much more lines count that are to be straight, in the first half of them and after
+_STRAIGHT = 1000.0  # how much more lines count that are to be straight
 
 
 def arranged(net: Network, widths: Mapping[Node, float], apart: Callable[[Node, Node], float]) -> dict[Node, float]:
@@ -244,14 +235,14 @@ def arranged(net: Network, widths: Mapping[Node, float], apart: Callable[[Node, 
         for node, gap in zip(row, gaps, strict=True):
             left += gap
             middles[node] = left
-    neighbours = {
-        node: [(other, net.is_straight(node, other)) for other in others] for node, others in net.neighbours.items()
+    weights = {
+        node: [(other, _STRAIGHT if net.is_straight(node, other) else 1.0) for other in others]
+        for node, others in net.neighbours.items()
     }
     for turn in range(_ROUNDS):
-        weights = (1.0, _STRAIGHT[turn > _ROUNDS // 2])
         for row in net.rows if turn % 2 else reversed(net.rows):
             if row:
-                near = ([(middles[other], weights[straight]) for other, straight in neighbours[node]] for node in row)
+                near = ([(middles[other], weight) for other, weight in weights[node]] for node in row)
                 wanted = [_mean(places or [(middles[node], 0.01)]) for node, places in zip(row, near, strict=True)]
                 middles.update(zip(row, _placed(wanted, steps[row]), strict=True))
     left = min((x - widths[node] / 2 for node, x in middles.items()), default=0.0)
@@ -435,24 +426,7 @@ class _Layout:
 
 
 def _size(formula: Formula) -> tuple[float, float]:
-    wide = width(formula) * EM
-    high = 4.5 * (1 + _lines_in(formula))
-    return max(9.0, round(wide + 3.4, 1)), high - 1
-
-
-def _lines_in(formula: Formula) -> float:
-    """The height of a formula in lines of text."""
-    match formula:
-        case MatrixOf(rows):
-            return 0.3 + 1.25 * sum(max(map(_lines_in, row)) for row in rows)
-        case Annotated(body, _, "under"):
-            return _lines_in(body) + 0.6
-        case Power(base, _):
-            return _lines_in(base)
-        case Name() | Text():
-            return 1
-        case _:
-            return max([1.7 if has_tall_fraction(formula) else 1, *map(_lines_in, children(formula))])
+    return max(9.0, round(width(formula) * EM + 3.4, 1)), round(height(formula) * EM + 2.8, 1)
 
 
 def _moved(shape: Shape, right: float, down: float) -> Shape:

@@ -9,6 +9,7 @@ from typing import TypeGuard, TypeVar
 
 from symattn.formula.nodes import (
     NOTHING,
+    Annotated,
     BigSum,
     Formula,
     Fraction,
@@ -211,6 +212,8 @@ def height(formula: Formula) -> float:
             return 0.4 + sum(max((1.45, *map(height, row))) for row in rows)
         case Fraction():
             return 2.6
+        case Annotated(body, _, "under"):
+            return height(body) + 0.7
         case Power(base, _):
             return height(base)
         case Name():
