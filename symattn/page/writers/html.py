@@ -491,13 +491,8 @@ def _block(block: Block, screen: _Screen) -> str:
     if (own := common.replaced(block)) is not None:
         return own
     match block:
-        case Heading(level=level, marks=marks):
-            content = block.whole
-            screen.heading = spoken(content)
-            name = f"h{min(6, level + screen.level)}"
-            screen.parts += block.of == "question"
-            number = f' data-part="{screen.parts}"' if block.of == "question" else ""
-            return f"<{name}{number}>{_text(content)}{_marks(marks)}</{name}>"
+        case Heading():
+            return _heading(block, screen)
         case Paragraph(content, marks):
             return f"<p>{_text(content)}{_marks(marks)}</p>"
         case Display() if line := measure.in_one_line(block):
@@ -523,10 +518,8 @@ def _block(block: Block, screen: _Screen) -> str:
         case HeatMaps(items):
             pictures = (_heat_map(picture, _text(caption)) for caption, picture in items)
             return f'<div class="heat-maps{" small" * block.small}">\n{chr(10).join(pictures)}\n</div>'
-        case ItemList(items, ordered):
-            name = "ol" if ordered else "ul"
-            listed = "\n".join(f"<li>{_text(item)}</li>" for item in items)
-            return f"<{name}>\n{listed}\n</{name}>" if items else ""
+        case ItemList():
+            return _items(block)
         case Table():
             return _table(block)
         case Box(title, blocks):
@@ -547,15 +540,34 @@ def _block(block: Block, screen: _Screen) -> str:
         case Solved():
             return _solved(block, screen)
         case Diagram():
-            figure = figures.drawn(block)
-            moved = _moved(say("Figure"), figure.width / paper.EM)
-            return f'<figure><div class="wide"{moved}>{_svg(figure)}</div></figure>'
+            return _figure(figures.drawn(block))
         case Program():  # for notebooks
             return ""
         case PageBreak():
             return '<hr class="page-break"/>'
         case _:
             assert_never(block)
+
+
+def _heading(heading: Heading, screen: _Screen) -> str:
+    """Questions are counted: what is written below one is saved by its number."""
+    content = heading.whole
+    screen.heading = spoken(content)
+    name = f"h{min(6, heading.level + screen.level)}"
+    screen.parts += heading.of == "question"
+    number = f' data-part="{screen.parts}"' if heading.of == "question" else ""
+    return f"<{name}{number}>{_text(content)}{_marks(heading.marks)}</{name}>"
+
+
+def _items(listed: ItemList) -> str:
+    name = "ol" if listed.ordered else "ul"
+    items = "\n".join(f"<li>{_text(item)}</li>" for item in listed.items)
+    return f"<{name}>\n{items}\n</{name}>" if items else ""
+
+
+def _figure(drawing: figures.Drawing) -> str:
+    moved = _moved(say("Figure"), drawing.width / paper.EM)
+    return f'<figure><div class="wide"{moved}>{_svg(drawing)}</div></figure>'
 
 
 def _marks(marks: str) -> str:

@@ -53,30 +53,23 @@ from symattn.page.document import (
     settled,
     spans,
 )
-from symattn.page.writers import characters as draw
-from symattn.page.writers import common, measure, paper
+from symattn.page.writers import common, measure, paper, tiles
 from symattn.page.writers.characters import (
     COLUMNS,
-    EMPTY,
     PLACES,
     CellRows,
-    Tile,
-    beside,
-    bracketed,
     display,
     entries,
     heat_map,
     heat_maps,
-    joined,
     place,
     plain,
     spread,
-    text,
     tile_of,
-    tile_of_lines,
     wrapped,
 )
 from symattn.page.writers.common import visible
+from symattn.page.writers.tiles import EMPTY, Tile, beside, bracketed, joined, text, tile_of_lines
 
 SUFFIX = ".txt"
 BESIDES: frozenset[Besides] = frozenset()
@@ -126,8 +119,8 @@ def _with_marks(words: str, marks: str, width: int) -> str:
     room = min(width, PROSE) - columns_of(last)
     shown = visible(marks)
     if columns_of(shown) + 2 <= room:
-        return "\n".join([*lines, last + draw.right(shown, room)])
-    return f"{words}\n{draw.right(shown, min(width, PROSE))}"
+        return "\n".join([*lines, last + tiles.right(shown, room)])
+    return f"{words}\n{tiles.right(shown, min(width, PROSE))}"
 
 
 def _indented(picture: Tile, by: int = 4) -> str:
@@ -147,18 +140,14 @@ def _block(block: Block, width: int) -> str:
     if (own := common.replaced(block)) is not None:
         return own
     match block:
-        case Heading(level=level, marks=marks):
-            content = block.whole
-            title = plain(content)
-            if level > 1:
-                return _with_marks(f"── {title} ──", marks, width)
-            return f"{_with_marks(title, marks, width)}\n{'━' * columns_of(title)}"
+        case Heading():
+            return _heading(block, width)
         case Paragraph(content, marks):
             return _with_marks(_filled(content, width), marks, width)
         case Display(lines, lead):
             if not lead:
                 return _indented(display(lines, width - 4))
-            words = text(draw.left(plain(lead), 12) + " ")
+            words = text(tiles.left(plain(lead), 12) + " ")
             return _indented(words + display(lines, width - 4 - words.width))
         case Entries():
             return _indented(entries(block, width - 4))
@@ -178,13 +167,8 @@ def _block(block: Block, width: int) -> str:
             return heat_map(block)
         case HeatMaps():
             return heat_maps(block)
-        case ItemList(items, ordered):
-            signs = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
-            widest = max(map(len, signs), default=0)
-            return "\n".join(
-                _filled(item, width, "  " + sign.rjust(widest), "  " + " " * widest)
-                for sign, item in zip(signs, items, strict=True)
-            )
+        case ItemList():
+            return _list(block, width)
         case Table():
             return _table(block, width)
         case Box(title, inside):
@@ -211,6 +195,22 @@ def _block(block: Block, width: int) -> str:
             assert_never(block)
 
 
+def _heading(heading: Heading, width: int) -> str:
+    title = plain(heading.whole)
+    if heading.level > 1:
+        return _with_marks(f"── {title} ──", heading.marks, width)
+    return f"{_with_marks(title, heading.marks, width)}\n{'━' * columns_of(title)}"
+
+
+def _list(listed: ItemList, width: int) -> str:
+    signs = [f"{i}. " if listed.ordered else "• " for i in range(1, len(listed.items) + 1)]
+    widest = max(map(len, signs), default=0)
+    return "\n".join(
+        _filled(item, width, "  " + sign.rjust(widest), "  " + " " * widest)
+        for sign, item in zip(signs, listed.items, strict=True)
+    )
+
+
 def _table(table: Table, width: int) -> str:
     """A table with a line under its heads; columns that would run over the edge have their words wrapped.
 
@@ -221,8 +221,8 @@ def _table(table: Table, width: int) -> str:
     widths = _column_widths(list(zip(*rows, strict=True)), width - 3 * (len(table.header) - 1))
     cells = [[tile_of_lines(wrapped(*cell)) for cell in zip(row, widths, strict=True)] for row in rows]
     padded = ([text(" " * wide) for wide in widths], *cells)  # so that a column is as wide as it may be
-    _, head, *body = [joined(row, "   ") for row in draw.level(padded, "l")]
-    return str(draw.stacked([head, text("─" * head.width), *([draw.lines(body)] if body else [])], 0, "left"))
+    _, head, *body = [joined(row, "   ") for row in tiles.level(padded, "l")]
+    return str(tiles.stacked([head, text("─" * head.width), *([tiles.lines(body)] if body else [])], 0, "left"))
 
 
 def _column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
@@ -252,15 +252,15 @@ def _scheme(block: Falk, width: int) -> str:
         [[tile_of(cell, True) for cell in row] for row in rows]
         for rows in (block.left.rows, block.above.rows, block.product)
     )
-    levelled = draw.level([*over_it, *product], "c" if apart else "r")
+    levelled = tiles.level([*over_it, *product], "c" if apart else "r")
     split = len(over_it)
     top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
     bottom = _framed_rows(levelled[split:], bracket, gap, apart) + name
-    left = _framed_rows(draw.level(beside_it, "c" if apart else "r"), block.left.bracket, gap, apart)
+    left = _framed_rows(tiles.level(beside_it, "c" if apart else "r"), block.left.bracket, gap, apart)
     names = [tile_of(shown, True) + text(" ") for shown in block.names] or [EMPTY, EMPTY]
     left = names[0] + left + text("  ")
-    corner = text(draw.right(names[1].lines[0], left.width))
-    scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
+    corner = text(tiles.right(names[1].lines[0], left.width))
+    scheme = tiles.stacked([corner + top, EMPTY, left + bottom], 0, "left")
     return _indented(scheme) if scheme.width <= width - 4 else _one_below_the_other(_apart(block), width)
 
 
@@ -275,7 +275,7 @@ def _apart(block: Falk) -> Iterator[Block]:
 
 def _framed_rows(rows: Sequence[Sequence[Tile]], bracket: Bracket, gap: str, apart: bool) -> Tile:
     """Rows of entries in brackets."""
-    return bracketed(draw.lines([joined(row, gap) for row in rows], apart), bracket)
+    return bracketed(tiles.lines([joined(row, gap) for row in rows], apart), bracket)
 
 
 _BAR = " │ "
@@ -293,13 +293,13 @@ def _columns(block: Columns, width: int) -> str:
         return _one_below_the_other(common.one_after_another(block), width)
 
     def line(left: str, right: str) -> str:
-        return f"{draw.left(left, wide)}{_BAR}{right}".rstrip()
+        return f"{tiles.left(left, wide)}{_BAR}{right}".rstrip()
 
     rule = f"{'─' * wide}─┼─{'─' * other}"
     rows = [line(*heads)]
     for pair in zip(lefts, rights, strict=True):
         high = max(picture.height for picture in pair)
-        left, right = (draw.grown(picture, 0, high - 1).lines for picture in pair)
+        left, right = (tiles.grown(picture, 0, high - 1).lines for picture in pair)
         rows += [rule, *map(line, left, right)]
     return "\n".join(rows)
 
@@ -356,7 +356,7 @@ def _choices(block: Choices, width: int) -> str:
     most = max(1, (width + 1) // wide)
     columns = -(-len(pictures) // -(-len(pictures) // most))
     padded = pictures + [EMPTY] * (-len(pictures) % columns)
-    rows = draw.level(measure.in_lines(padded, columns), "l")
+    rows = tiles.level(measure.in_lines(padded, columns), "l")
     return _indented(spread([joined(row, "     ") for row in rows]), 2)
 
 

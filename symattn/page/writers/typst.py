@@ -368,19 +368,12 @@ def _block(block: Block, page: Page) -> str:
             return text_content(content, page.line) + _marks(marks)
         case Display():
             return display_call(block, page)
-        case Entries(equations, columns):
-            _, widths = tightened(equations)
-            if max(widths, default=0.0) > page.room:
-                return "\n\n".join(chunk_call(measure.folded((x,), limit=page.room), page) for x in equations)
-            return _in_columns(equations, columns_of_entries(widths, columns, page), page)
+        case Entries():
+            return _entries(block, page)
         case AnswerGrid():
             return _grid(block, page)
-        case WorkingSpace(ruled=True):
-            address = _more(_address(page, "space", say("Working"), holds="lines"))
-            return f"#ruled-space({paper.ruled_lines(block, page)}, {page.millimetres(paper.RULING)}mm{address})"
         case WorkingSpace():
-            address = _more(_address(page, "space", say("Working"), holds="lines"))
-            return f"#working-space({paper.space_height(block, page)}mm, [{words_content(say('Working'))}]{address})"
+            return _working_space(block, page)
         case AnswerSpace():
             return _answer_space(block, page)
         case FillIns(items):
@@ -389,31 +382,16 @@ def _block(block: Block, page: Page) -> str:
             return _choices(block, page)
         case HeatMap():
             return f"#heat-map({_cells_of(block)})"
-        case HeatMaps(items):
-            pictures = "".join(f"  ([{text_content(caption)}], {_cells_of(picture)}),\n" for caption, picture in items)
-            return f"#heat-maps({paper.SMALL if block.small else 1},\n{pictures})"
-        case ItemList(items, ordered):
-            listed = "".join(f"  [{text_content(item, page.line - 3)}],\n" for item in items)
-            if first := paper.in_first_column(block, page):
-                fits = ", fits: true" * paper.have_room_in_columns(block, first, page)
-                return f"#list-in-columns({first}{fits},\n{listed})"
-            return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
+        case HeatMaps():
+            return _heat_maps(block)
+        case ItemList():
+            return _list(block, page)
         case Table():
             return _table(block, page)
-        case Box(title, (ItemList(items, ordered=False),)) if page.dense and not page.large:
-            told = "#h(1em)".join(text_content(item, page.line) for item in items)
-            return f"{_BOX}[])[{words_content(title, 'strong')}#h(1em){told}]"
-        case Box(title, blocks):
-            return f"{_BOX}[{words_content(title)}])[\n{_blocks(blocks, page)}\n]"
-        case Together(blocks):
-            above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
-            last = blocks[-1] if blocks else None
-            if isinstance(last, AnswerSpace) and not page.form and page.share == 1:
-                before = _blocks((*blocks[:-1], Paragraph(())), page, together=True)
-                return (
-                    f"#together({above}, below: 0pt)[\n{before}\n{_answer_space(last, page, open=True)}\n]\n#more-space"
-                )
-            return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
+        case Box():
+            return _box(block, page)
+        case Together():
+            return _together(block, page)
         case Falk():
             return _falk(block, page)
         case Flow():
@@ -432,6 +410,53 @@ def _block(block: Block, page: Page) -> str:
             return '#pagebreak(weak: true, to: "odd")' if leaf else "#pagebreak(weak: true)"
         case _:
             assert_never(block)
+
+
+def _entries(entries: Entries, page: Page) -> str:
+    """Equations in columns; where one is too wide for a line, each on lines of its own."""
+    _, widths = tightened(entries.equations)
+    if max(widths, default=0.0) > page.room:
+        return "\n\n".join(chunk_call(measure.folded((x,), limit=page.room), page) for x in entries.equations)
+    return _in_columns(entries.equations, columns_of_entries(widths, entries.columns, page), page)
+
+
+def _working_space(space: WorkingSpace, page: Page) -> str:
+    address = _more(_address(page, "space", say("Working"), holds="lines"))
+    if space.ruled:
+        return f"#ruled-space({paper.ruled_lines(space, page)}, {page.millimetres(paper.RULING)}mm{address})"
+    return f"#working-space({paper.space_height(space, page)}mm, [{words_content(say('Working'))}]{address})"
+
+
+def _heat_maps(maps: HeatMaps) -> str:
+    pictures = "".join(f"  ([{text_content(caption)}], {_cells_of(picture)}),\n" for caption, picture in maps.items)
+    return f"#heat-maps({paper.SMALL if maps.small else 1},\n{pictures})"
+
+
+def _list(listed: ItemList, page: Page) -> str:
+    items = "".join(f"  [{text_content(item, page.line - 3)}],\n" for item in listed.items)
+    if first := paper.in_first_column(listed, page):
+        fits = ", fits: true" * paper.have_room_in_columns(listed, first, page)
+        return f"#list-in-columns({first}{fits},\n{items})"
+    return f"#{'enum' if listed.ordered else 'list'}(\n{items})" if items else ""
+
+
+def _box(box: Box, page: Page) -> str:
+    """In a key, a list goes on in the line of the title."""
+    match box.blocks:
+        case (ItemList(items, ordered=False),) if page.dense and not page.large:
+            told = "#h(1em)".join(text_content(item, page.line) for item in items)
+            return f"{_BOX}[])[{words_content(box.title, 'strong')}#h(1em){told}]"
+    return f"{_BOX}[{words_content(box.title)}])[\n{_blocks(box.blocks, page)}\n]"
+
+
+def _together(group: Together, page: Page) -> str:
+    """Blocks on one page; the frame of boxes at their end may take what is left of it."""
+    above = _ABOVE_HEADING[min(2, common.level_of_first_heading(group))]
+    match group.blocks:
+        case (*before, AnswerSpace() as last) if not page.form and page.share == 1:
+            shown = _blocks((*before, Paragraph(())), page, together=True)
+            return f"#together({above}, below: 0pt)[\n{shown}\n{_answer_space(last, page, open=True)}\n]\n#more-space"
+    return f"#together({above})[\n{_blocks(group.blocks, page, together=True)}\n]"
 
 
 # --- form fields --------------------------------------------------------------------------------------
