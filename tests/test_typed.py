@@ -14,7 +14,7 @@ from sentences import refused_saying
 from tables import tables_beside
 from trials import tries
 
-from symattn.errors import InputError
+from symattn.errors import InputError, ReadError, ShapeError
 from symattn.exact import Matrix, matrix
 from symattn.foundation.typed import (
     Absent,
@@ -179,3 +179,14 @@ def test_what_equals_its_default_is_not_written():
 def test_a_type_that_cannot_be_read_is_a_fault_of_the_program():
     with pytest.raises(TypeError, match="not a kind of data"):
         read(complex, 1)
+
+
+def test_a_place_is_added_once_and_the_error_keeps_its_kind():
+    inner, outer = Place("exam.toml").at("question", 2), Place("exam.toml")
+    said = r"^exam\.toml: question 2: A row is short\.$"
+    with pytest.raises(ShapeError, match=said) as caught, outer.here(), inner.here():
+        raise ShapeError("A row is short.")
+    assert caught.value.file == "exam.toml"
+    with pytest.raises(ReadError) as caught, Place("steps[1]").here():
+        raise ReadError("No number.", "1/x", 2)
+    assert (str(caught.value), caught.value.pointer) == ("steps[1]: No number.", "1/x\n  ^")
