@@ -165,7 +165,7 @@ def everything(size):
             Heading((Words("Weights "), Math(SMALL[0])), 1, "[3]"),
             Paragraph(tuple(Math(formula) for formula in SMALL[:3])),
             Display(SMALL),
-            WorkingSpace(30, "1."),
+            WorkingSpace(30),
             Table(tuple(words(f"then {i}") for i in range(3)), (wide, wide)),
         ),
         sheet="ABCD-EFGH",
