@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 
 Sign = str | Callable[[re.Match[str]], str]
+Rewriting = tuple[str, Sign] | tuple[str, Sign, str]
+"""A pattern, what is read in its place, and perhaps characters of which one is in whatever it finds: in a text without
+them, it need not be sought."""
 
 _ENTITY = r"&(?:[A-Za-z]{2,8}|#\d{1,5}|#x[0-9A-Fa-f]{1,5});"
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
@@ -71,84 +74,101 @@ _NARROW = str.maketrans("＝（）［］【】｛｝｜", "=()[][]{}|")
 _INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 
 
-NUMBERS: tuple[tuple[str, Sign], ...] = (
-    (_ENTITY, lambda found: html.unescape(found[0])),  # &minus;
-    (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-"),
-    (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-"),
-    (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10"),  # 4.74 x 10^-2
-    (r"\b(?:Fraction|Rational)\(([-+−]?\d+), ?(\d+)\)", r"\1/\2"),
-    (rf"\b{_SCALAR}\((['\"]?)([-+−]?(?:[\d.,e+-]+|inf|nan))\1\)", r"\2"),  # np.float64(0.04), Decimal('0.04')
-    (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", ""),
-    (r"\$`([^`\n]*)`\$", r"$\1$"),  # GitLab
-    (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2"),  # **1 2**, "[1, 2]" in a sentence
-    (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1"),
-    (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places),
-    (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", ""),  # 0.455 5, in groups of three
-    (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", ""),
-    (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", ""),
-    (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", ""),  # quoted
+NUMBERS: tuple[Rewriting, ...] = (
+    (_ENTITY, lambda found: html.unescape(found[0]), "&"),  # &minus;
+    (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-", "‐‑‒–—―−﹘﹣－"),
+    (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-", "nN"),
+    (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10", "x×·⋅*"),  # 4.74 x 10^-2
+    (r"\b(?:Fraction|Rational)\(([-+−]?\d+), ?(\d+)\)", r"\1/\2", "("),
+    (rf"\b{_SCALAR}\((['\"]?)([-+−]?(?:[\d.,e+-]+|inf|nan))\1\)", r"\2", "("),  # np.float64(0.04), Decimal('0.04')
+    (r"\b(?:np|numpy|jnp|torch|math|sp|sympy)\.(?=(?:exp|sqrt|log|sin|cos|array|inf|e|pi)\b)", "", "ph"),
+    (r"\$`([^`\n]*)`\$", r"$\1$", "`"),  # GitLab
+    (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2", "`*_\"'$"),  # **1 2**, "[1, 2]" in words
+    (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1", "“„«"),
+    (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places, "±+\\"),
+    (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", "", "\u2009\u202f"),  # 0.455 5, in groups of three
+    (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", "", "\\"),
+    (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", "", "<"),
+    (r"(?m)^[ \t]{0,3}(?!>>>)(?:>[ \t]?)+", "", ">"),  # quoted
 )  # fmt: skip
 """What is written in a number or round one, as a pattern, and what is read in its place, in this order."""
 
-LINES: tuple[tuple[str, Sign], ...] = (
-    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = "),  # R
-    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1"),
-    (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)"),  # the second layer's Q^[2]
-    (r"(?m)^={2,6}(?=[ \t]+\S)", "##"),  # AsciiDoc
-    (r"(?m)^#{1,2}[ \t]+(?=\[)", ""),  # what a program prints, as a comment
-    (r"(?m)^([ \t]*)#(\d{1,2})[:.)]?(?=[ \t]+\S)", r"\1\2)"),
-    (r"(?:\[\d{0,2}\]){1,2}(?:float|int)\d{0,2}[ \t]*(?=\{)", ""),  # Go
-    (r"(?m)^\{(?=(['\"])[^'\"\n]{1,40}\1:)([^{}]*)\}[ \t]*$", r"\2"),  # a dictionary of Python's
-    (r"(?m)^([ \t]*)'([^'\n]{1,40})'(?=:[ \t]*\S)", r"\1\2"),
+LINES: tuple[Rewriting, ...] = (
+    (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = ", "<"),
+    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1", "<"),
+    (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)", "^"),  # the second layer's Q^[2]
+    (r"(?m)^={2,6}(?=[ \t]+\S)", "##", "="),  # AsciiDoc
+    (r"(?m)^#{1,2}[ \t]+(?=\[)", "", "#"),  # what a program prints, as a comment
+    (r"(?m)^([ \t]*)#(\d{1,2})[:.)]?(?=[ \t]+\S)", r"\1\2)", "#"),
+    (r"(?:\[\d{0,2}\]){1,2}(?:float|int)\d{0,2}[ \t]*(?=\{)", "", "{"),  # Go
+    (r"(?m)^\{(?=(['\"])[^'\"\n]{1,40}\1:)([^{}]*)\}[ \t]*$", r"\2", "{"),  # a dictionary of Python's
+    (r"(?m)^([ \t]*)'([^'\n]{1,40})'(?=:[ \t]*\S)", r"\1\2", "'"),
     (  # fences of which one has something beside it
         r"(?m)^([ \t]*)```(?:(?=[ \t]*[-+−.\d√\[(|])|[A-Za-z]*(?=\n)(?=[^`]*[^\s`]```))([^`]+)```[ \t]*$",
         r"\1\2",
+        "`",
     ),
     (  # MATLAB, of a matrix with large or small numbers
         r"(?m)^[ \t]*(1\.0e[+-]\d\d)[ \t]*\*[ \t]*\n([ \t]*\n)?((?:[ \t]*[-\d][-\d. \t]*(?:\n|\Z)){1,40})",
         _scaled,
+        "*",
     ),
-    (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", ""),  # MATLAB
-    (_LINE_BY_NUMBER, _by_number),
-    (_LINE_IN_CHINESE, _by_number),
-    (r"(?m)^([ \t]*\d{1,2})、", r"\1. "),
-    (r"[，、][ \t]?", ", "),
-    (r"；[ \t]?", "; "),
-    (r"：[ \t]?", ": "),
-    (r"(?m)^([ \t]*（(?:[a-z]|\d{1,2})）)(?=\S)", r"\1 "),
-    (r"[＝（）［］【】｛｝｜]", lambda found: found[0].translate(_NARROW)),
-    (r"(?<=[\d\])])。", "."),
+    (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", "", "\n"),  # MATLAB
+    (_LINE_BY_NUMBER, _by_number, ":="),
+    (_LINE_IN_CHINESE, _by_number, "第"),
+    (r"(?m)^([ \t]*\d{1,2})、", r"\1. ", "、"),
+    (r"[，、][ \t]?", ", ", "，、"),
+    (r"；[ \t]?", "; ", "；"),
+    (r"：[ \t]?", ": ", "："),
+    (r"(?m)^([ \t]*（(?:[a-z]|\d{1,2})）)(?=\S)", r"\1 ", "（"),
+    (r"[＝（）［］【】｛｝｜]", lambda found: found[0].translate(_NARROW), "＝（）［］【】｛｝｜"),
+    (r"(?<=[\d\])])。", ".", "。"),
     (r"(?m)^([ \t]*\((?:[a-z]|\d{1,2})\))(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[A-Za-z])", r"\g<1> "),  # (1)分数S
     (  # Mathematica: a name that is given its value, or one alone
         r"(?m)^[ \t]*In\[\d+\]:=[ \t]*(?:([A-Za-z]\w*)[ \t]*:?=[^=\n]*"
         r"|(?:[A-Z]\w*\[)*([A-Za-z]\w*)\]*(?:[ \t]*//[ \t]*\w+)?[ \t]*;?[ \t]*)$",
         lambda found: f"{found[1] or found[2]} =",
+        "[",
     ),
-    (r"(?m)^[ \t]*Out\[\d+\](?:[ \t]*//[ \t]*\w+)?[ \t]*=[ \t]*", ""),
-    (rf"[\[(|{{]?\s?(?:■\d?|\\matrix)\((?P<inside>{_INSIDE}&{_INSIDE})\)\s?[\])|}}]?", _of_word),
+    (r"(?m)^[ \t]*Out\[\d+\](?:[ \t]*//[ \t]*\w+)?[ \t]*=[ \t]*", "", "["),
+    (rf"[\[(|{{]?\s?(?:■\d?|\\matrix)\((?P<inside>{_INSIDE}&{_INSIDE})\)\s?[\])|}}]?", _of_word, "&"),
     (
         rf"(?P<before>[=:≈][ \t]*)\((?P<inside>{_INSIDE}(?:\n{_INSIDE}){{1,40}})\)(?=[.,;]?[ \t]*$)",
         _in_square,
+        "(",
     ),
     (  # messengers, before what was said
         r"(?m)^[ \t]*\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp]\.?[Mm]\.?)?\]?(?: -)?"
         r" [^:=\[\]\n]{1,40}: ",
         "",
+        ":",
     ),
-    (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)"),
-    (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", ""),
-    (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", ""),  # Julia
-    (rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$", r"\1|---|---|"),
-    (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|"),
-    (r"[⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠]", " "),  # drawn otherwise than `undrawn` knows
-)  # fmt: skip
+    (rf"[⟨〈]([^⟨⟩〈〉\n]*)[⟩〉]|(?<![\w)\]])<(?=-?{_NUMBER_BEGINS})([^<>\n]*[\d)])>", r"(\1\2)", "⟩〉>"),
+    (r"(?m)^[ \t]*(?:julia|octave(?::\d+)?|sage|In \[\d+\])>[ \t]*(?=\S)", "", ">"),
+    (r"(?m)^[ \t]*\d+[×x]\d+ (?:Matrix|Array|LinearAlgebra\.\w+|adjoint\([^\n]*)\b[^\n]*:[ \t]*$", "", ":"),  # Julia
+    (
+        rf"(?m)^([ \t]*)(?=[^\n]*[{_LINES}]{{2}})(?=[^\n]*[{_JOINTS}])[{_JOINTS}=:{_LINES}]{{3,}}[ \t]*$",
+        r"\1|---|---|",
+        _LINES,
+    ),
+    (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|", "│┃║"),
+    (r"[⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠]", " ", "⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠"),  # drawn otherwise than `undrawn` knows
+)
 """The same of what stands in lines of a text."""
 
 
-def rewriting(*signs: tuple[str, Sign]) -> Callable[[str], str]:
+def rewriting(*table: Rewriting) -> Callable[[str], str]:
     """What replaces patterns by what is read in their place, one after the other."""
-    table = tuple((re.compile(pattern, re.MULTILINE), sign) for pattern, sign in signs)
-    return lambda text: reduce(lambda said, sign: sign[0].sub(sign[1], said), table, text)
+    compiled = [(re.compile(pattern, re.MULTILINE), sign, "".join(needs)) for pattern, sign, *needs in table]
+
+    def rewritten(text: str) -> str:
+        there = set(text)
+        for pattern, sign, needs in compiled:
+            if (not needs or not there.isdisjoint(needs)) and (changed := pattern.sub(sign, text)) != text:
+                text, there = changed, set(changed)
+        return text
+
+    return rewritten
 
 
 number_signs = rewriting(*NUMBERS)
@@ -293,10 +313,12 @@ def _one_behind_the_other(text: str) -> str:
     """Matrices that stand side by side, the brackets of their rows below one another, on the line of their names."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
+        if line.count("=") < 2:
+            continue
         _, *named = _NAMED_ROW.split(line[:_WIDEST])
         names, firsts = named[::2], named[1::2]
         columns = [found.end() - 1 for found in _NAMED_ROW.finditer(line[:_WIDEST])]
-        below = [*takewhile(partial(_begin_rows, columns), lines[number + 1 :])] if len(names) > 1 else []
+        below = [*takewhile(partial(_begin_rows, columns), islice(lines, number + 1, None))] if len(names) > 1 else []
         parted = [firsts, *([row[i:j] for i, j in pairwise([*columns, None])] for row in below)]
         rows = [[cell.strip(" \t,;[]") for cell in row] for row in parted]
         if below and not any(set("[]=") & set(cell) for row in rows for cell in row):

@@ -438,9 +438,10 @@ def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterato
     at = 0
     while at < len(rows):
         heads = [j for j, cell in enumerate(rows[at]) if cell]
-        end = next((k for k in range(at, len(rows)) if not any(rows[k])), len(rows))
+        are_names = len(heads) > 1 and all(_is_name(rows[at][head], written) for head in heads)
+        end = next((k for k in range(at, len(rows)) if not any(rows[k])), len(rows)) if are_names else at
         blocks = [*pairwise([*heads, max(map(len, rows[at:end]), default=0)])]
-        if len(heads) < 2 or not all(_is_named(rows[at][left], right - left, written) for left, right in blocks):
+        if not are_names or not all(_has_room(rows[at][left], right - left, written) for left, right in blocks):
             yield rows[at]
             at += 1
             continue
@@ -450,7 +451,11 @@ def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterato
         at = end
 
 
-def _is_named(cell: str, columns: int, written: Written) -> bool:
-    """Whether a cell is the name of a matrix for which there are columns enough below it, and no number."""
-    name = cell if cell in written.names.parts else "" if entry(cell).readable else written.names.find(cell)
-    return bool(name) and 0 < written.shape(name)[1] <= columns
+def _is_name(cell: str, written: Written) -> bool:
+    """Whether a cell is the name of a matrix, and no number."""
+    return cell in written.names.parts or bool(written.names.find(cell) and not entry(cell).readable)
+
+
+def _has_room(name: str, columns: int, written: Written) -> bool:
+    """Whether there are columns enough for a matrix below its name."""
+    return 0 < written.shape(written.names.find(name))[1] <= columns

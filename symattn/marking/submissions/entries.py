@@ -119,6 +119,8 @@ def kind_of(text: str) -> Literal["number", "blank", "words"]:
 
 
 def _kind(text: str) -> Literal["number", "blank", "words"]:
+    if PLAIN_NUMBER.fullmatch(text):
+        return "number"
     if begins_with_a_word(text):
         return "words"
     if not may_hold_number(text):
@@ -155,6 +157,9 @@ _FIRST_WORD = re.compile(
     r"|matrix|approx|approximately|about|around|roughly|circa|rounded)(?![a-z]))[a-z]{4,}(?![^\s.,;:!?'’\"])"
 )
 
+PLAIN_NUMBER = re.compile(r"[-+−]?\d{1,40}(?:[.,]\d{1,40})?", re.ASCII)
+"""Most numbers: what can be read as nothing else need not be read to see that it is one."""
+
 _known_kind = lru_cache(maxsize=2**13)(_kind)
 
 
@@ -181,7 +186,17 @@ def visible(text: str) -> str:
     >>> visible("\\u200b１∕２ 𝑒² ٣")
     '1∕2 e² 3'
     """
-    return text if text.isascii() else "".join(map(_plain, text))
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
+class _PlainForms(dict[int, str]):
+    """Characters in their plain form, by their code points."""
+
+    def __missing__(self, code: int) -> str:
+        return self.setdefault(code, _plain(chr(code)))
+
+
+_PLAIN = _PlainForms()
 
 
 def _plain(character: str) -> str:

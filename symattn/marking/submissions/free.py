@@ -39,6 +39,7 @@ from symattn.marking.submissions.names import (
     FUNCTION,
     LETTERS,
     LONGEST_LINE,
+    LONGEST_NAME,
     LONGEST_SIGN,
     MARKED,
     MOST_WORDS,
@@ -64,6 +65,7 @@ from symattn.marking.submissions.tables import (
     FIRST_ROW,
     GAPS,
     LARGEST,
+    LONGEST,
     Rows,
     are_counted,
     are_entries,
@@ -97,6 +99,11 @@ from symattn.teaching.question import (
     ShapeAnswer,
     total,
 )
+
+MOST_IN_VAIN = 300
+"""Lines without an answer, after which only those with a name are looked at; the others are told, and wait."""
+USUAL_WIDTH = 80
+"""Characters of a line; longer ones count as several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,8 @@ class FreeText:
     here: str = ""
     beside: bool = False
     used: set[Piece] = field(default_factory=set)
+    passed_over: Piece | None = None
+    """The first that was not looked at, because so many before it are no answer, and it has no name."""
     names: Names = field(init=False)
     resolver: Resolver = field(init=False)
     _at: int = 0
@@ -180,10 +189,16 @@ class FreeText:
 
     def unread(self) -> list[Piece]:
         """What is left when everything that can be read has been put under its part."""
+        in_vain = 0
         while self._at < len(self.pieces):
-            piece = self.pieces[self._at]
-            if piece.blank or not self._read(piece):
+            piece, known = self.pieces[self._at], len(self.used)
+            is_passed_over = in_vain > MOST_IN_VAIN and not (piece.blank or self._is_named(piece))
+            if is_passed_over and self.passed_over is None:
+                self.passed_over = piece
+            if piece.blank or is_passed_over or not self._read(piece):
                 self._at += 1
+            if not piece.blank and len(self.used) == known:
+                in_vain += 1 + len(piece.text) // USUAL_WIDTH
         for name, found in self._entries.items():
             self._answer(name, self._at_places(name, found), ())
         if not self.beside:
@@ -194,6 +209,12 @@ class FreeText:
                 self.written.not_read(self.where(piece.start), text.strip(" ,;."), name)
         done = self.used | self._only_names
         return [piece for piece in self.pieces if not piece.blank and piece not in done]
+
+    def _is_named(self, piece: Piece) -> bool:
+        """Whether a line or a table begins with the name or the place of an answer, or stands right below one."""
+        is_below = self._target and self._heads and piece.start <= self._heads[-1].end + self._shape[0] + 2
+        head = piece.rows[0][0] if piece.rows else _partition(_without_marker(piece.text[:LONGEST_NAME]))[0]
+        return bool(piece.part or is_below or self.names.sign(head.strip(AROUND)))
 
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer right above it, and to what it speaks of."""
@@ -241,6 +262,8 @@ class FreeText:
         """Whether a line or a table was read, with the lines below that belong to it."""
         if piece.rows:
             return self._table(piece, piece.rows)
+        if len(piece.text) > LONGEST:
+            return False
         if self._one_below_the_other() or self._labelled_rows() or self._named_rows(piece):
             return True
         return (not self._is_of_numbers(piece) and self._statement(piece)) or self._below(piece)
@@ -734,16 +757,20 @@ class FreeText:
         taken: list[Piece] = []
         remarks: dict[Piece, str] = {}
         text, remarks[head] = _without_comment(text)
+        lines, opened = [text], _open(text)
         for piece in self.pieces[self._at : self._at + LARGEST]:
-            if _open(text) <= 0:
+            if opened <= 0:
                 break
             line, remarks[piece] = _without_comment(piece.text)
             taken.append(piece)
-            text += f"\n{line}"
+            lines.append(line)
+            opened += _open(line)
+        if opened > 0 and len(taken) == LARGEST:  # no matrix is so long
+            taken, lines, remarks = [], lines[:1], {head: remarks[head]}
         self._at += len(taken)
         for piece, remark in remarks.items():
             self._tell([remark] if remark else (), piece)
-        return text, taken
+        return "\n".join(lines), taken
 
     def _with_rows_below(self, text: str, shape: Shape) -> tuple[Cells | None, list[Piece]]:
         """A row of numbers with the rows below it, between which there may be gaps as long as rows are lacking; any
@@ -1216,7 +1243,7 @@ _ENDS_WITH_IS = re.compile(rf"\s{_IS_OR_ARE}\s*$")
 
 def _partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    head = next(split(text, "=:：≈")) if _SIGN.search(text) else text
+    head = split(text, "=:：≈")[0] if _SIGN.search(text) else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 

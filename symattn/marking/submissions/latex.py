@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice, takewhile
 
 from symattn.foundation.identity import is_identity
@@ -95,7 +96,8 @@ def with_matrices(text: str) -> str:
     return text
 
 
-def _closings(text: str) -> dict[int, int]:
+@lru_cache(1)  # many commands are sought in one text
+def _closings(text: str) -> Mapping[int, int]:
     """For every bracket that is closed, the place behind what closes it, by its own place; each kind for itself."""
     found: dict[int, int] = {}
     opened: dict[str, list[int]] = {"{": [], "(": [], "[": []}
@@ -118,6 +120,8 @@ Replaced = tuple[str, int] | None
 
 def rewritten(text: str, commands: re.Pattern[str], write: Callable[[re.Match[str], Groups], Replaced]) -> str:
     """The text with its commands rewritten, each with the groups in brackets that stand behind it."""
+    if not commands.search(text):
+        return text
     parts, start, closings = list[str](), 0, _closings(text)
     for command in commands.finditer(text):
         groups = [*_groups(text, command.end(), closings)]

@@ -765,6 +765,9 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
     reader.doubt_beside([piece for piece in left if not (sheet.page.cells and _VARIABLE.match(piece.text))])
     for line, said in told(left):
         written.not_read(sheet.page.where(line), said, here)
+    if reader.passed_over:
+        says = message("So much above this is no answer that only lines with a name were looked at from here on.")
+        written.remark(sheet.page.where(reader.passed_over.start), says)
     for piece in titles:
         if not is_surely_title(piece.text):
             written.remark(sheet.page.where(piece.start), no_answer(piece.text))

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.attempt import Ticked
@@ -115,9 +115,10 @@ class Places:
         if whole is not None:
             return whole
         found: list[Piece] = []
-        for numbered, run in groupby(self.pieces, lambda piece: not piece.rows and _numbered(piece.text) != []):
-            lines = [*run]
-            below = self._in_turn([one for line in lines for one in _numbered(line.text)]) if numbered else []
+        said = [[] if piece.rows else _numbered(piece.text) for piece in self.pieces]
+        for numbered, run in groupby(zip(self.pieces, said, strict=True), lambda one: one[1] != []):
+            lines, answered = zip(*run, strict=True)
+            below = self._in_turn([*chain.from_iterable(answered)]) if numbered else []
             each = [[one] for one in below] if len(below) == len(lines) else [*map(self._answers_of, lines)]
             for piece, answers in zip(lines, each, strict=True):
                 found += [replace(piece, rows=(), text=f"{place}) {said}") for place, said in answers] or [piece]

@@ -138,10 +138,10 @@ _NEXT_ROW = re.compile(r"[\s,;]*\[")
 def closed(text: str, start: int, opening: str = "[", closing: str = "]") -> int:
     """Behind the bracket that closes the one at `start`; 0 if none does."""
     depth = 0
-    for i in range(start, len(text)):
-        depth += (text[i] in opening) - (text[i] in closing)
+    for found in _any_of(opening + closing).finditer(text, start):
+        depth += 1 if found[0] in opening else -1
         if depth == 0:
-            return i + 1
+            return found.end()
     return 0
 
 
@@ -150,7 +150,7 @@ def _tuple(text: str) -> tuple[int, int]:
     stripped = text.strip()
     if _ONE_DECIMAL.fullmatch(stripped):
         return 0, 0
-    if stripped[:1] + stripped[-1:] not in ("()", "{}") or len(list(split(stripped[1:-1], ",;"))) < 2:
+    if stripped[:1] + stripped[-1:] not in ("()", "{}") or len(split(stripped[1:-1], ",;")) < 2:
         return 0, 0
     if closed(stripped, 0, stripped[0], stripped[-1]) < len(stripped):
         return 0, 0
@@ -202,15 +202,17 @@ def _without_end(line: str, columns: int) -> str:
     >>> _without_end("0,5  0,25,", 2), _without_end("1 2;", 2), _without_end("1, 2,", 3)
     ('0,5  0,25', '1 2', '1, 2,')
     """
-    cells = [*split(line, ",")] if line.endswith(",") else []
+    cells = split(line, ",") if line.endswith(",") else []
     is_blank = len(cells) == columns and not any(map(holds_two, cells))
     return line if is_blank else line.rstrip(",; \t")
 
 
 def in_round(line: str) -> bool:
     """Whether round brackets stand round all of a line, with spaces between its entries: ( 1  2 )."""
-    depths = list(accumulate((c == "(") - (c == ")") for c in line))
-    return line[:1] == "(" and 0 not in depths[:-1] and depths[-1] == 0 and (" ", 1) in zip(line, depths, strict=True)
+    if line[:1] != "(" or closed(line, 0, "(", ")") < len(line):
+        return False
+    depths = accumulate((c == "(") - (c == ")") for c in line)
+    return (" ", 1) in zip(line, depths, strict=True)
 
 
 GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")))
@@ -269,22 +271,27 @@ def split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     return tuple(map(str.strip, _pieces(line, gap)))
 
 
-def split(text: str, separators: str) -> Iterator[str]:
+def split(text: str, separators: str) -> list[str]:
     """Pieces between separators that stand in no bracket."""
     return _pieces(text, _any_of(separators))
 
 
-def _pieces(text: str, gap: re.Pattern[str]) -> Iterator[str]:
-    start = 0
-    for found in gap.finditer(_masked(text)):
-        yield text[start : found.start()]
-        start = found.end()
-    yield text[start:]
+def _pieces(text: str, gap: re.Pattern[str]) -> list[str]:
+    masked = _masked(text)
+    if masked == text:
+        return gap.split(text)
+    starts, ends = [0], list[int]()
+    for found in gap.finditer(masked):
+        ends.append(found.start())
+        starts.append(found.end())
+    return [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
 
 
 @lru_cache(maxsize=2**8)  # a line is split at every gap
 def _masked(text: str) -> str:
     """A text that has nothing but zeros in its brackets."""
+    if not _IN_BRACKETS.search(text):
+        return text
     depth, start, parts = 0, 0, list[str]()
     for found in _IN_BRACKETS.finditer(text):
         between = text[start : found.start()]
@@ -671,7 +678,7 @@ _BEGINS_WRONGLY = re.compile(r";|,(?!\d)")
 
 def is_entry(cell: str) -> bool:
     """Also a cross, as in a row of masked scores: 1 x x."""
-    return is_crossed(cell) or is_number(cell)
+    return is_number(cell) or is_crossed(cell)
 
 
 _BETWEEN_NUMBERS = re.compile(r"\d\s*[^\d\s.,;+−-]\s*\d")  # 3 x 4
