@@ -98,7 +98,7 @@ def test_an_exam_keeps_the_file_and_needs_it_no_more(tmp_path):
     (tmp_path / "in" / f"{exam.ids[exam.papers.index((0,))]}.txt").write_text("\n".join(hand_in), encoding="utf-8")
     symattn.grade(tmp_path / "out", tmp_path / "in", out=tmp_path / "marked", forms=["markdown"])
     [row] = json.loads((tmp_path / "marked" / "marks.json").read_text(encoding="utf-8"))["rows"]
-    assert row["results"][0]["report"]["total"] == exam.question(0, 0).marks
+    assert row["results"][0]["total"] == exam.question(0, 0).marks
 
 
 def test_worksheets_and_banks_are_made_in_the_shell(tmp_path, monkeypatch):

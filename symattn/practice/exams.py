@@ -211,23 +211,24 @@ def marks(
     with logged() as notes, _folder(handed) as folder, tempfile.TemporaryDirectory() as out:
         executor, source = Recorded(known), _source(exam)
         look = make_look(language=language_of(source))
-        grade_class(source, folder, Terms(policy_called(policy)), out=out, forms=forms, look=look, executor=executor)
+        book = grade_class(
+            source, folder, Terms(policy_called(policy)), out=out, forms=forms, look=look, executor=executor
+        )
         if executor.wanted:
             return {"wanted": {name: [*job] for name, job in executor.wanted.items()}}
-        archive, rows = _zipped(Path(out)), json.loads((Path(out) / "marks.json").read_bytes())["rows"]
+        archive = _zipped(Path(out))
     with speaking(language):
-        return {**file("marked.zip", archive, notes), "rows": [_row(data) for data in rows]}
+        return {**file("marked.zip", archive, notes), "rows": list(map(_row, book.rows))}
 
 
-def _row(data: Mapping[str, Any]) -> Said:
+def _row(row: Row) -> Said:
     """A row of the gradebook, as it is shown at once."""
-    read = Row.read(data)
     return {
-        "name": read.name or read.id,
-        "file": read.file,
-        "status": read.status,
-        "total": f"{read.total}/{read.of}" if read.has_marks else "",
-        "reason": say(read.reason),
+        "name": row.name or row.id,
+        "file": row.file,
+        "status": row.status,
+        "total": f"{row.total}/{row.of}" if row.has_marks else "",
+        "reason": say(row.reason),
     }
 
 

@@ -13,6 +13,7 @@ from scripts import drawn
 import symattn
 from symattn.formula import Relation
 from symattn.marking.attempt import Attempt, Text
+from symattn.marking.grading.record import TABLES
 from symattn.marking.marker import mark
 from symattn.teaching.explanation.layouts import formulas_among
 from symattn.teaching.explanation.parts import wording_of
@@ -177,7 +178,8 @@ def test_what_is_handed_in_is_marked_in_boxes_and_read_by_a_person_in_words(made
     (tmp_path / f"{exam.ids[1]}.txt").write_text(HANDED_IN, encoding="utf-8")
     symattn.grade(folder, tmp_path, out=tmp_path / "marked", forms=["markdown"])
     [script] = json.loads((tmp_path / "marked" / "marks.json").read_text(encoding="utf-8"))["rows"]
-    why, short = (result["report"]["marks"] for result in script["results"][2:])
+    heads = TABLES["marks"]
+    why, short = ([dict(zip(heads, mark, strict=True)) for mark in one["marks"]] for one in script["results"][2:])
     assert [mark["given"] for mark in short] == [2, 1, 2, 1, 1, 0]
     assert [mark["of"] for mark in (*why, *short) if mark["pending"]] == [4, 3]
 

@@ -7,7 +7,8 @@ something else is handed in, the line is pending anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -37,38 +38,77 @@ def _tells_more(verdict: Verdict) -> bool:
     return flagged or verdict.state in ("wrong", "unreadable")
 
 
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "marks": ("parts", "code", "given", "of", "why", "pending"),
+    "mistakes": ("part", "step", "kind", "ids", "how"),
+    "verdicts": ("part", "row", "column", "state", "written", "compared", "way", "proof", "flags", "mistake"),
+    "notices": ("part", "kind", "says", "marks"),
+}
+"""What a record has many of, as rows of these columns.  `says` is the number of a message, from 0."""
+
+
 @dataclass(frozen=True)
 class Result:
-    """One question marked: of which variant, and the report, as `report_json` gives it.
+    """One question marked: what is known of its variant, and what of its report is one student's alone.
 
-    Of the verdicts it has those on entries that are wrong, cannot be read, or were rounded too early: the others are
-    nine tenths of a class, and the answers and the mistakes say them.
+    `question` is that of `report_json`.  `found` is made of `TABLES`, with the answers; notices have texts in it.  Of
+    the verdicts it has those on entries that are wrong, cannot be read, or were rounded too early: the others are nine
+    tenths of a class, and the answers and the mistakes say them.
     """
 
     variant: str
-    report: Mapping[str, Any]
+    question: Mapping[str, Any]
+    found: Mapping[str, Any]
 
     @classmethod
     def of_report(cls, report: Report, variant: str) -> Result:
         from symattn.marking.reports import report_json
 
-        return cls(variant, report_json(replace(report, verdicts=tuple(filter(_tells_more, report.verdicts)))))
+        told = replace(report, verdicts=tuple(filter(_tells_more, report.verdicts)))
+        return cls.of_json(report_json(told), variant)
+
+    @classmethod
+    def of_json(cls, report: Mapping[str, Any], variant: str) -> Result:
+        """Of a report as data: without what follows from the question, the policy, or the rest of it.
+
+        The policy is that of all rows; the entries of a mistake are those whose verdicts name it; keys are the
+        question's; what an entry means is read again from its text; what was remarked in reading is a notice.
+        """
+        lines = {
+            "marks": report["marks"],
+            "mistakes": [
+                {**mistake, "ids": [one["id"] for one in explained], "how": [one["says"] for one in explained]}
+                for mistake in report["mistakes"]
+                for explained in [mistake["candidates"]]
+            ],
+            "verdicts": [{**verdict, "written": verdict["written"]["text"]} for verdict in report["verdicts"]],
+            "notices": [
+                *report["notices"],
+                *(
+                    {"part": one["where"], "kind": "reading", "says": one["says"], "marks": 0}
+                    for one in report["remarks"]
+                ),
+            ],
+        }
+        tables = {name: [[line[head] for head in heads] for line in lines[name]] for name, heads in TABLES.items()}
+        kept = {name: report[name] for name in ("total", "of", "answers", "more", "methods")}
+        return cls(variant, report["question"], {**kept, **tables})
 
     @property
     def title(self) -> str:
-        return str(self.report["question"]["title"])
+        return str(self.question["title"])
 
     @property
     def orientation(self) -> Orientation:
         """Whether tokens are rows or columns; reports that do not say it are of tokens as rows."""
-        return "columns" if self.report["question"].get("orientation") == "columns" else "rows"
+        return "columns" if self.question.get("orientation") == "columns" else "rows"
 
     def called(self, line: str) -> list[tuple[str, str]]:
         """What the parts of a line of the scheme are called, in English words and by their signs: Scaled scores, S'.
 
         A part without words has only a sign, that of the step or the letter of the part: (a).
         """
-        names = self.report["question"].get("names", {})
+        names = self.question.get("names", {})
         return [self._called(part, names.get(part, ("", ""))) for part in line.split(", ")]
 
     @staticmethod
@@ -80,31 +120,31 @@ class Result:
 
     @property
     def total(self) -> int:
-        return int(self.report["total"])
+        return int(self.found["total"])
 
     @property
     def of(self) -> int:
-        return int(self.report["of"])
+        return int(self.found["of"])
 
     @cached_property
     def marks(self) -> tuple[Given, ...]:
-        return tuple(Given(**{**given, "parts": tuple(given["parts"]), "why": None}) for given in self.report["marks"])
+        return tuple(
+            Given(tuple(parts), code, given, of, None, pending)
+            for parts, code, given, of, _, pending in self.found["marks"]
+        )
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The mistakes, by the steps that they are charged to, without their entries."""
-        found = []
-        for number, event in enumerate(self.report["mistakes"]):
-            candidates = tuple(Candidate(event["kind"], candidate["id"]) for candidate in event["candidates"])
-            step = event["step"] or event["part"]
-            found.append(Event(number, step, (step,), event["kind"], candidates))
-        return tuple(found)
+        return tuple(
+            Event(number, step or part, (step or part,), kind, tuple(Candidate(kind, id) for id in ids))
+            for number, (part, step, kind, ids, _) in enumerate(self.found["mistakes"])
+        )
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What was noticed in marking and, as remarks, in reading."""
-        remarks = (Notice(remark["where"], "reading", remark["says"]) for remark in self.report["remarks"])
-        return (*(Notice(**notice) for notice in self.report["notices"]), *remarks)
+        """What was noticed in marking and in reading."""
+        return tuple(Notice(*notice) for notice in self.found["notices"])
 
     @cached_property
     def points(self) -> Mapping[str, tuple[int, int]]:
@@ -184,27 +224,80 @@ class Row:
             found += (_placed(where, n) for n in result.notices if n.kind in FOR_A_PERSON)
         return tuple(found)
 
-    def json(self) -> dict[str, Json]:
-        """Plain data; `messages` says how its texts are made, so that they can be said in any language again."""
-        said = [self.reason, *self.notices, *(notice.says for result in self.results for notice in result.notices)]
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        own["results"] = [{"variant": result.variant, "report": result.report} for result in self.results]
-        return {**own, "messages": {text: packed(text) for text in said if isinstance(text, Message)}}
 
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Row:
-        known = {text: unpacked(kept) for text, kept in data.get("messages", {}).items()}
-        results = tuple(
-            Result(one["variant"], _said_again(_with_shared_texts(one["report"]), known)) for one in data["results"]
-        )
-        notices = tuple(known.get(text, text) for text in data["notices"])
-        own = {name: x for name, x in data.items() if name != "messages"}
-        own["reason"] = known.get(data["reason"], data["reason"])
-        return cls(**{**own, "notices": notices, "results": results})
+# ------------------------------------------------------------------------------------------------ as plain data
+
+FORMAT = 2
+
+
+class _Numbered:
+    """Plain data of which equal pieces are kept once, in a list; a piece is named by its number there, from 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, piece: object) -> int:
+        return self._numbers.setdefault(json.dumps(piece, ensure_ascii=False), len(self._numbers))
+
+    def pieces(self) -> list[Json]:
+        return list(map(json.loads, self._numbers))
+
+
+def record(rows: Iterable[Row]) -> dict[str, Json]:
+    """Rows as plain data that is written and read: questions and messages stand in lists, and their numbers in rows.
+
+    How a message is made is kept, so that it can be said in any language again.
+    """
+    questions, messages = _Numbered(), _Numbered()
+
+    def number(text: object) -> int:
+        return messages.number(packed(text))
+
+    def result_data(result: Result) -> dict[str, Json]:
+        named = {"variant": result.variant, "question": questions.number(result.question)}
+        return {**named, **result.found, "notices": _with_says(result.found, number)}
+
+    listed: list[Json] = [
+        {
+            **{field.name: getattr(row, field.name) for field in fields(row)},
+            "reason": number(row.reason),
+            "notices": list(map(number, row.notices)),
+            "results": list(map(result_data, row.results)),
+        }
+        for row in rows
+    ]
+    columns: dict[str, Json] = {name: list[Json](heads) for name, heads in TABLES.items()}
+    return {"columns": columns, "questions": questions.pieces(), "messages": messages.pieces(), "rows": listed}
+
+
+def read_record(data: Mapping[str, Any]) -> list[Row]:
+    """The rows of which `record` made plain data."""
+    data = _with_shared_texts(data)
+    messages, questions = list(map(unpacked, data["messages"])), data["questions"]
+
+    def result_of(data: dict[str, Any]) -> Result:
+        variant, question = data.pop("variant"), data.pop("question")
+        found = {**data, "notices": _with_says(data, messages.__getitem__)}
+        return Result(variant, questions[question], found)
+
+    def row_of(data: dict[str, Any]) -> Row:
+        about = {
+            "reason": messages[data["reason"]],
+            "notices": tuple(messages[number] for number in data["notices"]),
+            "results": tuple(map(result_of, data["results"])),
+        }
+        return Row(**data | about)
+
+    return list(map(row_of, data["rows"]))
+
+
+def _with_says(found: Mapping[str, Any], put: Callable[[Any], Any]) -> list[Json]:
+    """The notices of a question with something else in place of what they say."""
+    return [[part, kind, put(says), marks] for part, kind, says, marks in found["notices"]]
 
 
 def _with_shared_texts(data: Any) -> Any:
-    """Plain data in which equal texts are one text: the rows of a class have the same keys thousands of times over."""
+    """Plain data in which equal texts are one text: the rows of a class have the same ones thousands of times over."""
     if isinstance(data, dict):
         return {intern(key): _with_shared_texts(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -212,13 +305,25 @@ def _with_shared_texts(data: Any) -> Any:
     return intern(data) if type(data) is str else data
 
 
-def _said_again(report: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
-    """A report in which texts are messages again."""
-    again = {
-        name: [{**one, "says": known.get(one["says"], one["says"])} for one in report[name]]
-        for name in ("notices", "remarks")
-    }
-    return {**report, **again}
+def of_format_1(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of the first format, in which every row has whole reports and its messages by text, in today's."""
+    rows = []
+    for row in data["rows"]:
+        known = {text: unpacked(kept) for text, kept in row["messages"].items()}
+
+        def says(text: str, known: Mapping[str, Any] = known) -> Any:
+            return known.get(text, text)
+
+        results = (Result.of_json(one["report"], one["variant"]) for one in row["results"])
+        about = {
+            "reason": says(row["reason"]),
+            "notices": tuple(map(says, row["notices"])),
+            "results": tuple(
+                replace(one, found={**one.found, "notices": _with_says(one.found, says)}) for one in results
+            ),
+        }
+        rows.append(Row(**{name: value for name, value in row.items() if name != "messages"} | about))
+    return {**data, "format": FORMAT, **record(rows)}
 
 
 _IN_WORDS: Mapping[Status, Message] = {

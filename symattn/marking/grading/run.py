@@ -29,7 +29,19 @@ from symattn.foundation.workers import Limits, LostError
 from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import PLATFORMS, Change, Gradebook, changed, check_platforms, listed_in
 from symattn.marking.grading.handed_in import Handed, Head, matched
-from symattn.marking.grading.record import PENDING, Marks, Row, Settled, Terms, pending_table, read_settled
+from symattn.marking.grading.record import (
+    FORMAT,
+    PENDING,
+    Marks,
+    Row,
+    Settled,
+    Terms,
+    of_format_1,
+    pending_table,
+    read_record,
+    read_settled,
+    record,
+)
 from symattn.marking.grading.source import Papers, papers
 from symattn.marking.grading.unpacking import RECORDS, File, Member, files
 from symattn.marking.grading.worker import FOLDERS, HEAD, LOOKED_INTO, MARKED, PRACTICE
@@ -38,7 +50,6 @@ from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
 from symattn.teaching.rendering import check_formats, formats, render, suffix
 
-FORMAT = 1
 MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"
 SOFTWARE = f"symattn {VERSION}"
 MEMORY = 2 * 2**30  # bytes, of a process that marks
@@ -214,14 +225,14 @@ def _row(one: Handed) -> Row:
 
 def _job(one: Handed, given: Marks) -> dict[str, Any]:
     read = {"data": one.file.read(), "zipped": one.file.zipped}
-    return {"row": _row(one).json(), "stem": one.stem, **read, "settled": given}
+    return {"record": record([_row(one)]), "stem": one.stem, **read, "settled": given}
 
 
 def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:
     """The row that a worker answered with, kept for the next run."""
     if isinstance(answer, LostError):
         return replace(_row(one), status="broken", reason=_told(answer))
-    row = Row.read(answer["row"])
+    [row] = read_record(answer["record"])
     if folder:
         folder.take(one, answer.get("pages", {}), row if answer["keep"] else None)
     return row
@@ -293,7 +304,7 @@ class MarkedFolder:
         data = _read_json(self._record(one))
         if data is None or data["fingerprint"] != self._fingerprint(one):
             return None
-        row = Row.read(data["row"])
+        [row] = read_record(data["record"])
         whole = not row.has_marks or all((self.path / name).is_file() for name in self._pages(one.stem))
         return row if whole else None
 
@@ -311,7 +322,9 @@ class MarkedFolder:
         for name, content in pages.items():
             self.put(name, content)
         if row is not None:
-            self.put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
+            self.put(
+                f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "record": record([row])})
+            )
 
     def heads(self) -> dict[str, Head]:
         """The heads of files that the last run looked into."""
@@ -334,7 +347,14 @@ class MarkedFolder:
         return self.path / RECORDS / f"{one.stem}.json"
 
     def _fingerprint(self, one: Handed) -> str:
-        what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE, *filter(None, [self.given(one)])]
+        what = [
+            FORMAT,
+            record([_row(one)]),
+            self.against.hash,
+            self.terms.json(),
+            SOFTWARE,
+            *filter(None, [self.given(one)]),
+        ]
         return digest([*what, list(self.feedback), asdict(self.look), self._typesetting, list(self.readers)])
 
     @cached_property
@@ -356,9 +376,13 @@ class MarkedFolder:
         """What the last run that came to its end left."""
         path = self.path / MARKS
         data = _read_json(path)
-        if path.exists() and (data is None or data.get("format") != FORMAT):
+        if data is not None and data.get("format") == FORMAT:
+            return data
+        if data is not None and data.get("format") == 1:
+            return of_format_1(data)
+        if path.exists():
             raise InputError(f"{path} is not a record of marks that this version of symattn reads.")
-        return data
+        return None
 
     def finish(self, book: Gradebook, rows: Sequence[tuple[Handed, Row]]) -> Gradebook:
         """Write everything that is about the whole class; `rows` are those of what was handed in.
@@ -370,7 +394,7 @@ class MarkedFolder:
         marked = [(one, row) for one, row in rows if row.has_marks]
         stems = [one.stem for one, _ in marked]
         pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
-        own = {MARKS: _by_rows(data), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
+        own = {MARKS: b"".join(_by_lines(data)), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
         own |= {f"gradebook-{name}.csv": book.csv(name).encode() for name in self.gradebooks}
         if changes:
             own[CHANGES] = book.changes_csv().encode(FOR_EXCEL)
@@ -391,7 +415,7 @@ class MarkedFolder:
             "software": SOFTWARE,
             "exam": {"title": self.against.title, "hash": self.against.hash},
             "terms": self.terms.json(),
-            "rows": [row.json() for row in book.rows],
+            **record(book.rows),
         }
         runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
         if before is None or any(not _is_same(before[key], value) for key, value in data.items()):
@@ -404,10 +428,10 @@ class MarkedFolder:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
         ends = [suffix(form) for form in formats()]
         old = [PENDING, *(f"summary{end}" for end in ends), *(f"gradebook-{name}.csv" for name in PLATFORMS)]
-        for record in (self.path / RECORDS).glob("*.json"):
-            old += [f"{folder}/{record.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
-            if record.stem not in stems:
-                record.unlink()
+        for kept in (self.path / RECORDS).glob("*.json"):
+            old += [f"{folder}/{kept.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
+            if kept.stem not in stems:
+                kept.unlink()
         for name in old:
             if name not in current:
                 (self.path / name).unlink(missing_ok=True)
@@ -424,30 +448,38 @@ class MarkedFolder:
 
 
 def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[Change]:
-    old = [Row.read(row) for row in before["rows"]]
-    return changed(run, old, book.rows, (Terms.read(before["terms"]), book.terms), (before["software"], SOFTWARE))
+    return changed(
+        run, read_record(before), book.rows, (Terms.read(before["terms"]), book.terms), (before["software"], SOFTWARE)
+    )
 
 
 def _json(data: object) -> bytes:
-    return (json.dumps(data, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return _line(data) + b"\n"
+
+
+def _line(data: object) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 def _is_same(kept: Any, value: Any) -> bool:
-    """Whether something is written as it was kept; rows one by one, since they may be many megabytes."""
+    """Whether something is written as it was kept; items one by one, since they may be many megabytes."""
     if isinstance(kept, list) and isinstance(value, list):
         return len(kept) == len(value) and all(map(_is_same, kept, value))
-    return _json(kept) == _json(value)
+    return _line(kept) == _line(value)
 
 
-def _by_rows(data: Mapping[str, Any]) -> bytes:
-    """The same as people read it, with each row of the gradebook on a line of its own."""
-    head, _, end = json.dumps({**data, "rows": []}, ensure_ascii=False, indent=1).partition('"rows": []')
-    written = bytearray(f'{head}"rows": ['.encode("utf-8", "backslashreplace"))
-    for number, row in enumerate(data["rows"]):
-        written += b",\n  " if number else b"\n  "
-        written += _json(row).rstrip(b"\n")
-    written += f"\n ]{end}\n".encode("utf-8", "backslashreplace")
-    return bytes(written)
+def _by_lines(data: Mapping[str, Any]) -> Iterator[bytes]:
+    """The same as people read it, with each item of a list, such as a row of the gradebook, on a line of its own."""
+    for number, (name, value) in enumerate(data.items()):
+        yield b",\n " if number else b"{\n "
+        yield _line(name) + b": "
+        if isinstance(value, list) and value:
+            yield b"[\n  "
+            yield b",\n  ".join(map(_line, value))
+            yield b"\n ]"
+        else:
+            yield _line(value)
+    yield b"\n}\n"
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from symattn.foundation.workers import Job
 from symattn.marking.attempt import Attempt
 from symattn.marking.grading.checking import Marking, mark_one
 from symattn.marking.grading.handed_in import Head
-from symattn.marking.grading.record import Marks, Result, Row, Terms, settled
+from symattn.marking.grading.record import Marks, Result, Row, Terms, read_record, record, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.unpacking import content_of, members_of
 from symattn.marking.marker.report import Report
@@ -98,19 +98,19 @@ class Marker:
 
         `keep`: whether the row holds until something changes.  `pages` are what is told about it, by name of file.
         """
-        row = Row.read(job["row"])
+        [row] = read_record(job["record"])
         try:
             marked, marking = self._marked(row, _content(job), job["settled"])
             with typesetting(**self.typesetting):
                 pages = dict(self._pages(marking, job["stem"]))
         except SymattnError as error:
             reason = str(error).removeprefix(f"{row.file}: ")
-            return {"row": replace(row, status="broken", reason=reason).json(), "keep": True}
+            return _answer(replace(row, status="broken", reason=reason), keep=True)
         except MemoryError:
             raise
         except Exception as error:  # whatever it is, it is this submission's alone, and is told
-            return {"row": replace(row, status="broken", reason=defect("mark", error)).json(), "keep": False}
-        return {"row": marked.json(), "keep": True, "pages": pages}
+            return _answer(replace(row, status="broken", reason=defect("mark", error)), keep=False)
+        return _answer(marked, keep=True, pages=pages)
 
     def _marked(self, row: Row, data: bytes, given: Marks) -> tuple[Row, Marking]:
         questions = self.papers.questions(row.sheet)
@@ -172,6 +172,10 @@ class Marker:
                 self.practice.clear()
             self.practice[key] = tuple(render(document, form)[1] for document in marking.exercise_documents())
         return self.practice[key]
+
+
+def _answer(row: Row, **more: object) -> Answer:
+    return {"record": record([row]), **more}
 
 
 MOST_REPORTS = 100
