@@ -223,8 +223,8 @@ def test_a_resit_with_the_same_secret_has_other_numbers(tmp_path):
 
 def marked_question(given, pending):
     mark = {"parts": ["S"], "code": "A", "given": given, "of": 5, "why": "", "pending": pending}
-    report = {"question": {"title": "Question"}, "total": given, "of": 5, "marks": [mark]}
-    return Result("V", {**report, "mistakes": [], "notices": [], "remarks": []})
+    none = {"mistakes": [], "notices": [], "remarks": [], "verdicts": [], "answers": {}, "more": {}, "methods": []}
+    return Result.of_json({"question": {"title": "Question"}, "total": given, "of": 5, "marks": [mark], **none}, "V")
 
 
 def test_pending_marks_are_no_zeros_in_the_gradebook_and_in_means():

@@ -16,6 +16,7 @@ from tables import tables_beside
 from test_grading_summary import ECF, result, row
 
 from symattn.foundation.tables import read_table
+from symattn.marking.grading import record
 from symattn.marking.grading.gradebook import Gradebook
 from symattn.teaching.exam.class_list import read_class
 
@@ -30,7 +31,7 @@ def book(folder, text, title="Midterm"):
     path.write_text(text, "utf-8")
     listed = {number: student.listed for number, student in enumerate(read_class(path), 1)}
     open_ = result("V", {"S": 2})
-    open_.report["marks"][0]["pending"] = True
+    open_.found["marks"][0][record.TABLES["marks"].index("pending")] = True
     marked = [(result("V", {"S": 4}),), (open_,), ()]
     statuses = ("marked", "pending", "missing")
     rows = [

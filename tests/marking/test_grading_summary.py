@@ -39,13 +39,23 @@ def result(variant, steps, of=5, mistakes=(), notices=()):
         "of": of * len(steps),
         "marks": marks,
         "mistakes": [
-            {"part": step, "step": step, "kind": kind, "candidates": [{"id": id} for id in ids]}
+            {
+                "part": step,
+                "step": step,
+                "kind": kind,
+                "candidates": [{"id": id, "says": ""} for id in ids],
+                "entries": [],
+            }
             for step, kind, ids in mistakes
         ],
         "notices": [{"part": part, "kind": kind, "says": says, "marks": 0} for part, kind, says in notices],
         "remarks": [],
+        "verdicts": [],
+        "answers": {},
+        "more": {},
+        "methods": [],
     }
-    return Result(variant, report)
+    return Result.of_json(report, variant)
 
 
 def row(number, *results, **other):

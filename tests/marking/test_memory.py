@@ -12,7 +12,7 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritt
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import Matrix
 from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Text
-from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.record import Row, Terms, record
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.worker import marked
 from symattn.marking.marker import mark
@@ -121,13 +121,14 @@ def test_the_same_work_has_the_same_row():
         "source": "note-002", "hash": known.hash, "terms": Terms(POLICIES["ecf"]).json(), "forms": [],
         "look": {}, "typesetting": {}, "readers": ["student"],
     }  # fmt: skip
-    row = Row(1, "Ann", "1", sheet, "a.json").json()
+    row = record([Row(1, "Ann", "1", sheet, "a.json")])
     jobs = [
-        {"row": row, "stem": "a", "zipped": None, "settled": {}, "data": json.dumps({"answers": one}).encode()}
+        {"record": row, "stem": "a", "zipped": None, "settled": {}, "data": json.dumps({"answers": one}).encode()}
         for one in (right, wrong, other, {"Z": right["Z"]})
     ]
     alone = [marked(settings)(job) for job in jobs]
     together = marked(settings)
-    assert {one["row"]["status"] for one in alone} == {"marked"}
+    rows = [row for one in alone for row in one["record"]["rows"]]
+    assert {row["status"] for row in rows} == {"marked"}
     assert [together(job) for job in (*jobs, *jobs)] == [*alone, *alone]
-    assert len({json.dumps(one["row"]["results"]) for one in alone}) == len(jobs)
+    assert len({json.dumps(row["results"]) for row in rows}) == len(jobs)

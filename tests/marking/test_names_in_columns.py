@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from commands import run
@@ -39,25 +40,25 @@ def bare(text):
     return re.sub(r"[\s_^{}()]", "", unicodedata.normalize("NFKC", text).replace("∘", "⊙"))
 
 
-def class_with(*reports):
-    """The mistakes that a class's page lists, of one student for each report."""
-    rows = (row(k, Result("V", report)) for k, report in enumerate(reports, 1))
+def class_with(*results):
+    """The mistakes that a class's page lists, of one student for each result."""
+    rows = (row(k, one) for k, one in enumerate(results, 1))
     page = Gradebook("Midterm", ECF, tuple(rows)).summary
     tables = [block for block in page.blocks if isinstance(block, Table) and "Mistake" in plain(block.header[0])]
     return {bare(plain(cells[0])) for table in tables for cells in table.rows}
 
 
-def report_of(id, **orientation):
-    """A report with one mistake; its question says how it lies, or does not, as earlier reports."""
-    report = result("V", {"S": 0}, mistakes=[("S", "misconception", [id])]).report
-    return {**report, "question": {**report["question"], **orientation}}
+def result_of(id, **orientation):
+    """A result with one mistake; its question says how it lies, or does not, as earlier reports."""
+    found = result("V", {"S": 0}, mistakes=[("S", "misconception", [id])])
+    return replace(found, question={**found.question, **orientation})
 
 
 @pytest.mark.parametrize("said", [{"orientation": "columns"}, {"orientation": "rows"}, {}])
 def test_a_class_is_told_names_in_its_own_orientation(said):
     called = in_columns if said == {"orientation": "columns"} else str
     names = {f"{bare(called(one.name))}{id}" for id, one in misconceptions().items()}
-    assert class_with(*(report_of(id, **said) for id in misconceptions())) == names
+    assert class_with(*(result_of(id, **said) for id in misconceptions())) == names
 
 
 @pytest.mark.parametrize("notation", ["standard", "columns"])
@@ -72,7 +73,9 @@ def test_a_script_s_report_names_its_mistake_as_the_class_does(notation):
         id, name = wrong.misconception.id, wrong.misconception.name
         called = name if notation == "standard" else in_columns(name)
         assert {c["id"]: c["name"] for c in mistake["candidates"]}[id] == called  # type: ignore[index, call-overload, union-attr]
-        assert any(f"{bare(called)}{id}" in said for said in class_with(json.loads(json.dumps(data))))
+        assert any(
+            f"{bare(called)}{id}" in said for said in class_with(Result.of_json(json.loads(json.dumps(data)), "V"))
+        )
 
 
 @pytest.mark.parametrize("problem", ["full", "drills", "choice", "masks", "heatmap", "shapes"])

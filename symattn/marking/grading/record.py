@@ -40,25 +40,28 @@ def _tells_more(verdict: Verdict) -> bool:
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "marks": ("parts", "code", "given", "of", "why", "pending"),
-    "mistakes": ("part", "step", "kind", "ids", "how"),
+    "mistakes": ("part", "step", "kind", "ids", "how", "besides"),
     "verdicts": ("part", "row", "column", "state", "written", "compared", "way", "proof", "flags", "mistake"),
     "notices": ("part", "kind", "says", "marks"),
 }
-"""What a record has many of, as rows of these columns.  `says` is the number of a message, from 0."""
+"""What a record has many of, as rows of these columns.  `says` is the number of a message, from 0; `besides` are the
+entries of a mistake on which there is no verdict."""
 
 
 @dataclass(frozen=True)
 class Result:
     """One question marked: what is known of its variant, and what of its report is one student's alone.
 
-    `question` is that of `report_json`.  `found` is made of `TABLES`, with the answers; notices have texts in it.  Of
-    the verdicts it has those on entries that are wrong, cannot be read, or were rounded too early: the others are nine
-    tenths of a class, and the answers and the mistakes say them.
+    `question` is that of `report_json`; `found` has the marks, mistakes and notices, as `TABLES` says, but texts in
+    notices; `more` has the answers and the verdicts in JSON, for in a class's gradebook nobody reads them.  The
+    verdicts are those on entries that are wrong, cannot be read, or were rounded too early: the others are nine tenths
+    of a class, and the answers and the mistakes say them.
     """
 
     variant: str
     question: Mapping[str, Any]
     found: Mapping[str, Any]
+    more: str
 
     @classmethod
     def of_report(cls, report: Report, variant: str) -> Result:
@@ -71,15 +74,24 @@ class Result:
     def of_json(cls, report: Mapping[str, Any], variant: str) -> Result:
         """Of a report as data: without what follows from the question, the policy, or the rest of it.
 
-        The policy is that of all rows; the entries of a mistake are those whose verdicts name it; keys are the
-        question's; what an entry means is read again from its text; what was remarked in reading is a notice.
+        The policy is that of all rows; verdicts name the mistake that they belong to, by its number from 1; keys are
+        the question's; what an entry means is read again from its text; what was remarked in reading is a notice.
         """
+        judged = {_place(verdict, verdict["mistake"]) for verdict in report["verdicts"]}
         lines = {
             "marks": report["marks"],
             "mistakes": [
-                {**mistake, "ids": [one["id"] for one in explained], "how": [one["says"] for one in explained]}
+                {
+                    **mistake,
+                    "ids": [one["id"] for one in mistake["candidates"]],
+                    "how": [one["says"] for one in mistake["candidates"]],
+                    "besides": [
+                        [entry["part"], entry["row"], entry["column"]]
+                        for entry in mistake["entries"]
+                        if _place(entry, mistake["number"]) not in judged
+                    ],
+                }
                 for mistake in report["mistakes"]
-                for explained in [mistake["candidates"]]
             ],
             "verdicts": [{**verdict, "written": verdict["written"]["text"]} for verdict in report["verdicts"]],
             "notices": [
@@ -91,8 +103,13 @@ class Result:
             ],
         }
         tables = {name: [[line[head] for head in heads] for line in lines[name]] for name, heads in TABLES.items()}
-        kept = {name: report[name] for name in ("total", "of", "answers", "more", "methods")}
-        return cls(variant, report["question"], {**kept, **tables})
+        return cls.of_data({**report, **tables}, variant, report["question"])
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any], variant: str, question: Mapping[str, Any]) -> Result:
+        found = _with_shared_texts({name: data[name] for name in ("total", "of", "marks", "mistakes", "notices")})
+        more = {name: data[name] for name in ("answers", "more", "methods", "verdicts")}
+        return cls(variant, question, found, json.dumps(more, ensure_ascii=False))
 
     @property
     def title(self) -> str:
@@ -138,7 +155,7 @@ class Result:
         """The mistakes, by the steps that they are charged to, without their entries."""
         return tuple(
             Event(number, step or part, (step or part,), kind, tuple(Candidate(kind, id) for id in ids))
-            for number, (part, step, kind, ids, _) in enumerate(self.found["mistakes"])
+            for number, (part, step, kind, ids, *_) in enumerate(self.found["mistakes"])
         )
 
     @cached_property
@@ -165,6 +182,10 @@ class Result:
                 name = line_name(given.parts)
                 found[name] = found.get(name, 0) + given.of - given.given
         return found
+
+
+def _place(entry: Mapping[str, Any], mistake: int | None) -> tuple[object, ...]:
+    return mistake, entry["part"], entry["row"], entry["column"]
 
 
 def in_short(event: Event) -> str:
@@ -231,7 +252,7 @@ FORMAT = 2
 
 
 class _Numbered:
-    """Plain data of which equal pieces are kept once, in a list; a piece is named by its number there, from 0."""
+    """Plain data of which equal pieces are kept once; a piece is named by its number among them, from 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -239,14 +260,18 @@ class _Numbered:
     def number(self, piece: object) -> int:
         return self._numbers.setdefault(json.dumps(piece, ensure_ascii=False), len(self._numbers))
 
-    def pieces(self) -> list[Json]:
-        return list(map(json.loads, self._numbers))
+    def __iter__(self) -> Iterator[Json]:
+        return map(json.loads, self._numbers)
 
 
 def record(rows: Iterable[Row]) -> dict[str, Json]:
-    """Rows as plain data that is written and read: questions and messages stand in lists, and their numbers in rows.
+    """Rows as plain data that is written and read."""
+    return {name: value if isinstance(value, dict) else list(value) for name, value in streamed(rows).items()}
 
-    How a message is made is kept, so that it can be said in any language again.
+
+def streamed(rows: Iterable[Row]) -> dict[str, dict[str, Json] | Iterable[Json]]:
+    """The same piece by piece: `questions` and `messages` are complete when `rows` have been taken, for in rows stand
+    their numbers.  How a message is made is kept, so that it can be said in any language again.
     """
     questions, messages = _Numbered(), _Numbered()
 
@@ -255,38 +280,35 @@ def record(rows: Iterable[Row]) -> dict[str, Json]:
 
     def result_data(result: Result) -> dict[str, Json]:
         named = {"variant": result.variant, "question": questions.number(result.question)}
-        return {**named, **result.found, "notices": _with_says(result.found, number)}
+        return {**named, **result.found, "notices": _with_says(result.found, number), **json.loads(result.more)}
 
-    listed: list[Json] = [
-        {
+    def row_data(row: Row) -> dict[str, Json]:
+        return {
             **{field.name: getattr(row, field.name) for field in fields(row)},
             "reason": number(row.reason),
             "notices": list(map(number, row.notices)),
             "results": list(map(result_data, row.results)),
         }
-        for row in rows
-    ]
+
     columns: dict[str, Json] = {name: list[Json](heads) for name, heads in TABLES.items()}
-    return {"columns": columns, "questions": questions.pieces(), "messages": messages.pieces(), "rows": listed}
+    return {"columns": columns, "rows": map(row_data, rows), "questions": questions, "messages": messages}
 
 
 def read_record(data: Mapping[str, Any]) -> list[Row]:
     """The rows of which `record` made plain data."""
-    data = _with_shared_texts(data)
-    messages, questions = list(map(unpacked, data["messages"])), data["questions"]
+    messages, questions = list(map(unpacked, data["messages"])), _with_shared_texts(data["questions"])
 
-    def result_of(data: dict[str, Any]) -> Result:
-        variant, question = data.pop("variant"), data.pop("question")
-        found = {**data, "notices": _with_says(data, messages.__getitem__)}
-        return Result(variant, questions[question], found)
+    def result_of(data: Mapping[str, Any]) -> Result:
+        says = {"notices": _with_says(data, messages.__getitem__)}
+        return Result.of_data({**data, **says}, data["variant"], questions[data["question"]])
 
-    def row_of(data: dict[str, Any]) -> Row:
+    def row_of(data: Mapping[str, Any]) -> Row:
         about = {
             "reason": messages[data["reason"]],
             "notices": tuple(messages[number] for number in data["notices"]),
             "results": tuple(map(result_of, data["results"])),
         }
-        return Row(**data | about)
+        return Row(**{**data, **about})
 
     return list(map(row_of, data["rows"]))
 

@@ -41,6 +41,7 @@ from symattn.marking.grading.record import (
     read_record,
     read_settled,
     record,
+    streamed,
 )
 from symattn.marking.grading.source import Papers, papers
 from symattn.marking.grading.unpacking import RECORDS, File, Member, files
@@ -394,7 +395,7 @@ class MarkedFolder:
         marked = [(one, row) for one, row in rows if row.has_marks]
         stems = [one.stem for one, _ in marked]
         pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
-        own = {MARKS: b"".join(_by_lines(data)), "gradebook.csv": book.csv().encode(FOR_EXCEL)}
+        own = {MARKS: data, "gradebook.csv": book.csv().encode(FOR_EXCEL)}
         own |= {f"gradebook-{name}.csv": book.csv(name).encode() for name in self.gradebooks}
         if changes:
             own[CHANGES] = book.changes_csv().encode(FOR_EXCEL)
@@ -407,22 +408,27 @@ class MarkedFolder:
         written = [self.put(name, content) for name, content in own.items()]
         return replace(book, written=(*written, *(self.path / name for name in pages)))
 
-    def _recorded(self, book: Gradebook) -> tuple[dict[str, Any], list[Change]]:
+    def _recorded(self, book: Gradebook) -> tuple[bytes, list[Change]]:
         """The record of all runs with this one, if that gave anything else than the one before; and its changes."""
         before = self.before()
-        data: dict[str, Any] = {
+        runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
+        now = self._data(book)
+        if before is None or _hash({name: before[name] for name in now}) != _hash(now):
+            new = list(_changes(len(runs) + 1, before, book)) if before else []
+            runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
+            changes += new
+        history = {"runs": runs, "changes": [asdict(change) for change in changes]}
+        return b"".join(_by_lines({**self._data(book), **history})), changes
+
+    def _data(self, book: Gradebook) -> dict[str, Any]:
+        """What this run gave."""
+        return {
             "format": FORMAT,
             "software": SOFTWARE,
             "exam": {"title": self.against.title, "hash": self.against.hash},
             "terms": self.terms.json(),
-            **record(book.rows),
+            **streamed(book.rows),
         }
-        runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
-        if before is None or any(not _is_same(before[key], value) for key, value in data.items()):
-            new = list(_changes(len(runs) + 1, before, book)) if before else []
-            runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
-            changes += new
-        return data | {"runs": runs, "changes": [asdict(change) for change in changes]}, changes
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
         """Take away pages of former runs, in other formats or about files that have no marks any more."""
@@ -461,25 +467,28 @@ def _line(data: object) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
-def _is_same(kept: Any, value: Any) -> bool:
-    """Whether something is written as it was kept; items one by one, since they may be many megabytes."""
-    if isinstance(kept, list) and isinstance(value, list):
-        return len(kept) == len(value) and all(map(_is_same, kept, value))
-    return _line(kept) == _line(value)
-
-
 def _by_lines(data: Mapping[str, Any]) -> Iterator[bytes]:
     """The same as people read it, with each item of a list, such as a row of the gradebook, on a line of its own."""
-    for number, (name, value) in enumerate(data.items()):
-        yield b",\n " if number else b"{\n "
+    for place, (name, value) in enumerate(data.items()):
+        yield b",\n " if place else b"{\n "
         yield _line(name) + b": "
-        if isinstance(value, list) and value:
-            yield b"[\n  "
-            yield b",\n  ".join(map(_line, value))
-            yield b"\n ]"
-        else:
+        if isinstance(value, str | int | Mapping):
             yield _line(value)
+        else:
+            yield b"["
+            for number, item in enumerate(value):
+                yield b",\n  " if number else b"\n  "
+                yield _line(item)
+            yield b"\n ]"
     yield b"\n}\n"
+
+
+def _hash(data: Mapping[str, Any]) -> str:
+    """That of a record as it is written, which is many megabytes."""
+    found = sha256()
+    for piece in _by_lines(data):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
