@@ -541,8 +541,22 @@ Rule = Callable[[int, int], Value]
 
 def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
     """The rules for a whole matrix that its wrong entries suggest, each with its clause."""
-    if any(x is NEGATIVE_INFINITY or has_symbols(x) for x in (*right, *wrong.values())):
+    numbers = (*right, *wrong.values())
+    if any(map(has_symbols, numbers)):
         return
+    if not any(x is NEGATIVE_INFINITY for x in numbers):
+        yield from _worked_out(right, wrong)
+    down, across = map(list, map(range, right.shape))
+    shifted = [(down[k:] + down[:k], across) for k in range(1, len(down))]
+    shifted += [(down, across[k:] + across[:k]) for k in range(1, len(across))]
+    for order in shifted:
+        yield _moved(right, *order), message("whole rows or columns are shifted")
+    for order in product((down, down[::-1]), (across, across[::-1])):
+        yield _moved(right, *order), message("whole rows or columns are in reverse order")
+
+
+def _worked_out(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
+    """Those by which every entry is worked out from the right one, of finite numbers."""
     place = max(wrong, key=lambda c: abs(near(right[c])))
     own, due = near(wrong[place]), near(right[place])
     if not isfinite(own) or not isfinite(due):
@@ -553,13 +567,6 @@ def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[t
         yield lambda i, j: right[i, j] * factor, message("every entry is off by the same factor")
     yield lambda i, j: right[i, j] + amount, message("every entry is off by the same amount")
     yield lambda i, j: right[i, j] * right[i, j], message("every entry is squared")
-    down, across = map(list, map(range, right.shape))
-    shifted = [(down[k:] + down[:k], across) for k in range(1, len(down))]
-    shifted += [(down, across[k:] + across[:k]) for k in range(1, len(across))]
-    for order in shifted:
-        yield _moved(right, *order), message("whole rows or columns are shifted")
-    for order in product((down, down[::-1]), (across, across[::-1])):
-        yield _moved(right, *order), message("whole rows or columns are in reverse order")
 
 
 def _moved(right: Matrix, rows: list[int], columns: list[int]) -> Rule:

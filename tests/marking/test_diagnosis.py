@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from random import Random
 
@@ -13,6 +13,7 @@ from scripts import decimals, ids, key_of, script
 
 from symattn.api import check, derive, make_recipe
 from symattn.derivation.misconceptions import replayed
+from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.slips import SLIPS, slips
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, decide
@@ -102,6 +103,17 @@ def test_a_misconception_is_one_event_whatever_the_places_of_its_lines():
         }
         report = mark(question, Attempt(said))
         assert len(report.events) <= 1, (wrong.misconception.id, places, report.events)
+
+
+def test_masked_scores_in_reverse_order_are_one_event():
+    """The columns of the masked scores reversed, −∞ among them, and gone on with."""
+    question = sheet("causal_self_attention", seed=2).question
+    d = question.problem.derivation
+    reverse = partial(ReplacementOp, does=lambda own, *m: Matrix.of([row[::-1] for row in own.apply(*m).rows]))
+    wrong = d.replay(lambda step: step.with_op(reverse(step.op)) if step.name == "M" else step)
+    [event] = mark(question, handed_in(question, wrong)).events
+    assert event.kind == "unknown"
+    assert event.candidates[0].says == "whole rows or columns are in reverse order"
 
 
 BELIEFS = {
