@@ -14,7 +14,7 @@ from sentences import refused_saying
 
 import symattn
 from symattn.cli.options import read_settings
-from symattn.errors import InputError, OutgrownError, columns_of
+from symattn.errors import OutgrownError, columns_of
 from symattn.exact import Matrix
 from symattn.formula import Fraction, MatrixOf, Name, Number, Relation, Sum, symbol_formula
 from symattn.formula.speech import speak
@@ -251,10 +251,9 @@ def test_a_setting_that_changes_nothing_is_told_in_python():
 
 
 @pytest.mark.parametrize("path", ["", "mine.toml"])
-def test_an_error_keeps_its_kind_where_there_is_no_place_to_add(path):
-    with pytest.raises(InputError) as raised, Place(path).here():
+def test_an_error_keeps_its_kind_with_its_place(path):
+    with pytest.raises(OutgrownError) as raised, Place(path).here():
         raise OutgrownError("It is too long.")
-    assert isinstance(raised.value, OutgrownError) == (path == "")
     assert str(raised.value) == f"{path}: It is too long.".removeprefix(": ")
 
 

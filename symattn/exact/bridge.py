@@ -110,6 +110,12 @@ def value_at(expr: Any, symbol: Any, x: Value) -> Value:
         raise InputError(f"The expression {expr} cannot be evaluated: {error}") from error
 
 
+def in_intervals(number: Value) -> Value:
+    """A number that is no value of ours (sin 1), as one that is known by intervals; any other value as it is."""
+    is_outside = values.is_symbolic(number) and not values.has_symbols(number)
+    return _At("", 0)(tree_of(number)) if is_outside else number
+
+
 class _At(Ring[Value]):
     """Values as they are, with one number for one symbol."""
 

@@ -258,3 +258,13 @@ def test_slips_that_no_rule_joins_stay_apart():
     spoilt = SCORES.copy()
     spoilt[0, 0], spoilt[1, 1], spoilt[2, 2] = spoilt[0, 0] + 1, -spoilt[1, 1], spoilt[2, 2] + 10
     assert len(scores_marked(spoilt).events) == 3
+
+
+def test_what_rests_on_a_number_that_is_none_of_ours_follows_from_it():
+    """A sine of a whole number, as where degrees were taken for radians: intervals know it."""
+    d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
+    weights = softmax(np.array([[np.sin(1), 0]]))
+    later = {"A": weights, "Z": weights @ [[1], [2]]}
+    written = {name: [[f"{x:.4f}" for x in row] for row in rows] for name, rows in later.items()}
+    [report] = check(d, {"S": [["sin(1)", "0"]], **written}).reports
+    assert [verdict.state for verdict in report.verdicts] == ["wrong", "correct", "follows", "follows", "follows"]

@@ -20,6 +20,7 @@ from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.windows import Window
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide, indices, values_of
+from symattn.exact.bridge import in_intervals
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.rounding import near
@@ -28,7 +29,6 @@ from symattn.exact.values import (
     denominator_of,
     has_symbols,
     is_finite,
-    is_symbolic,
     numerator_of,
     terms_of,
 )
@@ -396,24 +396,21 @@ class Trace:
         if not entry.readable or not self._may_be_followed(step, entry):
             return follows, follows
         compared = verdict.compared
-        before = compared if verdict.accepted else self.meant.get(verdict.place, entry.value)
+        before = compared if verdict.accepted else self.meant.get(verdict.place, in_intervals(entry.value))
         if verdict.way == "written":  # it may stand for what came before, too
             wholes = (matrix[i, j] for way, matrix in refs if way == "unrounded")
             before = next((whole for whole in wholes if self.accepts(entry, whole)[0]), before)
         as_written = entry.unit is not None and compared is not NEGATIVE_INFINITY
-        own = entry.value if as_written or not verdict.accepted else compared
+        own = in_intervals(entry.value) if as_written or not verdict.accepted else compared
         if entry.unit is None and not verdict.accepted and before is not NEGATIVE_INFINITY:
             before = own  # nothing was rounded
         return follows if own is None else own, follows if before is None else before
 
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
-        """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
-        value of ours (sin 1)."""
+        """Whether later lines may rest on an entry: not on a huge number."""
         if entry.value is None or (self._in_decimals and has_symbols(entry.value)):
             return False
-        if step.name in self._before_softmax:
-            return modest(entry.value) and (has_symbols(entry.value) or not is_symbolic(entry.value))
-        return modest(entry.value, LARGEST_NUMBER)
+        return modest(entry.value, LARGEST_SCORE if step.name in self._before_softmax else LARGEST_NUMBER)
 
     @cached_property
     def _in_decimals(self) -> bool:

@@ -206,7 +206,7 @@ _ABOVE_OR_BELOW = dict.fromkeys(("underset", "overset", "stackrel"), (2, "#2"))
 _KIND = r"(?:[pbBvV]?(?:small)?matrix|array|[pbBvV]?Nice(?:Matrix|Array))\*?"
 _ENVIRONMENT = re.compile(
     rf"\\begin\s*\{{{_KIND}\}}(?:\[[^\]\n]{{0,80}}\])?(?:\s*\{{(?:[lcrp|@.\s]|\*\{{\d\d?\}}|\{{[lcr|]\}}){{0,40}}\}})?"
-    rf"(?P<inside>(?:[^\\]|\\(?!(?:begin|end)\s*\{{))*+)\\end\s*\{{{_KIND}\}}"
+    rf"(?P<inside>[^\\]*+(?:\\(?!(?:begin|end)\s*\{{)[^\\]*+)*)\\end\s*\{{{_KIND}\}}"
 )
 _ROW = re.compile(r"\\\\(?:\[[^\]\n]{0,20}\])?|\\cr(?![A-Za-z])|\\tabularnewline(?![A-Za-z])")
 _IDLE = re.compile(
@@ -281,8 +281,8 @@ _in_statements = rewriting(
     ),
     (
         r"(\$\$?)(?P<dollars>[^$]+)\1"
-        r"|\\\[(?P<display>(?:[^\\]|\\(?!\]))*+)\\\]"
-        r"|\\\((?P<inline>(?:[^\\]|\\(?!\)))*+)\\\)",
+        r"|\\\[(?P<display>[^\\]*+(?:\\(?!\])[^\\]*+)*)\\\]"
+        r"|\\\((?P<inline>[^\\]*+(?:\\(?!\))[^\\]*+)*)\\\)",
         _formula,
     ),
     (r"&\s?(?==|≈|\\approx|:)", ""),
