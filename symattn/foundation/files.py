@@ -83,7 +83,7 @@ def toml(text: str, where: str, parse_float: Callable[[str], Any] = float) -> di
 
 
 _STRING = re.compile(
-    r'"""(?:\\.|[^\\])*?(?:"""|\Z)|' r"'''.*?(?:'''|\Z)|" r'"(?:\\.|[^"\\\n])*+"?|' r"'[^'\n]*+'?|#[^\n]*",
+    r'"""(?:\\.|[^\\])*?(?:"""|\Z)|' r"'''.*?(?:'''|\Z)|" r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?|' r"'[^'\n]*+'?|#[^\n]*",
     re.DOTALL,
 )
 _TOO_DEEP = re.compile(rf'(?<![\w"-])(?:[\w"-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}')
