@@ -51,7 +51,7 @@ def unpacked(file, into):
             wheel.extractall(into)
         return into
     with tarfile.open(file) as source:
-        source.extractall(into, filter="data")
+        source.extractall(into, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # from 3.11.4 on
     return next(into.iterdir())
 
 
