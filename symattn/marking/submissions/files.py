@@ -282,9 +282,9 @@ def decoded(content: str | bytes) -> str:
 
 def _of_office(content: bytes) -> str | None:
     """The text of a workbook or of a document; None if it is neither."""
-    from symattn.marking.submissions.richtext import is_rich_text, rich_text
+    if content.startswith(b"{\\rtf"):
+        from symattn.marking.submissions.richtext import rich_text
 
-    if is_rich_text(content):
         return rich_text(content)
     if not content.startswith(b"PK\x03\x04"):
         return None

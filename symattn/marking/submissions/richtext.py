@@ -34,10 +34,6 @@ class _Look:
     instead: int = 1
 
 
-def is_rich_text(content: bytes) -> bool:
-    return content.startswith(b"{\\rtf")
-
-
 def rich_text(content: bytes) -> str:
     """The paragraphs and tables of a document as Markdown; what is crossed out stands between ~~."""
     document = _Document()
