@@ -28,6 +28,7 @@ from symattn.foundation.installed import templates
 from symattn.foundation.languages import ENGLISH, PLACES, filled, languages
 from symattn.practice.choices import words as of_choices
 from symattn.teaching.explanation.wording import NAMES
+from symattn.teaching.problems.masks import TEXTS
 
 PACKAGE = Path(symattn.__file__).parent
 LANGUAGES = Path(symattn.foundation.languages.__file__).parent
@@ -132,7 +133,9 @@ def extracted() -> Mapping[Template, str]:
         told = (text for said in advice for text in _feedback(said))
         for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *told):
             found.setdefault(Template("", text), "misconceptions")
-    return {template: where for template, where in found.items() if _is_said(template.one)}
+    said = {template: where for template, where in found.items() if _is_said(template.one)}
+    words = (Template(text, word) for texts in TEXTS.values() for text in texts for word in text.split())
+    return said | dict.fromkeys(words, "teaching/problems/masks.toml")
 
 
 def _feedback(said: str) -> Iterator[str]:

@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import printed_lines
 import pytest
 from catalogue_sheets import ROWS, document, draw, every_row, leaves, only, page, sheet, the, written
+from finished_languages import OTHERS
 from writer_markdown_rules import lint
 
 from symattn.api import derive
@@ -17,6 +19,7 @@ from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix
 from symattn.formula import Blank, Fraction, MatrixOf, Negative, Number, Relation, Sum
 from symattn.formula import Row as RowOf
+from symattn.foundation.languages import catalogue
 from symattn.page.document import (
     AnswerGrid,
     Code,
@@ -27,6 +30,7 @@ from symattn.page.document import (
     Heading,
     Look,
     Math,
+    Strong,
     Together,
     Words,
     WorkingSpace,
@@ -164,6 +168,32 @@ def test_a_page_is_wholly_in_its_language(row):
     pages = [replace(document(row, solutions), look=look) for solutions in SOLUTIONS]
     assert [lost for one in pages for lost in untranslated(one)] == []
     assert row.language != "en" or all(translated(one) is one for one in pages)
+
+
+WORD = re.compile(r"\b[A-Za-z][a-z]{2,}\b")
+
+
+def words(document):
+    """The words of its texts: formulas and programs have names."""
+    return {word for kind in (Words, Strong) for said in leaves(document, kind) for word in WORD.findall(said.text)}
+
+
+@cache
+def vocabulary(language):
+    """Every word of its translations."""
+    said = " ".join(form for forms in catalogue(language).messages.values() for form in forms)
+    return {word.lower() for word in WORD.findall(said)}
+
+
+@every_row
+def test_no_word_of_the_english_page_stands_in_a_translated_one(row):
+    """Unless it is one of that language too: whatever is put into a sentence is a message, not a text."""
+    for solutions in ("blank", "key"):
+        english = replace(document(row, solutions), sheet="", recipe="")
+        for language in OTHERS:
+            said = translated(replace(english, look=Look(language=language)))
+            left = {word for word in words(english) & words(said) if word.lower() not in vocabulary(language)}
+            assert left == set(), language
 
 
 @pytest.mark.covering(most=5)

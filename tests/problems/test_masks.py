@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from finished_languages import OTHERS
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import kept, softmax
@@ -14,9 +15,21 @@ from problem_laws import variant_of
 from symattn.derivation.ops.attention import causal, padding
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
+from symattn.foundation.languages import catalogue
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation.documents import question_document
-from symattn.teaching.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
+from symattn.teaching.problems.masks import (
+    KINDS,
+    PAD,
+    PICTURED,
+    PICTURES,
+    STYLES,
+    TEXTS,
+    TYPE,
+    keep_of,
+    prefix,
+    token_words,
+)
 
 question = variant_of(TYPE, 7)
 
@@ -144,6 +157,20 @@ def test_words_are_as_many_as_tokens():
     for number in range(1, 31):
         content = question(number).content
         assert len(content["tokens"]) == len(content["scores"][0])
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_words_of_tokens_are_those_of_the_language(language):
+    """A sentence is no word longer or shorter there, since each word is translated in the context of its sentence."""
+    for text in (text for texts in TEXTS.values() for text in texts):
+        assert len(set(text.split())) == len(text.split())
+        assert all(catalogue(language).template(word, text) for word in text.split())
+
+
+def test_german_tokens_and_their_padding():
+    shown = ["Wir", "gingen", "heim", "Schnee", "schmilzt", PAD]
+    words = token_words(["We", "walked", "home", "Snow", "melts", PAD], (3, 2))
+    assert [catalogue("de").text(word) for word in words] == shown
 
 
 def test_a_key_that_contradicts_its_shading_is_found():

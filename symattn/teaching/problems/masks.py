@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, groupby
+from itertools import combinations, groupby, islice
 
 from symattn.derivation.derivation import Derivation, oriented
 from symattn.derivation.ops.attention import MARKED, Keep, Mask, MaskStyle, Softmax, causal, padding, window
@@ -17,7 +17,7 @@ from symattn.exact import Matrix, indices
 from symattn.exact.sums import total
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
-from symattn.foundation.languages import Message, counted, listed, message, sentences
+from symattn.foundation.languages import Message, counted, in_context, listed, message, sentences
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -314,9 +314,14 @@ def _sizes(kind: str, stated: Mapping[str, int], usual: int) -> tuple[int, int]:
 
 def _words(kind: str, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
     """A short sentence, one word a token; two for a mask with blocks; filled up with padding."""
-    sizes = parameters if kind in ("blocks", "padding") else [tokens]
-    words = [word for size in sizes for word in pick(rng, TEXTS[size]).split()]
+    lengths = _text_lengths(kind, parameters, tokens)
+    words = [word for length in lengths for word in pick(rng, TEXTS[length]).split()]
     return (*words, *[PAD] * (tokens - len(words)))
+
+
+def _text_lengths(kind: str, parameters: Sequence[int], tokens: int) -> Sequence[int]:
+    """How many words each sentence has."""
+    return parameters if kind in ("blocks", "padding") else (tokens,)
 
 
 # ---------------------------------------------------------------------------- reading a mask: what may be drawn
@@ -428,9 +433,19 @@ _MARKS: Mapping[MaskStyle, str] = {
 def _given(draw: Draw, wording: Wording, say: Prose) -> tuple[Block, ...]:
     rows, columns = len(draw["scores"]), len(draw["tokens"])
     scores = equal(wording.name("S'"), wording.values(wording.derivation.value("S'")))
-    numbered = table(["Token", *_labels(columns)], [["Word", *(as_text(Quoted(word)) for word in draw["tokens"])]])
+    words = token_words(draw["tokens"], _text_lengths(draw["kind"], draw["parameters"], columns))
+    numbered = table(["Token", *_labels(columns)], [["Word", *map(as_text, words)]])
     told = KINDS[draw["kind"]].rule(say, rows, columns, *draw["parameters"])
     return (Together((numbered,)), *blocks([told, "The scaled scores are"]), Display((scores,)))
+
+
+def token_words(words: Sequence[str], lengths: Sequence[int]) -> Iterator[str]:
+    """The words of sentences as messages, each in the context of its sentence, and the padding after them."""
+    rest = iter(words)
+    for length in lengths:
+        text = tuple(islice(rest, length))
+        yield from (in_context(" ".join(text), word) for word in text)
+    yield from map(Quoted, rest)
 
 
 def _labels(count: int) -> tuple[Formula, ...]:
