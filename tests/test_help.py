@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from symattn.cli import main
 from symattn.cli.options import GROUPS, SETTINGS, Option
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import CHOICES, NOT_OF_ALL
+from symattn.derivation.mechanisms.settings import CHOICES, NOT_OF_ALL
 from symattn.derivation.misconceptions import misconceptions
 from symattn.derivation.misconceptions.base import COUNTING
 from symattn.derivation.settings import ABOUT

@@ -16,8 +16,8 @@ from commands import run
 import symattn
 from symattn.cli.listed import catalogues
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import CHOICES
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.settings import CHOICES
 from symattn.derivation.misconceptions import misconception, misconceptions
 from symattn.derivation.ops import operations
 from symattn.errors import MOST_OFFERED, InputError, nearest, offered

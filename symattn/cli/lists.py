@@ -98,7 +98,7 @@ def _problem(name: str) -> Iterator[str]:
 def _settings_of(name: str) -> Iterator[str]:
     """The settings of a mechanism, its own first, with their defaults there."""
     from symattn.derivation.mechanisms import mechanism
-    from symattn.derivation.mechanisms.base import NOT_OF_ALL
+    from symattn.derivation.mechanisms.settings import NOT_OF_ALL
 
     chosen = mechanism(name)
     shared = {setting for setting in ABOUT if setting not in NOT_OF_ALL}
@@ -147,7 +147,7 @@ def _misconception(code: str) -> Iterator[str]:
 def all_settings() -> Iterator[str]:
     """Every setting, with the mechanisms that have it where not all do."""
     from symattn.derivation.mechanisms import mechanisms
-    from symattn.derivation.mechanisms.base import NOT_OF_ALL
+    from symattn.derivation.mechanisms.settings import NOT_OF_ALL
 
     defaults = {s: _default(s, {}) for s in ABOUT}
     longest = max(len(f"{s} = {default}") for s, default in defaults.items())
@@ -159,7 +159,7 @@ def all_settings() -> Iterator[str]:
 
 
 def _default(setting: str, of_mechanism: Mapping[str, object]) -> str:
-    from symattn.derivation.mechanisms.base import UNSET, Settings
+    from symattn.derivation.mechanisms.settings import UNSET, Settings
 
     default = of_mechanism.get(setting, Settings.__dataclass_fields__[setting].default)
     return UNSET[setting] if default in (None, "") else str(default)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step
 from symattn.derivation.mechanisms import mechanism, mechanisms
-from symattn.derivation.mechanisms.base import is_gradient
+from symattn.derivation.mechanisms.descent import is_gradient
 from symattn.derivation.ops.attention import Mask, Softmax, SoftmaxGradient
 from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.linear import Add, MatMul, Stack, SumOver

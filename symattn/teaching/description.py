@@ -18,7 +18,7 @@ from textwrap import indent
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Mechanism, Settings, kept_mechanism, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import NOT_OF_ALL, UNSET, layered
+from symattn.derivation.mechanisms.settings import NOT_OF_ALL, UNSET, layered
 from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size, values_of

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import gradient, layered
+from symattn.derivation.mechanisms.descent import gradient
+from symattn.derivation.mechanisms.settings import layered
 from symattn.derivation.sizes import read_size
 from symattn.errors import InputError, LetterError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix

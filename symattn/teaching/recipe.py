@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms, typed_sizes
-from symattn.derivation.mechanisms.base import INSTEAD
+from symattn.derivation.mechanisms.settings import INSTEAD
 from symattn.derivation.settings import ABOUT, typed_rounding
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import Matrix

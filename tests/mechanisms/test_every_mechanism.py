@@ -20,7 +20,7 @@ from symattn.derivation.algebra import VALUES, Entries, Intervals
 from symattn.derivation.derivation import RuleOp
 from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, seeded
-from symattn.derivation.mechanisms.base import gradient
+from symattn.derivation.mechanisms.descent import gradient
 from symattn.derivation.ops.attention import SoftmaxGradient, SoftmaxJacobian
 from symattn.derivation.ops.entrywise import ActivationGradient, Round, ToFloat
 from symattn.derivation.ops.gradient import InfinityNorm, Slope

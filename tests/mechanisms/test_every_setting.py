@@ -9,7 +9,7 @@ from tables import tables_beside
 
 from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.mechanisms.base import layered
+from symattn.derivation.mechanisms.settings import layered
 from symattn.errors import InputError
 from symattn.exact import Outline
 from symattn.teaching.description import settings_of

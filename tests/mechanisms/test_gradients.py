@@ -14,7 +14,7 @@ from sentences import refused_saying
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import SECTION
+from symattn.derivation.mechanisms.descent import GRADIENTS
 from symattn.derivation.ops.position import Direction, RotateBack
 from symattn.exact import Outline, matrix
 
@@ -39,7 +39,7 @@ def test_back_from_given_weights_is_back_from_the_forward_pass():
     back = exactly("multi_head_gradient", {**given, "A_1": whole.value("A_1"), "A_2": whole.value("A_2")})
     assert not any(step.stem in ("S", "S'", "A") for step in back)
     for step in whole:
-        if step.section.startswith(SECTION):
+        if step.section.startswith(GRADIENTS):
             assert back.value(step.name) == step.result
 
 
@@ -66,7 +66,7 @@ def test_a_gradient_of_another_shape_is_refused():
 def test_only_what_is_wanted_is_worked_out():
     d = exactly("attention", {"Q": [[1]], "K": [[1], [0]], "V": [[1], [2]]})
     d = replace(d, givens={**d.givens, "dZ": matrix([[1]])})
-    assert [step.name for step in backward(d, "Z", ("Q",)) if step.section == SECTION] == ["dA", "dS'", "dS", "dQ"]
+    assert [step.name for step in backward(d, "Z", ("Q",)) if step.section == GRADIENTS] == ["dA", "dS'", "dS", "dQ"]
     with refused_saying("Z does not depend on a given 'X'; it does on Q, K, V"):
         backward(d, "Z", ("X",))
 

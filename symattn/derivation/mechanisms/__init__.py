@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from symattn.derivation.mechanisms.base import Mechanism, Rounding, Settings
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.settings import Rounding, Settings
 from symattn.derivation.sizes import LARGEST_SIZE
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import Catalogue, added

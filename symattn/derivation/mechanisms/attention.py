@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import BY_TOKEN, HEADS, SCORES, Mechanism, Settings, attend
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.multi_head_attention import combine, each_head
+from symattn.derivation.mechanisms.settings import BY_TOKEN, HEADS, SCORES, Settings
+from symattn.derivation.mechanisms.steps import attend
 from symattn.derivation.ops.linear import Append
 from symattn.errors import InputError
 from symattn.exact import Size

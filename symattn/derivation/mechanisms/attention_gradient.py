@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings, gradient
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.descent import gradient
 from symattn.derivation.mechanisms.drawing import (
     MOST_TRIES,
     Rows,
@@ -24,6 +25,7 @@ from symattn.derivation.mechanisms.drawing import (
     queries,
     transposed,
 )
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Settings
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick, sample, spend

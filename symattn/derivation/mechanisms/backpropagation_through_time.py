@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, SECTION, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.descent import GRADIENTS
 from symattn.derivation.mechanisms.drawing import (
     LARGEST_SHOWN,
     MOST_TRIES,
@@ -23,6 +24,7 @@ from symattn.derivation.mechanisms.drawing import (
     product,
 )
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
 from symattn.derivation.ops.linear import Multiple
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
@@ -34,7 +36,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         raise InputError(f"The loss is that of {of} here, so that d{of} must be given, and no other gradient.")
     d = backward(recurrent_network.derive(d, settings, sizes), of)
     if "dW_h" not in d:  # a single position with nothing before it: whatever W_h is, the states are the same
-        d = d.then("dW_h", Multiple(0), "W_h", section=SECTION)
+        d = d.then("dW_h", Multiple(0), "W_h", section=GRADIENTS)
     return d
 
 

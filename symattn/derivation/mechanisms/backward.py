@@ -27,8 +27,9 @@ from symattn.derivation.derivation import (
     Use,
     symbols,
 )
-from symattn.derivation.mechanisms.base import SECTION, Settings, gradient, is_gradient
+from symattn.derivation.mechanisms.descent import GRADIENTS, gradient, is_gradient
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.scores import Bias
@@ -252,7 +253,7 @@ class _Pass:
         return next(new for new in (name, *numbers) if new not in self.d)
 
     def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
-        where = message("gradients, {section}", section=section) if section else SECTION
+        where = message("gradients, {section}", section=section) if section else GRADIENTS
         self.d = self.d.then(name, op, *operands, section=where)
 
 

@@ -10,10 +10,11 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first_success, number, numbers
 from symattn.derivation.mechanisms.encoder_block import after_attention, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
+from symattn.derivation.mechanisms.settings import NORM, Settings
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import whole

@@ -9,9 +9,10 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
+from symattn.derivation.mechanisms.settings import HEADS, SCORES, Settings
 from symattn.exact import Matrix, Size
 
 

@@ -12,10 +12,12 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import cross_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings, gradient
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.descent import gradient
 from symattn.derivation.mechanisms.drawing import first_success, tried
 from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.multi_head_attention import output_and_biases
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Settings
 from symattn.exact import Matrix, Size
 
 

@@ -15,9 +15,11 @@ from operator import add
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
 from symattn.derivation.mechanisms.backward import backward, with_given
-from symattn.derivation.mechanisms.base import DESCENT, SECTION, Mechanism, Settings, gradient
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.descent import GRADIENTS, gradient
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, transposed, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
 from symattn.derivation.ops.words import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
 from symattn.exact import AnyMatrix, Matrix, Size, in_numbers
@@ -33,7 +35,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
     def run(d: Derivation) -> Derivation:
         d = language_model.derive(d, settings, sizes)
-        d = d.then(gradient("L"), CrossEntropyGradient(n), "probabilities", "T", section=SECTION)
+        d = d.then(gradient("L"), CrossEntropyGradient(n), "probabilities", "T", section=GRADIENTS)
         return backward(d, "L")
 
     return with_given(d, ("probabilities",), run) if "probabilities" in d.givens else run(d)

@@ -17,21 +17,20 @@ from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from symattn.derivation.derivation import Arithmetic, Derivation, Op, Operand, StepName
 from symattn.derivation.mechanisms.backward import backward, seeded
-from symattn.derivation.mechanisms.base import (
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.descent import descended
+from symattn.derivation.mechanisms.scores import mask_op, scale_op
+from symattn.derivation.mechanisms.settings import (
     Base,
     FirstPosition,
     FunctionName,
     MaskRows,
-    Mechanism,
     Number,
     Positive,
     Rounding,
     Settings,
     Stated,
     WordList,
-    descended,
-    mask_op,
-    scale_op,
 )
 from symattn.derivation.ops import operations
 from symattn.derivation.ops.attention import MaskStyle

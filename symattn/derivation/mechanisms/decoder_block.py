@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, numbers
 from symattn.derivation.mechanisms.drawing_blocks import Sublayers
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
@@ -20,6 +20,7 @@ from symattn.derivation.mechanisms.encoder_block import residual, second_half
 from symattn.derivation.mechanisms.feed_forward import feed_forward
 from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
+from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Settings
 from symattn.exact import Matrix, Size
 
 

@@ -16,8 +16,10 @@ from operator import mul
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Scope, Settings, scale_op
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.scores import scale_op
+from symattn.derivation.mechanisms.sections import Scope
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.attention import Keep
 from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError, UndefinedError

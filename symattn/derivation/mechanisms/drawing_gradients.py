@@ -18,8 +18,10 @@ from operator import mul
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import Settings, gradient, scale_op
+from symattn.derivation.mechanisms.descent import gradient
 from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
+from symattn.derivation.mechanisms.scores import scale_op
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.attention import Keep, SoftmaxGradient
 from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
 from symattn.exact.rounding import approximate

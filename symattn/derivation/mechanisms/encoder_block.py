@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings, layer_words
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import (
     attention_weights,
     entries,
@@ -35,6 +35,8 @@ from symattn.derivation.mechanisms.layer_norm import (
     whole_rows_to_norm,
 )
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
+from symattn.derivation.mechanisms.sections import layer_words
+from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Settings
 from symattn.derivation.ops.linear import Add
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Size

@@ -13,10 +13,11 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import encoder_block as block
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first_success, tried
 from symattn.derivation.mechanisms.drawing_gradients import upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, NORM, Settings
 from symattn.derivation.ops.gradient import Copy
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Size

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import feed_forward as forward
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.feed_forward import feed_forward
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
 from symattn.derivation.ops.entrywise import Activation
 from symattn.exact import Matrix, Size
 

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, affine, scale_op
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
+from symattn.derivation.mechanisms.scores import scale_op
+from symattn.derivation.mechanisms.sections import Scope, Section
+from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import affine
 from symattn.derivation.ops.attention import Mask, Softmax, causal
 from symattn.derivation.ops.linear import Append, MatMul
 from symattn.errors import InputError, LetterError

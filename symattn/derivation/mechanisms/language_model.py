@@ -12,8 +12,11 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import NEXT_WORD, Mechanism, Settings, affine, positive
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, numbers, product
+from symattn.derivation.mechanisms.scores import require_positive
+from symattn.derivation.mechanisms.settings import NEXT_WORD, Settings
+from symattn.derivation.mechanisms.steps import affine
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.normalisation import Mean
 from symattn.derivation.ops.scores import LogitTemperature
@@ -31,7 +34,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     d, source = _looked_up(d, settings, sizes)
     d = affine(d, "L", source, "W_U", "b_U")  # n × d_vocab
     if settings.temperature is not None:
-        d = d.then("L_T", LogitTemperature(positive("temperature", settings.temperature)), "L")
+        d = d.then("L_T", LogitTemperature(require_positive("temperature", settings.temperature)), "L")
     d = d.then("probabilities", Softmax(base=settings.base), d.last.name)
     if "T" in d.givens:
         d = d.then("loss", CrossEntropy(), "probabilities", "T")  # n × 1

@@ -13,9 +13,10 @@ from operator import mul
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import layer_norm, rms_norm
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success
 from symattn.derivation.mechanisms.layer_norm import normalise, normed
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
 from symattn.exact import Matrix, Size
 from symattn.exact.values import Rational
 from symattn.foundation.dice import whole

@@ -12,7 +12,7 @@ from dataclasses import replace
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import DESCENT, HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import Rows, entries, first_success, numbers, product, side_by_side, tried
 from symattn.derivation.mechanisms.drawing_gradients import (
     Weights,
@@ -23,6 +23,7 @@ from symattn.derivation.mechanisms.drawing_gradients import (
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Settings
 from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain
 
 from symattn.derivation.derivation import Derivation, transposed
-from symattn.derivation.mechanisms.base import Mechanism, Scope, Section, Settings, mask_op, scale_op
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     TRIES,
@@ -27,6 +27,9 @@ from symattn.derivation.mechanisms.drawing import (
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.scores import mask_op, scale_op
+from symattn.derivation.mechanisms.sections import Scope, Section
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.linear import MatMul, Slice, Stack, SumOver
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import POSITIONS, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers, small
+from symattn.derivation.mechanisms.settings import POSITIONS, Settings
 from symattn.derivation.ops.linear import Add, Multiple
 from symattn.derivation.ops.position import (
     Angle,

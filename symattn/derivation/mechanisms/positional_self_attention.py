@@ -13,10 +13,12 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import POSITIONS, SCORES, Mechanism, Settings, attend, project
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, first_success
 from symattn.derivation.mechanisms.positional_encoding import embedded, embeddings, positioned
 from symattn.derivation.mechanisms.rotary_attention import ROTATIONS, rotated
+from symattn.derivation.mechanisms.settings import POSITIONS, SCORES, Settings
+from symattn.derivation.mechanisms.steps import attend, project
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.rounding import approximate

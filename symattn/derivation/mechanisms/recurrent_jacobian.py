@@ -15,8 +15,9 @@ from itertools import combinations
 from typing import cast, get_args
 
 from symattn.derivation.derivation import Derivation, row_of
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.gradient import InfinityNorm, Slope, Sloped
 from symattn.derivation.ops.linear import Hadamard, MatMul
 from symattn.errors import InputError, LetterError

@@ -17,8 +17,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from symattn.derivation.derivation import Derivation, Operand, row_of
-from symattn.derivation.mechanisms.base import Mechanism, Settings, affine
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers
+from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import affine
 from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.linear import Add, Append, MatMul
 from symattn.errors import InputError, LetterError

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers
 from symattn.derivation.mechanisms.layer_norm import normalise, scale_and_shift, telling_rows
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.exact import Matrix, Size
 
 

@@ -12,9 +12,10 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import rotary_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
-from symattn.derivation.mechanisms.base import DESCENT, ROTARY, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first_success, tried
 from symattn.derivation.mechanisms.drawing_gradients import upstream
+from symattn.derivation.mechanisms.settings import DESCENT, ROTARY, Settings
 from symattn.exact import Matrix, Size
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import BY_TOKEN, SCORES, Mechanism, Settings, attend, project
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.settings import BY_TOKEN, SCORES, Settings
+from symattn.derivation.mechanisms.steps import attend, project
 from symattn.exact import Size
 
 

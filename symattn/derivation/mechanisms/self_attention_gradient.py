@@ -12,10 +12,11 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import self_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward, from_weights
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, entries, first_success, numbers, product, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
 from symattn.exact import Matrix, Size
 
 

@@ -9,9 +9,10 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success, number
 from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, telling_row, upstream_row
+from symattn.derivation.mechanisms.settings import Settings
 from symattn.derivation.ops.attention import SoftmaxJacobian
 from symattn.derivation.ops.linear import MatMul
 from symattn.exact import Matrix, Size

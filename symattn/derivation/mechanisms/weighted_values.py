@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from symattn.derivation.derivation import Derivation, row_of
-from symattn.derivation.mechanisms.base import Mechanism, Settings, gather, mix, mix_token
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import gather, mix, mix_token
 from symattn.errors import LetterError
 from symattn.exact import Size
 

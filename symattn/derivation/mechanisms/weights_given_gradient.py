@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
 from symattn.derivation.mechanisms.backward import from_weights
-from symattn.derivation.mechanisms.base import DESCENT, Mechanism, Settings, attend
+from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
+from symattn.derivation.mechanisms.settings import DESCENT, Settings
+from symattn.derivation.mechanisms.steps import attend
 from symattn.exact import Matrix, Size
 
 

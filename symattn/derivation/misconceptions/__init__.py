@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, StepName
-from symattn.derivation.mechanisms.base import is_gradient
+from symattn.derivation.mechanisms.descent import is_gradient
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import added, files, module

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.mechanisms.base import is_gradient
+from symattn.derivation.mechanisms.descent import is_gradient
 from symattn.derivation.misconceptions.base import (
     COPY,
     Change,

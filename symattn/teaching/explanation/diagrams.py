@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Operand, Step, StepName
-from symattn.derivation.mechanisms.base import is_gradient
+from symattn.derivation.mechanisms.descent import is_gradient
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.gradient import Copy
 from symattn.derivation.ops.linear import MatMul, Scale
