@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, product
 from math import isfinite
-from operator import add, mul
+from operator import add, itemgetter, mul
 from typing import Any
 
 from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, Indices, Known
@@ -539,13 +539,14 @@ Rule = Callable[[int, int], Value]
 """What stands at (i, j)."""
 
 
-def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
+Place = tuple[int, int]
+
+
+def uniform(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
     """The rules for a whole matrix that its wrong entries suggest, each with its clause."""
-    numbers = (*right, *wrong.values())
-    if any(map(has_symbols, numbers)):
+    if any(map(has_symbols, (*right, *wrong.values()))):
         return
-    if not any(x is NEGATIVE_INFINITY for x in numbers):
-        yield from _worked_out(right, wrong)
+    yield from _worked_out(right, wrong)
     down, across = map(list, map(range, right.shape))
     shifted = [(down[k:] + down[:k], across) for k in range(1, len(down))]
     shifted += [(down, across[k:] + across[:k]) for k in range(1, len(across))]
@@ -553,20 +554,77 @@ def uniform(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[t
         yield _moved(right, *order), message("whole rows or columns are shifted")
     for order in product((down, down[::-1]), (across, across[::-1])):
         yield _moved(right, *order), message("whole rows or columns are in reverse order")
+    repeated = [(len(down) * [i], across) for i in down] + [(down, len(across) * [j]) for j in across]
+    for order in repeated:
+        yield _moved(right, *order), message("one row or column stands in the place of all")
+    yield from _in_some_places(right, wrong)
 
 
-def _worked_out(right: Matrix, wrong: Mapping[tuple[int, int], Value]) -> Iterator[tuple[Rule, Message]]:
-    """Those by which every entry is worked out from the right one, of finite numbers."""
-    place = max(wrong, key=lambda c: abs(near(right[c])))
-    own, due = near(wrong[place]), near(right[place])
-    if not isfinite(own) or not isfinite(due):
+def _worked_out(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
+    """Those by which every entry is worked out from the right one."""
+    yield from _with_constants(
+        right,
+        wrong,
+        lambda place: 0,
+        message("every entry is off by the same factor"),
+        message("every entry is off by the same amount"),
+    )
+    yield _but_infinity(right, lambda i, j: right[i, j] * right[i, j]), message("every entry is squared")
+    for axis in (0, 1):
+        yield from _with_constants(
+            right,
+            wrong,
+            itemgetter(axis),
+            message("every row or column is off by a factor of its own"),
+            message("every row or column is off by an amount of its own"),
+        )
+
+
+def _in_some_places(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
+    """What was done to some entries alone, as to those above the diagonal, or to the negative ones."""
+    number = next(iter(wrong.values()))
+    yield lambda i, j: number if (i, j) in wrong else right[i, j], message("the same number stands in several places")
+    yield from _with_constants(
+        right,
+        wrong,
+        lambda place: 0 if place in wrong else None,
+        message("several entries are off by the same factor"),
+        message("several entries are off by the same amount"),
+    )
+
+
+def _with_constants(
+    right: Matrix,
+    wrong: Mapping[Place, Value],
+    line_of: Callable[[Place], int | None],
+    with_factors: Message,
+    with_amounts: Message,
+) -> Iterator[tuple[Rule, Message]]:
+    """A factor or an amount for each line, told by its largest wrong entry; lines without one are right.
+
+    An entry that tells a constant bears nothing out: each line needs another one, and two must do so.
+    """
+    lines: dict[int | None, list[Place]] = {}
+    for place in wrong:
+        lines.setdefault(line_of(place), []).append(place)
+    if len(wrong) < len(lines) + 2 or any(len(places) < 2 for places in lines.values()):
         return
-    factor = Fraction(own / due).limit_denominator(FINEST) if due else Fraction(0)
-    amount = Fraction(own - due).limit_denominator(FINEST)
-    if factor:
-        yield lambda i, j: right[i, j] * factor, message("every entry is off by the same factor")
-    yield lambda i, j: right[i, j] + amount, message("every entry is off by the same amount")
-    yield lambda i, j: right[i, j] * right[i, j], message("every entry is squared")
+    factors, amounts = dict[int | None, Fraction](), dict[int | None, Fraction]()
+    for line, places in lines.items():
+        place = max(places, key=lambda c: abs(near(right[c])))
+        own, due = near(wrong[place]), near(right[place])
+        if not isfinite(own) or not isfinite(due):
+            return
+        factors[line] = Fraction(own / due).limit_denominator(FINEST) if due else Fraction(0)
+        amounts[line] = Fraction(own - due).limit_denominator(FINEST)
+    if all(factors.values()):
+        yield _but_infinity(right, lambda i, j: right[i, j] * factors.get(line_of((i, j)), 1)), with_factors
+    yield _but_infinity(right, lambda i, j: right[i, j] + amounts.get(line_of((i, j)), 0)), with_amounts
+
+
+def _but_infinity(right: Matrix, rule: Rule) -> Rule:
+    """A rule for finite numbers, with −∞ left as it is."""
+    return lambda i, j: right[i, j] if right[i, j] is NEGATIVE_INFINITY else rule(i, j)
 
 
 def _moved(right: Matrix, rows: list[int], columns: list[int]) -> Rule:

@@ -222,6 +222,12 @@ RULES = {
     "every entry is squared": [SCORES**2],
     "whole rows or columns are shifted": [np.roll(SCORES, k, axis) for k in (1, 2) for axis in (0, 1)],
     "whole rows or columns are in reverse order": [SCORES[::-1, ::-1]],
+    "one row or column stands in the place of all": [SCORES[[1, 1, 1]], SCORES[:, [2, 2, 2]]],
+    "every row or column is off by a factor of its own": [SCORES * [[2], [3], [5]], SCORES * [7, -1, Fraction(1, 2)]],
+    "every row or column is off by an amount of its own": [SCORES + np.array([5, k, 7]) for k in (-2, 0)],
+    "the same number stands in several places": [np.where(SCORES > 2, 4, SCORES), np.where(np.eye(3) == 1, -7, SCORES)],
+    "several entries are off by the same factor": [np.where(np.tri(3) == 1, 7 * SCORES, SCORES)],
+    "several entries are off by the same amount": [np.where(np.eye(3) == 1, SCORES + 11, SCORES)],
 }
 
 

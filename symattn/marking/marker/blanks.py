@@ -320,16 +320,18 @@ def _joined(written: Awarding, way: Awarding) -> tuple[list[Verdict], list[Event
             places = tuple(place for place in event.entries if source.get(place, way) is of)
             if not places and (event.entries or of is written):
                 continue
-            twin = next((one for one in events if of is way and _is_same_misconception(one, event)), None)
+            twin = next((one for one in events if of is way and _is_same_mistake(one, event)), None)
             number = numbers[id(of), event.number] = twin.number if twin else len(events)
             known = replace(event, number=number, entries=()) if twin is None else twin
             events[number : number + 1] = [replace(known, entries=(*known.entries, *places))]
     return [replace(verdict, event=numbers.get((id(of), verdict.event))) for verdict, of in found], events
 
 
-def _is_same_misconception(one: Event, other: Event) -> bool:
+def _is_same_mistake(one: Event, other: Event) -> bool:
     """Whether what was found twice is one mistake, of which each has a part."""
-    return one.kind == other.kind == "misconception" and set(one.ids) == set(other.ids)
+    if one.kind == other.kind == "misconception":
+        return set(one.ids) == set(other.ids)
+    return one.kind == other.kind == "unknown" and (one.part, one.candidates) == (other.part, other.candidates)
 
 
 _NOT_WRITTEN = ("missing", "implied")

@@ -355,7 +355,7 @@ class Diagnosis(Trace):
         explained = sum(len(slip.values) for slip in slips)
         left = len(wrong) - explained
         throughout = 2 * len(wrong) > len(self._readable(step, grid))
-        return throughout and (left > explained or len(slips) + (left > 0) > COINCIDENCE)
+        return throughout and (left >= explained or len(slips) + (left > 0) > COINCIDENCE)
 
     def name_roundings(self, step: Step, grid: Grid) -> None:
         """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
