@@ -170,6 +170,15 @@ def test_what_follows_is_not_blamed_again():
     }  # fmt: skip
 
 
+def test_later_results_decide_between_misconceptions_that_give_one_step_alike():
+    """Scores that were not scaled may never be, or after the softmax."""
+    scores = np.array(Q) @ np.array(K).T
+    for weights, id in [(softmax(scores), "C1"), (softmax(scores) / 2, "C8")]:
+        found = compare(plain(), {"S": scores, "S'": scores, "A": weights, "Z": weights @ np.array(V)})
+        assert [(one.step, [m.id for m in one.misconceptions]) for one in found.departures] == [("S'", [id])]
+        assert {line.step: line.status for line in found.lines}["Z"] == "follows"
+
+
 def test_what_nothing_explains_departs_without_a_name():
     weights = [[0.5, 0.25, 0.25], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]
     found = compare(plain(), {"A": weights})

@@ -350,9 +350,15 @@ class _Search:
         return [self._unexplained(truth, name)], _Truth(pinned, self.format) if pinned else truth
 
     def _fitting(self, wrongs: Sequence[_Wrong], name: str, rows: Rows) -> list[_Wrong]:
-        """Those that give what came for a step, the likeliest first."""
+        """Those that give what came for a step and most of what came beside it, the likeliest first."""
         fitting = [wrong for wrong in wrongs if wrong.has(name, rows)]
+        borne_out = [self._borne_out(wrong) for wrong in fitting]
+        fitting = [wrong for wrong, count in zip(fitting, borne_out, strict=True) if count == max(borne_out)]
         return sorted(fitting, key=self._likelihood, reverse=True)[:MOST_EXPLANATIONS]
+
+    def _borne_out(self, wrong: _Wrong) -> int:
+        """How much of what came is as it would be: what came later decides between those that give one step alike."""
+        return sum(wrong.has(*one) for one in self.found.items())
 
     def _wrongs(self, truth: _Truth) -> list[_Wrong]:
         """What each misconception makes of the truth: those that can be seen."""
