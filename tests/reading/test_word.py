@@ -65,6 +65,24 @@ LINES = {
 }
 
 
+OPEN_ROWS = "<text:p>1<text:tab/>2</text:p><text:p>3<text:tab/>4</text:p>"
+CELLS = {
+    "Word, a break": (document_text, docx(word_table([["S", "1 2</w:t><w:br/><w:t>3 4"]]))),
+    "Word, a paragraph": (document_text, docx(word_table([["S", "1 2</w:t></w:r></w:p><w:p><w:r><w:t>3 4"]]))),
+    "OpenDocument": (
+        opendocument_text,
+        opendocument(open_table([["S", "x"]]).replace("<text:p>x</text:p>", OPEN_ROWS)),
+    ),
+    "rich text": (rich_text, rb"{\rtf1 \trowd\cellx1\cellx2 \pard\intbl S\cell 1 2\line 3 4\cell\row }"),
+}
+
+
+@pytest.mark.parametrize("what", CELLS)
+def test_rows_of_a_matrix_in_a_cell_stay_apart(what):
+    read, content = CELLS[what]
+    assert "| S | 1 2<br>3 4 |" in read(content).split("\n")
+
+
 @pytest.mark.parametrize("what", LINES)
 def test_a_paragraph_is_a_line(what):
     source, line = LINES[what]
@@ -130,7 +148,7 @@ OPEN_LINES = {
               "A = 1"),
     "an equation": (
         '<text:p><draw:frame><draw:object xlink:href="./Object 1"/><draw:image/></draw:frame></text:p>',
-        r"S=[\pmatrix{1& \frac{1}{2}& \\}]",
+        r"S=[\pmatrix{1 & \frac{1}{2} \\ }]",
     ),
     "a chart": ('<text:p><draw:frame><draw:object xlink:href="./Object 2"/></draw:frame></text:p>', "![picture](…)"),
     "what was deleted": ("<text:tracked-changes><text:p>3</text:p></text:tracked-changes><text:p>2</text:p>", "2"),

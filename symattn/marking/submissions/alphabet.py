@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import groupby, islice, pairwise, takewhile
 
+from symattn.marking.submissions.labels import ROW
+
 Sign = str | Callable[[re.Match[str]], str]
 Rewriting = tuple[str, Sign] | tuple[str, Sign, str]
 """A pattern, what is read in its place, and perhaps characters of which one is in whatever it finds: in a text without
@@ -86,6 +88,8 @@ NUMBERS: tuple[Rewriting, ...] = (
     (rf"(?<![^\s=:(])([`*_\"'$]{{1,2}})({_VALUES})\1(?![^\s.,;:)])", r"\2", "`*_\"'$"),  # **1 2**, "[1, 2]" in words
     (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1", "“„«"),
     (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places, "±+\\"),
+    (rf"(?i)(?<!\S)([*_]{{1,3}})({ROW}[ \t]\d{{1,2}}:?)\1(?=:?[ \t])", r"\2", "*_"),  # **Row 1:**
+    (rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?=[ \t]+[-+−(\[√.]{{0,3}}\d)", r"\1:", "rRtTzZfFlL"),  # row 1 0.5, 2
     (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", "", "\u2009\u202f"),  # 0.455 5, in groups of three
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", "", "\\"),
     (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", "", "<"),
@@ -101,6 +105,12 @@ LINES: tuple[Rewriting, ...] = (
     (r"(?m)^#{1,2}[ \t]+(?=\[)", "", "#"),  # what a program prints, as a comment
     (r"(?m)^([ \t]*)#(\d{1,2})[:.)]?(?=[ \t]+\S)", r"\1\2)", "#"),
     (r"(?:\[\d{0,2}\]){1,2}(?:float|int)\d{0,2}[ \t]*(?=\{)", "", "{"),  # Go
+    (r"\bMatrix\(\d{1,2}, ?\d{1,2}, ?(?=\[)", "Matrix(", "("),  # Maple
+    (  # a calculator's memory: [[1,2][3,4]]→s
+        r"(?m)^([ \t]*\[[^\n=:→]*\])[ \t]*→[ \t]*([^\W\d_]\w{0,20})[ \t]*$",
+        r"\2 = \1",
+        "→",
+    ),
     (r"(?m)^\{(?=(['\"])[^'\"\n]{1,40}\1:)([^{}]*)\}[ \t]*$", r"\2", "{"),  # a dictionary of Python's
     (r"(?m)^([ \t]*)'([^'\n]{1,40})'(?=:[ \t]*\S)", r"\1\2", "'"),
     (  # fences of which one has something beside it

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.entries import visible
+from symattn.marking.submissions.tables import count_numbers
 
 Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program", "output"]
 
@@ -292,6 +293,22 @@ def unescaped(text: str) -> str:
     ('2*3', '$\\frac{1}{2}$', '\\frac{1}{2}')
     """
     return _ESCAPED.sub(r"\1", _DOUBLED.sub(r"\\", text))
+
+
+def table_row(cells: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(map(escaped, map(in_one_line, cells)))} |"
+
+
+def in_one_line(cell: str) -> str:
+    """The text of a cell in one line; the rows of a matrix in it stay apart.
+
+    >>> in_one_line("1 2\\n3 4"), in_one_line("a long\\nname")
+    ('1 2<br>3 4', 'a long name')
+    """
+    lines = [" ".join(line.split()) for line in cell.split("\n") if line.strip()]
+    are_rows = len(lines) > 1 and all(count_numbers(line, 0) > 1 for line in lines)
+    return ("<br>" if are_rows else " ").join(lines)
 
 
 def escaped(text: str) -> str:

@@ -77,6 +77,7 @@ from symattn.marking.submissions.tables import (
     has_shape,
     has_unread,
     is_entry,
+    is_framed,
     is_label,
     is_plausible,
     is_prose,
@@ -348,7 +349,7 @@ class FreeText:
         first, *heads = piece.text.split("\t")
         name = self.resolver.called(first) if heads and _NAME_IN_A_CELL.fullmatch(first) else ""
         lines = self.pieces[self._at : self._at + self.written.shape(name)[0]] if name else ()
-        headed = all(head.strip() and is_label(head) for head in heads)
+        headed = are_counted(heads) or all(head.strip() and is_label(head) for head in heads)
         if not lines or not (headed or (len(lines) > 1 and all(line.text.startswith(f"{first}\t") for line in lines))):
             return False
         before, self._target = (self._target, self._heads), name
@@ -385,9 +386,10 @@ class FreeText:
         if any("[[" in line.text for line in lines[: shape[0]]) or self._are_statements(lines[: shape[0]]):
             return False
         alone = False  # whether the rows are there without labels
-        for gap in GAPS if len(lines) >= shape[0] else ():  # 0,5  0,25 is not labelled 0
+        for gap in GAPS if len(lines) >= shape[0] > 0 else ():  # 0,5  0,25 is not labelled 0
             cells = [labelled_cells(line.text, gap) for line in lines[: shape[0] + 1]]
-            for high in range(shape[0], len(cells) + 1):
+            heights = range(shape[0], len(cells) + 1)
+            for high in reversed(heights) if is_framed(cells) else heights:
                 fits = high > 0 and min(map(len, cells[:high])) >= shape[1] and not self._are_statements(lines[:high])
                 block = entries_of(cells[:high], shape) if fits else None
                 if block is None or not has_shape(block.rows, shape) or not are_entries(block.rows):
@@ -883,9 +885,8 @@ class FreeText:
         if not (self.resolver.called(rows[0][0]) or any("[" in cell or count_numbers(cell, 0) for cell in rows[0])):
             rows = rows[1:]  # heads
         cells = [[cell for cell in map(_BREAK_IN_A_CELL, row) if cell] for row in rows]
-        in_rows = [*map(self._as_numbered_row, cells)]
-        if in_rows and all(in_rows):
-            return [replace(piece, text=line, rows=()) for line in in_rows]
+        if numbered := self._numbered_rows(cells):
+            return [replace(piece, text=line, rows=()) for line in numbered]
         names = [self._called_in_row(row) for row in cells]
         named = [(name, said[-1]) for name, said in zip(names, cells, strict=True) if name]
         if len(named) < max(1, len(rows) - 1) or len({name for name, _ in named}) < len(named):
@@ -897,12 +898,21 @@ class FreeText:
         lines = map(self._as_statement, names, cells)
         return [replace(piece, text=line, rows=()) for line in lines]
 
-    def _as_numbered_row(self, cells: Sequence[str]) -> str:
-        """| S | 2 | 3, 4 | as a line: S row 2: 3, 4; "" for any other row of a table."""
-        name = self.resolver.called(cells[0]) if len(cells) == 3 and cells[1].isdigit() else ""
-        wide = self.written.shape(name)[1] if name else 0
-        is_row = wide > 1 and count_numbers(cells[2], wide) == wide
-        return f"{cells[0]} row {cells[1]}: {cells[2].strip('[]')}" if is_row else ""
+    def _numbered_rows(self, cells: Sequence[Sequence[str]]) -> list[str]:
+        """A table with the name and the number of a row before its entries, | S | 2 | 3, 4 | or | S | 2 | 3 | 4 |, as
+        lines, S row 2: 3; 4; none if it is any other table.
+        """
+        if any(len(row) < 3 for row in cells):
+            return []
+        names = [self.resolver.called(row[0]) for row in cells]
+        for name in names:
+            high, wide = self.written.shape(name)
+            own = {row[1]: row[2:] for row, owner in zip(cells, names, strict=True) if owner == name}
+            is_whole = all(count_numbers("; ".join(said), wide) == wide for said in own.values())
+            is_numbered = all(number.isdigit() for number in own) and (wide > 1 or len(own) == high)
+            if not (name and is_whole and is_numbered and len(own) == names.count(name)):
+                return []
+        return [f"{first} row {number}: {'; '.join(said).strip('[]')}" for first, number, *said in cells]
 
     def _called_in_row(self, cells: Sequence[str]) -> str:
         """The part or the step that a row of a table speaks of, in its first cell or in a statement in its last."""
@@ -1102,7 +1112,7 @@ _WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array
 _HEADS_OF_R = re.compile(r"\s*\[(?:,\d{1,2}|\d{1,2},)\]")  # [,1] [,2]
 
 
-_ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows?|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
+_ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")

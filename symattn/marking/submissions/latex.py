@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.alphabet import rewriting
+from symattn.marking.submissions.tables import closed
 
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
 """Definitions that are used, rounds in which they are put in, and characters of what may come of it."""
@@ -43,11 +44,8 @@ _MATRIX_MACRO = re.compile(
     r"|\\(?P<kind>[pbvBVs]?)(?:mqty|matrixquantity|pmat|mat)\*?\s*(?=[({\[])"
 )
 _TABULAR = re.compile(r"\\(begin|end)\s*\{(?:tabular[*xy]?|longtable|tabu)\}(?:\[[^\]\n]{0,20}\])?")
-_RULES = re.compile(
-    r"\\(?:hline|toprule|midrule|bottomrule|cline\{[^{}]*\})"
-    r"|\\(?:begin|end)\s*\{(?:verbatim|lstlisting|minted)\*?\}(?:\[[^\]\n]{0,80}\])?(?:\{python\})?"
-)
-"""What is set round rows, and is none of them."""
+_VERBATIM = re.compile(r"\\(?:begin|end)\s*\{(?:verbatim|lstlisting|minted)\*?\}(?:\[[^\]\n]{0,80}\])?(?:\{python\})?")
+"""Round lines that are shown as they were typed."""
 
 
 def latex_text(source: str) -> str:
@@ -87,7 +85,7 @@ def with_matrices(text: str) -> str:
     if "\\" not in text:
         return text
     text = _with_macros(text)
-    text = _RULES.sub("", _TABULAR.sub(r"\\\1{array}", text))
+    text = _VERBATIM.sub("", _TABULAR.sub(r"\\\1{array}", text))
     for _ in range(MOST_ROUNDS):
         changed = rewritten(rewritten(text, _MATRIX_MACRO, _environment), _WRAPPER, _argument)
         if changed == text:
@@ -203,14 +201,19 @@ def _with_macros(text: str) -> str:
 
 _ABOVE_OR_BELOW = dict.fromkeys(("underset", "overset", "stackrel"), (2, "#2"))
 """Of what is set above or below something, that alone is read: S of \\underset{2 \\times 3}{S}."""
-_KIND = r"(?:[pbBvV]?(?:small)?matrix|array|[pbBvV]?Nice(?:Matrix|Array))\*?"
+_ARRAY = r"[pbBvV]?(?:array|NiceArray)"
+_KIND = rf"(?:{_ARRAY}|[pbBvV]?(?:small|Nice)?[mM]atrix)\*?"
+_COLUMNS = r"(?:[lcrp|@.\s]|\*\{\d\d?\}|\{[lcr|]\})"
+_COLUMNS_OF_ANY_KIND = r"(?:[A-Za-z|@.!>\s]|\*\{\d\d?\}|\{[^{}\n]{0,20}\}|\[[^\[\]\n]{0,40}\])"
 _ENVIRONMENT = re.compile(
-    rf"\\begin\s*\{{{_KIND}\}}(?:\[[^\]\n]{{0,80}}\])?(?:\s*\{{(?:[lcrp|@.\s]|\*\{{\d\d?\}}|\{{[lcr|]\}}){{0,40}}\}})?"
+    rf"\\begin\s*\{{(?:(?P<array>{_ARRAY}\*?)|{_KIND})\}}(?:\[[^\]\n]{{0,80}}\])?"
+    rf"(?:\s*\{{(?(array){_COLUMNS_OF_ANY_KIND}|{_COLUMNS}){{0,40}}\}})?"
     rf"(?P<inside>[^\\]*+(?:\\(?!(?:begin|end)\s*\{{)[^\\]*+)*)\\end\s*\{{{_KIND}\}}"
 )
 _ROW = re.compile(r"\\\\(?:\[[^\]\n]{0,20}\])?|\\cr(?![A-Za-z])|\\tabularnewline(?![A-Za-z])")
 _IDLE = re.compile(
     r"\\(?:hline|toprule|midrule|bottomrule|displaystyle|textstyle|q?quad)(?![A-Za-z])|\\[,;:!]"
+    r"|\\c(?:line|midrule)(?:\([^()\n]{0,9}\))?\{[^{}\n]{0,20}\}"
     r"|\\h?phantom\{(?:[^{}]|\{,\}){0,80}\}"  # places that a number lacks beside those in its column
 )
 _SIZED = r"(?:\\(?:left|right|[bB]igg?[lrm]?)\s?)"
@@ -253,7 +256,8 @@ def _bracketed(found: re.Match[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(_IDLE.sub(" ", text).split())
+    plain = " ".join(_IDLE.sub(" ", text).split())
+    return plain[1:-1] if plain[:1] == "{" and closed(plain, 0, "{", "}") == len(plain) else plain  # {$k_1$}
 
 
 _BETWEEN_CELLS = re.compile(r"(?<!\\)&")

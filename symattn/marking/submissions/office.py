@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message
-from symattn.marking.submissions.blocks import escaped
+from symattn.marking.submissions.blocks import table_row
 
 LARGEST_UNPACKED = 20_000_000
 """In bytes: the text of a book has a million."""
@@ -151,8 +151,7 @@ class _Document:
                     yield from self.lines(inner)
 
     def row(self, row: ElementTree.Element) -> str:
-        cells = (" ".join(filter(None, self.lines(cell))) for cell in row if _kind(cell) == "tc")
-        return f"| {' | '.join(map(escaped, cells))} |"
+        return table_row(["\n".join(self.lines(cell)) for cell in row if _kind(cell) == "tc"])
 
     def paragraph(self, paragraph: ElementTree.Element) -> str:
         style = _value(_inside(paragraph, "pPr", "pStyle"))
@@ -291,7 +290,7 @@ def workbook_text(content: bytes) -> str:
     """
     import openpyxl  # takes longer to load than to use
 
-    rows = list[list[str]]()
+    rows = list[Sequence[object]]()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             pictures = [name for name in archive.namelist() if name.startswith("xl/media/")]
@@ -304,7 +303,7 @@ def workbook_text(content: bytes) -> str:
             if not UNNAMED.fullmatch(sheet.title):
                 rows.append([sheet.title])
             for row in sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
-                rows.append(["" if value is None else _text(value) for value in row])
+                rows.append(["" if value is None else value for value in row])
             rows.append([])
     except InputError:
         raise
@@ -313,10 +312,10 @@ def workbook_text(content: bytes) -> str:
     return as_csv([*rows, *([PICTURE.strip()] for _ in pictures)])
 
 
-def as_csv(rows: Iterable[Sequence[str]]) -> str:
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
     """Rows of cells as they are read from a file with tabs between them."""
     text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(map(_text, row) for row in rows)
     return text.getvalue()
 
 

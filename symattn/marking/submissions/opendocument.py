@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from symattn.errors import InputError
-from symattn.marking.submissions.blocks import escaped
+from symattn.marking.submissions.blocks import table_row
 from symattn.marking.submissions.office import (
     BROKEN,
     LARGEST_UNPACKED,
@@ -92,7 +92,7 @@ class _Document:
                 case "list":
                     yield from self.items(inner, _value(inner, "style-name"))
                 case "table":
-                    yield from ("", *(f"| {' | '.join(map(escaped, row))} |" for row in self.rows(inner)), "")
+                    yield from ("", *map(table_row, self.rows(inner)), "")
                 case kind if kind not in _HIDDEN:
                     yield from self.lines(inner)
 
@@ -128,7 +128,7 @@ class _Document:
     def cell(self, cell: ElementTree.Element) -> str:
         """What a cell shows; a number with all of its digits."""
         number = _value(cell, "value") if _value(cell, "value-type") == "float" else ""
-        return number or " ".join(filter(None, self.lines(cell)))
+        return number or "\n".join(self.lines(cell))
 
     def pieces(self, element: ElementTree.Element) -> Iterator[str]:
         """The text of a paragraph in its order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from symattn.marking.submissions.blocks import escaped
+from symattn.marking.submissions.blocks import table_row
 from symattn.marking.submissions.office import PICTURE, aligned
 
 _TOKEN = re.compile(
@@ -81,10 +81,10 @@ class _Document:
             case "uc":
                 self._looks[-1] = replace(look, instead=int(number or 1))
             case "cell":
-                self._row.append(" ".join("".join(self.written[self._cell :]).split()))
+                self._row.append("".join(self.written[self._cell :]))
                 del self.written[self._cell :]
             case "row":
-                self.written.append(f"| {' | '.join(map(escaped, self._row))} |\n")
+                self.written.append(f"{table_row(self._row)}\n")
                 self._row, self._cell = [], len(self.written)
             case "trowd":
                 if not self._row and self.written and not self.written[-1].startswith("| "):

@@ -365,13 +365,13 @@ def entries_of(rows: Sequence[Sequence[str]], shape: Shape) -> Block | None:
         return None
     lengths = [*map(len, ragged)]
     asked = next((block for block in _blocks(table, lengths, shape) if block.is_labelled), None)
-    found = _Cut(table, 1, 1, len(table[0])) if _is_framed(table) else asked or _without_sure_labels(table, shape)
+    found = _Cut(table, 1, 1, len(table[0])) if is_framed(table) else asked or _without_sure_labels(table, shape)
     written = max(lengths[found.top :], default=0)  # below a long line of heads there may be less
     inner = found._replace(right=min(found.right, written)).inside
     return Block(inner, inner != table, found.remarks) if inner and inner[0] else None
 
 
-def _is_framed(table: Rows) -> bool:
+def is_framed(table: Sequence[Sequence[str]]) -> bool:
     """Whether heads above and beside count, from a corner that is no number: they can be nothing else."""
     above, beside = table[0][1:], [row[0] for row in table[1:]]
     return bool(above and beside) and is_label(table[0][0]) and are_counted(above) and are_counted(beside)
@@ -485,7 +485,7 @@ def are_counted(labels: Sequence[str]) -> bool:
     >>> are_counted(["1.", "2."]), are_counted(["q0", "q1"]), are_counted(["q1", "q3"]), are_counted(["the", "cat"])
     (True, True, False, False)
     """
-    numbers = [int(found[1]) for found in map(_COUNTER.fullmatch, labels) if found]
+    numbers = [int(found[1]) for found in map(_COUNTER.fullmatch, map(undecorated, labels)) if found]
     return numbers in ([*range(len(labels))], [*range(1, len(labels) + 1)])
 
 
@@ -515,8 +515,9 @@ def _even(rows: Sequence[tuple[str, ...]]) -> Rows:
     """All rows of one length: a line of heads that lacks the corner gets one, other short rows end in nothing."""
     wide = max(map(len, rows), default=0)
     headless = len(rows) > 1 and len(rows[0]) == wide - 1 and {len(row) for row in rows[1:]} == {wide}
-    first = [("", *rows[0])] if headless and are_labels(rows[0]) else [*rows[:1]]
-    return tuple((*row, *[""] * (wide - len(row))) for row in (*first, *rows[1:]))
+    cornered = [("", *rows[0]), *rows[1:]] if headless else []
+    are_heads = headless and (are_labels(rows[0]) or is_framed(cornered))
+    return tuple((*row, *[""] * (wide - len(row))) for row in (cornered if are_heads else rows))
 
 
 def _spread(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -13,8 +13,7 @@ from html.parser import HTMLParser
 from itertools import compress
 
 from symattn.foundation.identity import is_identity
-from symattn.marking.submissions.blocks import escaped
-from symattn.marking.submissions.tables import count_numbers
+from symattn.marking.submissions.blocks import in_one_line, table_row
 
 _UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation", "annotation-xml"))
 _BLOCKS = frozenset(
@@ -31,7 +30,7 @@ _TYPED_INTO = re.compile(r'<table class="grid"|class="fill-in"|<fieldset class="
 _ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "¯": "\u0304"}
 """What MathML puts over a letter, as the accent that it is: N̂."""
 _MATHEMATICS = {
-    "mtable": (r"\pmatrix{", "", "}"), "mtr": ("", "", r"\\"), "mtd": ("", "", "& "),
+    "mtable": (r"\pmatrix{", "", "}"), "mtr": ("", " & ", r" \\ "), "mtd": ("", "", ""),
     "mfrac": (r"\frac{", "}{", "}"), "msup": ("", "^{", "}"), "msub": ("", "_{", "}"), "msqrt": (r"\sqrt{", "", "}"),
 }  # fmt: skip
 """What stands in LaTeX before an element of MathML, between the two that are in it, and behind it."""
@@ -184,7 +183,7 @@ class _Page:
             if one.tag == "tr" or not rows:
                 rows.append([])
             if one.tag in ("td", "th", "caption"):
-                text = _lines_in_a_cell("".join(self._inline(one)))
+                text = in_one_line("".join(self._inline(one)))
                 caption = text.rstrip("= ") if one.tag == "caption" else caption
                 rows[-1] += [text] if one.tag != "caption" else []
         rows = [row for row in rows if row]
@@ -193,7 +192,7 @@ class _Page:
             if self._is_continued(caption, rows):
                 return
             self._tables[caption] = len(self.lines) + 1, rows
-        self.lines += ["", *_lines_of(rows), ""]
+        self.lines += ["", *map(table_row, rows), ""]
 
     def _is_continued(self, caption: str, rows: list[list[str]]) -> bool:
         """Whether the table goes on with one of the same name, its columns or rows numbered on: they are joined."""
@@ -206,20 +205,13 @@ class _Page:
             whole = [*before, *rows[1:]]
         else:
             return False
-        self.lines[at : at + len(before)] = _lines_of(whole)
+        self.lines[at : at + len(before)] = [*map(table_row, whole)]
         self._tables = {
             name: (line + len(whole) - len(before) if line > at else line, own)
             for name, (line, own) in self._tables.items()
         }
         self._tables[caption] = at, whole
         return True
-
-
-def _lines_in_a_cell(text: str) -> str:
-    """The text of a cell in one line; the rows of a matrix in it stay apart."""
-    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
-    rows = len(lines) > 1 and all(count_numbers(line, 0) > 1 for line in lines)
-    return ("<br>" if rows else " ").join(lines)
 
 
 def _is_tex(one: _Element) -> bool:
@@ -245,10 +237,6 @@ def _parts_of(table: _Element) -> Iterator[_Element]:
             yield one
             if one.tag not in ("td", "th", "caption", "table"):
                 yield from _parts_of(one)
-
-
-def _lines_of(rows: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
 
 
 def as_markdown(text: str) -> str:
@@ -300,7 +288,7 @@ def _out_of_wikis(text: str) -> str:
             lines.append(line)
             continue
         rows = (_BEFORE_CELL.split(row)[1:] for row in _BETWEEN_ROWS.split("\n".join(lines[start + 1 :])))
-        lines[start:] = ["", *_lines_of([[cell.strip() for cell in row] for row in rows if row]), ""]
+        lines[start:] = ["", *map(table_row, filter(None, rows)), ""]
         start = -1
     return "\n".join(lines)
 
