@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+from functools import cache
 
 import pytest
 from commands import run
@@ -19,6 +20,7 @@ from symattn.teaching.problems import problem_type, problem_types
 TABLES = tables_beside(__file__)
 
 MECHANISMS = list(mechanisms())
+describe = cache(symattn.describe)
 OTHERWISE = TABLES["otherwise"]
 """Values of settings, other ones than those by which `describe` finds out what matters."""
 
@@ -33,7 +35,7 @@ def printed_by(program):
 @pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
 def test_the_example_runs_as_it_is(name):
-    solution, printed = printed_by(symattn.describe(name).example.python)
+    solution, printed = printed_by(describe(name).example.python)
     assert printed == f"{solution.output!r}\n"
     assert solution.problem.mechanism == name
 
@@ -41,7 +43,7 @@ def test_the_example_runs_as_it_is(name):
 @pytest.mark.covering(most=11)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
-    told = symattn.describe(name)
+    told = describe(name)
     solution, _ = printed_by(told.example.python)
     assert {g.name for g in told.givens if not g.optional and "{" not in g.name} <= set(solution.givens)
     settings = Settings.read(mechanism(name).defaults)
@@ -66,7 +68,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
 @pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
-    chosen, told = mechanism(name), {setting.name for setting in symattn.describe(name).settings}
+    chosen, told = mechanism(name), {setting.name for setting in describe(name).settings}
     own = dict(chosen.defaults)
     steps = [(s.name, s.op, s.operands) for s in in_letters(chosen, Settings.read(own))[0]]
     for setting in ABOUT:
@@ -83,7 +85,7 @@ def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
 def test_defaults_are_what_is_used_where_nothing_is_said(name):
     """Stated as they are told, as on the command line, they change nothing."""
     own = mechanism(name).defaults
-    for setting in symattn.describe(name).settings:
+    for setting in describe(name).settings:
         stated = Settings.read({**own, setting.name: setting.default})
         assert getattr(stated, setting.name) == getattr(Settings.read(own), setting.name), setting
 
@@ -95,7 +97,7 @@ def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():
 
 
 def test_the_page_has_everything():
-    told = symattn.describe("layer_norm")
+    told = describe("layer_norm")
     page = str(told)
     assert repr(told) == page
     assert page.startswith("layer_norm: Layer norm\n\nLayer norm: Ba, Kiros and Hinton 2016, section 3")
@@ -105,21 +107,21 @@ def test_the_page_has_everything():
     for part in (*(s.about.split()[0] for s in told.settings), *told.example.python.splitlines(), told.example.shell):
         assert part in page
     assert "  epsilon      0 " in page
-    assert "  Q_2   n × d_k    Q^(2) = columns_{dₖ + 1,…,2·dₖ}(Q)" in str(symattn.describe("multi_head_attention"))
-    assert re.search(r"Steps, for .*n = 3", str(symattn.describe("kv_cache")))
+    assert "  Q_2   n × d_k    Q^(2) = columns_{dₖ + 1,…,2·dₖ}(Q)" in str(describe("multi_head_attention"))
+    assert re.search(r"Steps, for .*n = 3", str(describe("kv_cache")))
     with pytest.raises(AttributeError):
         told.name = "other"
 
 
 def test_problem_types_are_told_of_as_well():
-    told = symattn.describe("masks")
+    told = describe("masks")
     assert told.title == problem_type("masks").title
     assert [s.name for s in told.settings] == list(problem_type("masks").options)
     names = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(told.example.python, names)
     assert names["sheet"].key.title == told.title
-    assert all(str(symattn.describe(name)) for name in problem_types())
+    assert all(str(describe(name)) for name in problem_types())
     assert not set(problem_types()) & {*mechanisms(), "custom"}  # or one of them could not be asked for
 
 
@@ -127,13 +129,13 @@ def test_the_command_line_says_the_same():
     for what, name in (("mechanism", "layer_norm"), ("mechanism", "layer-norm"), ("mechanism", "custom"),
                        ("problem", "masks")):  # fmt: skip
         done = run("list", what, name)
-        assert (done.exit_code, done.output) == (0, f"{symattn.describe(name)}\n")
+        assert (done.exit_code, done.output) == (0, f"{describe(name)}\n")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["attention", *problem_types(), "custom"])
 def test_the_command_of_the_example_runs_as_it_is(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(*shlex.split(symattn.describe(name).example.shell)[1:])
+    done = run(*shlex.split(describe(name).example.shell)[1:])
     assert done.exit_code == 0, done.output
     assert all((tmp_path / line).stat().st_size for line in done.output.splitlines() if line.endswith(".md"))

@@ -52,8 +52,8 @@ def test_entries_are_told_apart(name):
     for orientation, used in (("columns", {"columns"}), ("rows", set(notations()) - {"columns"})):
         solution = symattn.derive(name, symbolic=True, sizes=sizes, orientation=orientation)
         matrices = (*solution.givens, *(step.name for step in solution))
-        for matrix, notation in product(matrices, used):
-            wording = Wording(solution.derivation, load_notation(notation))
+        wordings = [(notation, Wording(solution.derivation, load_notation(notation))) for notation in used]
+        for matrix, (notation, wording) in product(matrices, wordings):
             rows, columns = solution.derivation.value(matrix).shape
             names = {wording.entry(matrix, i, j) for i, j in product(range(rows), range(columns))}
             assert len(names) == rows * columns, (matrix, notation)
