@@ -157,8 +157,8 @@ def _run(runner, site, told, *more):
 BROWSERS = {"CHROMIUM": chromium(), "FIREFOX": firefox()}
 
 
-FILES = [(choice, TEXTS[k % 4 :: 4]) for k, choice in enumerate(SETS)]
-"""Each set in some of the formats; each format of two sets."""
+FILES = [(choice, TEXTS[k :: len(SETS)]) for k, choice in enumerate(SETS)]
+"""Each set in one or two of the formats; each format of one set."""
 
 
 def main(pictures):

@@ -198,7 +198,7 @@ from symattn.practice.session import answer
 from symattn.teaching.problems import drawn_types
 for recipe in ("attention --level starter", "multi_head_attention", *(f"--problem {name}" for name in drawn_types())):
     said = json.loads(answer(json.dumps({"verb": "draw", "recipe": recipe, "seed": 7, "language": "de"})))
-    page = re.sub('<input type="text"', '<input type="text" value="2"', said["html"])
+    page = re.sub('<input type="text"', '<input type="text" value="2"', said["html"], count=4)
     for more in ({"verb": "mark"}, {"verb": "check", "part": 1}, {"verb": "attempt"}, {"verb": "exercise", "part": 0},
                  {"verb": "hint", "part": 1, "row": 1, "column": 1, "level": 4}):
         told = json.loads(answer(json.dumps({"sheet": said["sheet"], "page": page, **more})))
@@ -217,7 +217,7 @@ from symattn.teaching.exporters import EXPORTERS
 from symattn.teaching.problems import drawn_types
 every = [*(form for form in FORMATS if form != "latex-body"), *EXPORTERS]
 for k, problem in enumerate(drawn_types()):
-    choice = {"problem": problem, "seed": 3, "solutions": ["blank", "partly", "worked", "key", "answers"]}
+    choice = {"problem": problem, "seed": 3, "solutions": ["key", ("blank", "partly", "worked", "answers")[k % 4]]}
     what_if = False
     for verb in ("draw", "files", "what_if"):
         more = {"forms": every[k % 4 :: 4]} if verb == "files" else {}
