@@ -10,6 +10,7 @@ import oracles
 import pytest
 from tables import tables_beside
 from test_notebook import program, run
+from trials import some
 from witnesses import BACKWARD, WITNESSES, slopes, softmax
 
 from symattn.derivation.mechanisms import Settings, mechanism
@@ -228,7 +229,7 @@ def with_upstream(name, given, s, rng):
 
 @pytest.mark.covering
 @pytest.mark.parametrize("name", BACKWARD)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [*SEEDS[:4], *some(SEEDS[4:], 3)])
 def test_every_gradient_is_a_slope(name, seed):
     given, s = problem(name, seed)
     s["arithmetic"] = "decimal"
