@@ -27,6 +27,7 @@ from symattn.page.document import (
     Columns,
     Display,
     Document,
+    Entries,
     Falk,
     Heading,
     ItemList,
@@ -139,6 +140,13 @@ def test_marks_stay_with_what_earns_them():
         True, False, True, False, False, False, False,
     ]  # fmt: skip
     assert stays_with_next([Heading((Words("4. One token"),)), words, short], False) == [False, True, False]
+
+
+def test_a_rule_stays_with_its_working():
+    """It stood at the foot of a page, and its entries overleaf."""
+    line = (Relation((Name("x"), Number("1")), ("=",)),)
+    rule, entries, values = Display(line, step="x", role="rule"), Entries(line), Display(line, step="x", role="values")
+    assert stays_with_next([rule, entries, values, rule], False) == [True, False, False, False]
 
 
 def test_aligned_lines_are_one_block_however_high_if_they_fit():

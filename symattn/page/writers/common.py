@@ -175,11 +175,12 @@ FEW = 4  # lines of formulas that stay on one page
 def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
     """For each block, whether it stays with the next one.
 
-    A paragraph does that announces it, or begins what is under a heading, or is kept `together`; and what is short
-    stays with the marks for it.
+    A paragraph does that announces it, or begins what is under a heading, or is kept `together`; a rule stays with its
+    working, and what is short with the marks for it.
     """
     kept = [
         (isinstance(block, Paragraph) and (together or block.announces or isinstance(before, Heading)))
+        or (isinstance(block, Display) and block.role == "rule" and isinstance(after, Display | Entries))
         or (_is_short(block) and isinstance(after, Paragraph) and after.marks != "")
         for before, block, after in zip((None, *blocks), blocks, blocks[1:], strict=False)
     ]
