@@ -17,7 +17,7 @@ from sentences import refused_saying
 from writer_samples import paragraph, words
 
 import symattn
-from symattn.formula import Blank, MatrixOf, Name, Number, Relation
+from symattn.formula import Blank, Fraction, MatrixOf, Name, Number, Relation
 from symattn.foundation.dice import Dice
 from symattn.page.document import (
     AnswerGrid,
@@ -290,6 +290,11 @@ STATED = Display((Relation((Name("X"), MatrixOf(tuple((Number("1"),) * 3 for _ i
         STATED,
         ItemList(tuple(as_text(f"item {k}") for k in range(5))),
         Box("Conventions", (ItemList(tuple(as_text(f"item {k}") for k in range(5))),)),
+        Choices(tuple(as_text(f"option {k}") for k in range(4))),
+        Choices(tuple(as_text(f"An option that has room in half a line, and no more, number {k}") for k in range(4))),
+        Choices(tuple(as_text(f"{SENTENCE}{SENTENCE} {k}") for k in range(3))),
+        Choices(tuple((Math(Fraction(Number("1"), Number("2"))), *as_text(f" {SENTENCE[:60]} {k}")) for k in range(4))),
+        Choices(((Math(STATED.lines[0]),),) * 3),
     ],
 )
 def test_a_height_that_is_estimated_is_that_on_paper(block):

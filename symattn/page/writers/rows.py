@@ -16,7 +16,7 @@ from itertools import accumulate, chain, pairwise, product
 from operator import itemgetter
 from typing import Any, TypeGuard, TypeVar, assert_never
 
-from symattn.formula.nodes import Formula, Row
+from symattn.formula.nodes import Formula, MatrixOf, Row, contains
 from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import speaking
 from symattn.page.document import (
@@ -819,13 +819,21 @@ def width_of_columns(widths: Sequence[float], columns: int) -> float:
 
 
 def _height_of_choices(choices: Choices, page: Page) -> float:
-    """The height of options in em, each as high as its lines, or as the highest formula."""
+    """The height of options in em, a row of them as high as its highest."""
     columns = len(columns_of_choices(choices, page))
     room = (page.line - paper.CHOICE_GAP * (columns - 1)) / columns - paper.CHOICE_LABEL
-    highest = max((measure.line_height(f) for item in choices.items for f in measure.formulas_in(item)), default=0.0)
-    lines = (1.35 * math.ceil(measure.inlines_width(item) / room) for item in choices.items)
-    rows = -(-len(choices.items) // columns)
-    return sum(sorted((max(1.6, highest, high) for high in lines), reverse=True)[:rows]) + 0.5 * rows
+    heights = [_height_of_option(item, room) for item in choices.items]
+    rows = [max(heights[start : start + columns]) for start in range(0, len(heights), columns)]
+    apart, around = (0.5, 0.0) if page.dense or page.closer else (0.9, 0.5)
+    return sum(rows) + apart * len(rows) + around
+
+
+def _height_of_option(item: Inlines, room: float) -> float:
+    """Its lines, or its highest formula; beside words, fractions are small."""
+    lines = math.ceil(paper.TEXT * measure.inlines_width(item) / room)
+    alone = all(isinstance(part, Math) for part in item)
+    formulas = (f for f in measure.formulas_in(item) if alone or contains(f, MatrixOf))
+    return max(1.32 * lines, *map(measure.height, formulas), 1.32)
 
 
 def columns_of_choices(choices: Choices, page: Page) -> Sequence[str]:
