@@ -322,20 +322,16 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
     A matrix in place of one whose size is a letter says what that letter is.  `InputError` for a name that is none of
     these, or an entry of a step.
     """
-    named = {plain_name(key): value for key, value in values.items()}
     letters = {letter for given in d.givens.values() for size in given.shape for letter in letters_of(size)}
-    symbols_by_name, entries = entry_symbols(d), dict[Any, object]()
-    of_operations, numbers = parameters(d), dict[Any, Any]()
+    symbols_by_name, of_operations = entry_symbols(d), parameters(d)
     sizes: dict[str, Size] = {}
-    matrices: dict[str, object] = {}
-    for name, value in named.items():
+    numbers, matrices, entries = dict[Any, Any](), dict[str, object](), dict[Any, object]()
+    for key, value in values.items():
+        name = plain_name(key)
         if name in d.givens:
             matrices[name] = value
         elif name in letters:
-            size = read_size(value)
-            if size is None:
-                raise InputError(f"{name} is a size; a whole number from 1 or a letter was expected, not {value!r}.")
-            sizes[name] = size
+            sizes[name] = _size_put_in(name, value)
         elif name in of_operations:
             numbers[of_operations[name]] = to_sympy(exact(value))
         elif name in symbols_by_name:
@@ -346,19 +342,32 @@ def replaced(d: Derivation, values: Mapping[Any, object]) -> Replaced:
             known = [*d.givens, *sorted(letters), *of_operations, *symbols_by_name]
             raise InputError(f"There is no {name!r} to put anything in for; {offered(name, known, 'there are {}')}")
     for name, given in d.givens.items():
-        if isinstance(given, Matrix):
-            of_it = {s: entries.pop(s) for s in map(to_sympy, given) if s in entries}
-            if of_it and name in matrices:
-                raise InputError(f"{name} and its entry {plain_name(next(iter(of_it)))} cannot both be put in.")
-            if of_it:
-                matrices[name] = [[of_it.get(to_sympy(x), x) for x in row] for row in given.rows]
-        elif name in matrices:
+        if isinstance(given, Outline) and name in matrices:
             sizes = _read_off(name, given, matrix(matrices[name]), sizes)
-    if entries:
-        raise InputError(
-            f"{plain_name(next(iter(entries)))} is an entry of a step; only those of givens can be put in."
-        )
-    return Replaced(sizes, numbers, matrices)
+    return Replaced(sizes, numbers, _with_entries(d, matrices, entries))
+
+
+def _size_put_in(name: str, value: object) -> Size:
+    size = read_size(value)
+    if size is None:
+        raise InputError(f"{name} is a size; a whole number from 1 or a letter was expected, not {value!r}.")
+    return size
+
+
+def _with_entries(d: Derivation, matrices: Mapping[str, object], entries: Mapping[Any, object]) -> dict[str, object]:
+    """Matrices that are put in, and those of givens of which `entries` are; `InputError` for one of a step."""
+    whole, left = dict(matrices), dict(entries)
+    for name, given in d.givens.items():
+        if not isinstance(given, Matrix):
+            continue
+        of_it = {s: left.pop(s) for s in map(to_sympy, given) if s in left}
+        if of_it and name in matrices:
+            raise InputError(f"{name} and its entry {plain_name(next(iter(of_it)))} cannot both be put in.")
+        if of_it:
+            whole[name] = [[of_it.get(to_sympy(x), x) for x in row] for row in given.rows]
+    if left:
+        raise InputError(f"{plain_name(next(iter(left)))} is an entry of a step; only those of givens can be put in.")
+    return whole
 
 
 def _read_off(name: str, given: Outline, put: AnyMatrix, sizes: Mapping[str, Size]) -> dict[str, Size]:

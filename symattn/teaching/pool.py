@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count, islice
@@ -50,6 +50,14 @@ class Tally:
 
     def refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
+
+    def overlaps(self, share: float, before: int) -> None:
+        """A variant after so many `before` it has a key that overlaps another by more than is wanted."""
+        self.alike.append(share)
+        if self.room is None:
+            self.room = before
+            if before >= self.ahead:
+                self.told(before)
 
 
 def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | None = None) -> Iterator[Question]:
@@ -115,39 +123,47 @@ def _one_by_one(spec: Spec, candidates: Drawn, tally: Tally, overlap: float | No
     seen: set[str] = set()
     keys = Keys()
     for number in count(1):
-        least: tuple[float, Candidate] | None = None
-        looked_at = 0
-        for attempt in range(MOST_DRAWS):
-            if looked_at > MOST_ORDERS:
-                break
-            tally.drawn += 1
-            drawn = candidates.drawn(number, attempt)
-            alike = keys.likeness(drawn.key)
-            if alike > most:
-                orders = drawn, *drawn.others()
-                looked_at += len(orders)
-                alike, drawn = min(((keys.likeness(other.key), other) for other in orders), key=itemgetter(0))
-            if drawn.name in seen:
-                tally.refuse("the same as another")
-                continue
-            if least is None or alike < least[0]:
-                least = alike, drawn
-            enough = SAME_KEY_DRAWS if least[0] == 1 else ENOUGH_DRAWS if tally.room is None else 1
-            if least[0] <= most or attempt + 1 >= enough:
-                break
-            tally.refuse("a key too much like another one")
+        least = _least_alike(
+            (candidates.drawn(number, attempt) for attempt in range(MOST_DRAWS)), keys, seen, most, tally
+        )
         if least is None:
             raise InputError(_exhausted(spec, number - 1, tally))
-        overlapping, chosen = least
-        if overlapping > most:
-            tally.alike.append(overlapping)
-            if tally.room is None:
-                tally.room = number - 1
-                if tally.room >= tally.ahead:
-                    tally.told(tally.room)
+        alike, chosen = least
+        if alike > most:
+            tally.overlaps(alike, number - 1)
         seen.add(chosen.name)
         keys.add(chosen.key)
         yield chosen
+
+
+def _least_alike(
+    draws: Iterable[Candidate], keys: Keys, seen: set[str], most: float, tally: Tally
+) -> tuple[float, Candidate] | None:
+    """Of the draws for one variant, the first whose key overlaps others by at most `most`, with its overlap.
+
+    Of enough draws that all overlap more, the one that does least; None if all of them were `seen`.
+    """
+    least: tuple[float, Candidate] | None = None
+    looked_at = 0
+    for attempt, drawn in enumerate(draws, 1):
+        tally.drawn += 1
+        alike = keys.likeness(drawn.key)
+        if alike > most:
+            orders = drawn, *drawn.others()
+            looked_at += len(orders)
+            alike, drawn = min(((keys.likeness(other.key), other) for other in orders), key=itemgetter(0))
+        if drawn.name in seen:
+            tally.refuse("the same as another")
+        else:
+            if least is None or alike < least[0]:
+                least = alike, drawn
+            enough = SAME_KEY_DRAWS if least[0] == 1 else ENOUGH_DRAWS if tally.room is None else 1
+            if least[0] <= most or attempt >= enough:
+                break
+            tally.refuse("a key too much like another one")
+        if looked_at > MOST_ORDERS:
+            break
+    return least
 
 
 def _exhausted(spec: Spec, drawn: int, tally: Tally) -> str:

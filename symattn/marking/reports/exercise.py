@@ -6,7 +6,7 @@ The numbers depend on the question and the step alone: whoever got the same step
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -169,11 +169,24 @@ SPREAD = (Variance, MeanSquare)
 
 def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Derivation:
     """One draw: what rests on nothing else of the step anew, the rest worked out from it."""
-    ops = {line.name: line.op for line in d}
     rests = {name: _ancestors(d, name) for name in names}
     roots = [name for name in names if not (step.op.entwined and rests[name].intersection(names))]
     others = [name for name in names if name not in roots]
-    normed = bool(others) and any(isinstance(ops.get(name), SPREAD) for name in names)
+    needed = {*others}.union(*(rests[name] for name in others)) - {*roots}
+    values = _following(d, step, needed, _anew(d, step, roots, others, rng))
+    given = {name: values.get(name, d.value(name)) for name in names}
+    if isinstance(step.op, Softmax):
+        scores = given[names[0]]
+        if not isinstance(scores, Matrix) or not may_be_raised(step.op, scores):
+            raise SelfCheckError("such scores are not gone on with.")
+    own = Derivation(given, orientation=d.orientation, arithmetic=d.arithmetic)
+    return own.then(step.name, step.op, *step.operands, section=step.section)
+
+
+def _anew(d: Derivation, step: Step, roots: Sequence[str], others: Sequence[str], rng: Random) -> dict[str, Matrix]:
+    """New numbers of the same kind for `roots`; a spread stays, and what goes with it or has it worked out is mixed."""
+    ops = {line.name: line.op for line in d}
+    normed = bool(others) and any(isinstance(ops.get(name), SPREAD) for name in (*roots, *others))
     values: dict[str, Matrix] = {}
     for name in roots:
         matrix = d.value(name)
@@ -184,18 +197,17 @@ def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Deriv
             values[name] = _mixed(matrix, d.orientation == "rows", rng)
         else:
             values[name] = _new(matrix, _weights_along(matrix, ops.get(name)), rng)
-    needed = {*others}.union(*(rests[name] for name in others)) - {*roots}
+    return values
+
+
+def _following(d: Derivation, step: Step, needed: set[str], values: Mapping[str, Matrix]) -> dict[str, Matrix]:
+    """The values with those of the `needed` lines before the step that follow from them."""
+    known = dict(values)
     for line in d.until(step.name):
-        if line.name in needed and any(operand.name in values for operand in line.operands):
-            found = (operand.of(values.get(operand.name, d.value(operand.name))) for operand in line.operands)
-            values[line.name] = line.op.apply(*(m for m in found if isinstance(m, Matrix)))
-    given = {name: values.get(name, d.value(name)) for name in names}
-    if isinstance(step.op, Softmax):
-        scores = given[names[0]]
-        if not isinstance(scores, Matrix) or not may_be_raised(step.op, scores):
-            raise SelfCheckError("such scores are not gone on with.")
-    own = Derivation(given, orientation=d.orientation, arithmetic=d.arithmetic)
-    return own.then(step.name, step.op, *step.operands, section=step.section)
+        if line.name in needed and any(operand.name in known for operand in line.operands):
+            found = (operand.of(known.get(operand.name, d.value(operand.name))) for operand in line.operands)
+            known[line.name] = line.op.apply(*(m for m in found if isinstance(m, Matrix)))
+    return known
 
 
 def _ancestors(d: Derivation, name: str) -> set[str]:

@@ -355,60 +355,76 @@ LIMITS: Mapping[str, Limit] = {
 }
 
 
+MaskedRow = Sequence[int | None]
+"""Scores, None where a key is hidden."""
+
+
 def limit(draw: Draw, say: Prose, place: int) -> Item:
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
-    def row_and_order(rng: random.Random) -> tuple[Sequence[int | None], Sequence[int]]:
-        """Four scores, perhaps two largest ones, perhaps one hidden."""
-        tie, masked = pick(rng, [True, False]), pick(rng, [True, False])
-        while True:
-            row = [whole(rng, -2, 5) for _ in range(4)]
-            seen = row[:3] if masked else row
-            scores = sorted(seen)
-            if (scores[-1] == scores[-2]) == tie and scores[-3] < scores[-2] and scores[0] < scores[1]:
-                break
-        order = put_in(shuffled(rng, [1, 2, 3]), (draw.turn - 1 + place * (1 + draw.turn // 4)) % 4, 0)
-        return [*seen, None] if masked else row, order
+    def row_and_order(rng: random.Random) -> tuple[MaskedRow, Sequence[int]]:
+        row = _row_with_a_limit(rng)
+        return row, put_in(shuffled(rng, [1, 2, 3]), (draw.turn - 1 + place * (1 + draw.turn // 4)) % 4, 0)
 
     of = LIMITS[draw["limit"]]
     row, order = draw.several("row order", row_and_order)
+    (right, *_), *_ = sharing = _sharing(row, draw["limit"])
+
+    def check(part: Part) -> str:
+        """The weights must be within a millionth of the limit at an extreme temperature."""
+        weights = weights_of([None if s is None else s / of.temperature for s in row])
+        limits, near = _equal_shares(right, len(row)), Fraction(1, 10**6)
+        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, limits, strict=True))
+        return "" if tends else f"the weights do not tend to {limits}"
+
+    offers = [
+        Offer(say.row(_equal_shares(keys, len(row))), say(why), k == 0, id) for k, (keys, why, id) in enumerate(sharing)
+    ]
+    asked = say(of.ask, row=scores_of(row))
+    return Item(choice_part(message("A limit"), [asked], [offers[k] for k in order]), check, 2, "limit")
+
+
+def _row_with_a_limit(rng: random.Random) -> MaskedRow:
+    """Four scores, perhaps two largest ones, perhaps one hidden."""
+    tie, masked = pick(rng, [True, False]), pick(rng, [True, False])
+    while True:
+        row = [whole(rng, -2, 5) for _ in range(4)]
+        seen = row[:3] if masked else row
+        scores = sorted(seen)
+        if (scores[-1] == scores[-2]) == tie and scores[-3] < scores[-2] and scores[0] < scores[1]:
+            return [*seen, None] if masked else row
+
+
+def _equal_shares(keys: Sequence[int], count: int) -> list[Fraction]:
+    """The weights of which these keys, of a number of them, have equal shares."""
+    return [Fraction(j in keys, len(keys)) for j in range(count)]
+
+
+def _sharing(row: MaskedRow, extreme: str) -> list[tuple[Sequence[int], str, str]]:
+    """The keys that share all the weight at an extreme temperature, why, and ""; then those of three mistakes."""
+    of = LIMITS[extreme]
     ranked = sorted({s for s in row if s is not None})
 
     def keys(*scores: int) -> list[int]:
         return [j for j, s in enumerate(row) if s in scores]
 
-    def even(keys: Sequence[int]) -> list[Fraction]:
-        """The weights of which these keys have equal shares."""
-        return [Fraction(j in keys, len(keys)) for j in range(len(row))]
-
     largest = keys(ranked[-1])
     extremes = {"cold": largest, "hot": keys(*ranked)}
-    right = extremes.pop(draw["limit"])
+    right = extremes.pop(extreme)
     (other,) = extremes.values()
-
-    def check(part: Part) -> str:
-        """The weights must be within a millionth of the limit at an extreme temperature."""
-        weights = weights_of([None if s is None else s / of.temperature for s in row])
-        near = Fraction(1, 10**6)
-        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, even(right), strict=True))
-        return "" if tends else f"the weights do not tend to {even(right)}"
-
     misread: tuple[Sequence[int], str, str]
-    if None in row and draw["limit"] == "hot":
+    if None in row and extreme == "hot":
         misread = range(len(row)), "the hidden key has the weight 0 at every temperature.", "M1"
     elif len(largest) > 1:
         misread = largest[:1], "equal scores have equal weights at every temperature.", ""
     else:
         misread = keys(*ranked[-2:]), "the two scores differ, so their weights differ.", ""
-    shares: list[tuple[Sequence[int], str, str]] = [
+    return [
         (right, of.why, ""),
         (other, of.why_not, of.diagnosis),
         (keys(ranked[0]), "that is the smallest score; weight never moves to it alone.", "X9"),
         misread,
     ]
-    offers = [Offer(say.row(even(keys)), say(why), k == 0, id) for k, (keys, why, id) in enumerate(shares)]
-    asked = say(of.ask, row=scores_of(row))
-    return Item(choice_part(message("A limit"), [asked], [offers[k] for k in order]), check, 2, "limit")
 
 
 # ------------------------------------------------------------------------------------------------ the question
