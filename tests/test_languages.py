@@ -20,6 +20,7 @@ from sentences import refused_saying
 from tables import tables_beside
 from writer_samples import FORMULAS
 
+from symattn.api import derive
 from symattn.formula import Name, Number, Product
 from symattn.formula.speech import speak
 from symattn.foundation import languages as languages_read
@@ -63,6 +64,7 @@ from symattn.teaching.exam.frozen_exam import make_exam
 from symattn.teaching.exam.spec import exam_spec
 from symattn.teaching.explanation.documents import booklet
 from symattn.teaching.pool import pool
+from symattn.teaching.problem import examples
 from symattn.teaching.problems import drawn_types, problem_type
 
 TABLES = tables_beside(__file__)
@@ -293,6 +295,16 @@ def test_what_an_exam_is_marked_with_is_wholly_in_its_language(name):
     for language in OTHERS:
         lost = {text for one in pages for text in untranslated(replace(one, look=Look(language=language)))}
         assert lost == set(), language
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("name", examples())
+def test_a_note_and_a_worksheet_of_it_are_wholly_in_their_language(name, language):
+    """What is drawn has laws of its own; a note has errata, a page, and letters in place of numbers."""
+    look, solution = Look(language=language), derive(name)
+    documents = [derive(name, corrected=False).document, solution.document]
+    documents += [solution.worksheet().document(solutions) for solutions in ("blank", "key")]
+    assert [lost for one in documents for lost in untranslated(replace(one, look=look))] == []
 
 
 @pytest.mark.parametrize(

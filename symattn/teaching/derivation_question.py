@@ -18,6 +18,7 @@ from symattn.derivation.ops.linear import Add, MatMul, Stack, SumOver
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline
 from symattn.formula import Shape
+from symattn.foundation.languages import message
 from symattn.page.document import Block, Heading, ItemList, Paragraph, Together, as_text, paragraph, sentence
 from symattn.teaching.explanation.parts import (
     asked,
@@ -168,7 +169,7 @@ def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
     return (Paragraph(sentence("The shape is {shape}.", shape=Shape(rows, columns, "cross"))),)
 
 
-ONCE = "A shape that is the same for every token or head is asked for only once."
+ONCE = message("A shape that is the same for every token or head is asked for only once.")
 
 
 def _asked_once(problem: Problem) -> list[Step]:
