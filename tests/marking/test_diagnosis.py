@@ -199,6 +199,21 @@ def test_hidden_queries_of_padding_are_one_event(real):
     assert ids(event) == ["M11"]
 
 
+def test_a_misconception_that_goes_on_beside_a_slip_is_the_same_mistake():
+    """Q and K exchanged, and a lost sign in K: two mistakes, not three."""
+    X, queries, keys = (
+        np.array([[1, 2, 0], [0, 1, 3], [2, 0, 1]]),
+        np.array([[1, 0], [2, 1], [0, 3]]),
+        [[0, 1], [1, 1], [5, 2]],
+    )
+    d = derive("self_attention", X=X.tolist(), W_Q=queries.tolist(), W_K=keys, W_V=keys)
+    Q, K = X @ keys, X @ queries
+    K[1, 1] *= -1
+    exchanged, sign = check(d, {"Q": Q.tolist(), "K": K.tolist()}).reports[0].events
+    assert (exchanged.kind, ids(exchanged), exchanged.charged) == ("misconception", ["P4"], ("Q", "K"))
+    assert (sign.kind, sign.entries) == ("slip", (("K", 1, 1),))
+
+
 def test_slips_in_a_softmax_are_told_of_powers():
     scores = np.array([[2, 0, 1], [1, 1, 0], [0, 1, 3]])
     d = derive("attention", Q=scores.tolist(), K=np.eye(3, dtype=int).tolist(), V=[[1], [2], [3]], scale="none")

@@ -71,8 +71,8 @@ def over_everything(d: Derivation) -> Rewritten | None:
 
 
 def _of_all_rows(of: Op, *operands: Matrix) -> Matrix:
-    """The mean of what rows of equal length give, for each of them."""
-    (mean,) = Mean("rows").apply(of.apply(*operands))
+    """The mean of all that a statistic gives for rows of equal length, for each of them."""
+    (mean,) = Mean("rows").apply(Matrix.of([x] for x in of.apply(*operands)))
     return Matrix.of([mean] for _ in operands[0].rows)
 
 

@@ -334,9 +334,10 @@ class Diagnosis(Trace):
         if pattern := self._once("pattern", step, grid, wrong, lambda: self._pattern(step, grid, wrong)):
             self._record(step, "unknown", [Candidate("unknown", "", pattern)], wrong, [step.name])
         elif nearly := found.fits["all but one"]:
-            [odd] = nearly[0].rejected
-            self._charge(step, [c for c in wrong if c != odd], nearly)
-            self._record(step, "slip", [], [odd], [step.name])
+            if (fit := self._continued(step, grid, wrong, "all but one")) is None:
+                fit = nearly[0]
+                self._charge(step, [c for c in wrong if c not in fit.rejected], nearly)
+            self._record(step, "slip", [], fit.rejected, [step.name])
         elif found.slips and not self._is_one_belief(step, grid, wrong, found.slips):
             for slip in found.slips:
                 self._record(step, "slip", slip.candidates, slip.values, [step.name])
@@ -385,27 +386,28 @@ class Diagnosis(Trace):
 
     # -- mistakes made before, going on
 
-    def _continued(self, step: Step, grid: Grid, wrong: list[Cell]) -> bool:
-        """Whether a misconception that was seen before explains this line as well: then it is the same mistake.
+    def _continued(self, step: Step, grid: Grid, wrong: list[Cell], extent: Extent = "all") -> Fit | None:
+        """A misconception that was seen before and explains this line as well: then it is the same mistake.
 
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
         for event in self.events:
-            extents = ("all", "some lines") if event.in_part else ("all",)
+            extents = (extent, "some lines") if event.in_part else (extent,)
             beliefs = (c for c in event.candidates if c.kind == "misconception")
             tried = [(c, self._tried(c.id, step, grid, wrong)) for c in beliefs]
             kept = [(candidate, fit) for candidate, fit in tried if fit is not None and fit.extent in extents]
             if not kept:
                 continue
             event, fit = self._keep(event, [candidate for candidate, _ in kept]), kept[0][1]
+            spoilt = [c for c in wrong if c not in fit.rejected]
             elsewhere = fit.charged != step.name
             after = elsewhere or bool(self.script.depends(step).intersection(event.charged))
-            self._add(event, step, wrong, *[fit.charged] * (elsewhere or not after))
-            self._attribute(step, wrong, fit, event.number, "follows" if after else "wrong")
+            self._add(event, step, spoilt, *[fit.charged] * (elsewhere or not after))
+            self._attribute(step, spoilt, fit, event.number, "follows" if after else "wrong")
             if elsewhere:
                 self._assume(step, fit)
-            return True
-        return False
+            return fit
+        return None
 
     def _speaks_against(self, id: str, step: Step, grid: Grid) -> bool:
         """Whether a line is not what somebody with the misconception writes there."""
