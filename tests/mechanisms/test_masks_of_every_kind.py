@@ -13,7 +13,7 @@ from symattn.api import derive
 from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.drawing import neither_flat_nor_steep
 from symattn.derivation.mechanisms.masks import mask_keep, masks
-from symattn.derivation.mechanisms.scores import mask_op
+from symattn.derivation.mechanisms.steps import mask_op
 from symattn.derivation.ops.attention import HIDES, Mask, Softmax
 from symattn.derivation.ops.scores import Bias
 from symattn.errors import UndefinedError

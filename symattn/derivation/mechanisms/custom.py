@@ -19,7 +19,6 @@ from symattn.derivation.derivation import Arithmetic, Derivation, Op, Operand, S
 from symattn.derivation.mechanisms.backward import backward, seeded
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.descent import descended
-from symattn.derivation.mechanisms.scores import mask_op, scale_op
 from symattn.derivation.mechanisms.settings import (
     Base,
     FirstPosition,
@@ -32,6 +31,7 @@ from symattn.derivation.mechanisms.settings import (
     Stated,
     WordList,
 )
+from symattn.derivation.mechanisms.steps import mask_op, scale_op
 from symattn.derivation.ops import operations
 from symattn.derivation.ops.attention import MaskStyle
 from symattn.derivation.ops.entrywise import Activation, Round, ToFloat

@@ -17,9 +17,8 @@ from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.scores import scale_op
-from symattn.derivation.mechanisms.sections import Scope
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import Scope, scale_op
 from symattn.derivation.ops.attention import Keep
 from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError, UndefinedError

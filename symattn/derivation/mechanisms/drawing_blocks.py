@@ -30,8 +30,8 @@ from symattn.derivation.mechanisms.drawing import (
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden
 from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, normed
 from symattn.derivation.mechanisms.multi_head_attention import heads
-from symattn.derivation.mechanisms.sections import Scope
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import Scope
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Rational, Size
 from symattn.exact.rounding import approximate

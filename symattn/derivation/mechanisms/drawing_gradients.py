@@ -20,8 +20,8 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.descent import gradient
 from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
-from symattn.derivation.mechanisms.scores import scale_op
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import scale_op
 from symattn.derivation.ops.attention import Keep, SoftmaxGradient
 from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
 from symattn.exact.rounding import approximate

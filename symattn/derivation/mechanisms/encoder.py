@@ -24,8 +24,8 @@ from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads
-from symattn.derivation.mechanisms.sections import layer_words
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import layer_words
 from symattn.derivation.ops.gradient import Copy
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size

@@ -35,8 +35,8 @@ from symattn.derivation.mechanisms.layer_norm import (
     whole_rows_to_norm,
 )
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
-from symattn.derivation.mechanisms.sections import layer_words
 from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Settings
+from symattn.derivation.mechanisms.steps import layer_words
 from symattn.derivation.ops.linear import Add
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Size

@@ -10,9 +10,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first, numbers, plus, product
 from symattn.derivation.mechanisms.layer_norm import Grid, differ
-from symattn.derivation.mechanisms.sections import layer_words
 from symattn.derivation.mechanisms.settings import Settings
-from symattn.derivation.mechanisms.steps import affine
+from symattn.derivation.mechanisms.steps import affine, layer_words
 from symattn.exact import Matrix, Rational, Size
 from symattn.foundation.dice import pick, spend, whole
 

@@ -14,10 +14,8 @@ from symattn.derivation.derivation import Derivation, Operand, row_of, transpose
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.mechanisms.scores import scale_op
-from symattn.derivation.mechanisms.sections import Scope, Section
 from symattn.derivation.mechanisms.settings import Settings
-from symattn.derivation.mechanisms.steps import affine
+from symattn.derivation.mechanisms.steps import Scope, Section, affine, scale_op
 from symattn.derivation.ops.attention import Mask, Softmax, causal
 from symattn.derivation.ops.linear import Append, MatMul
 from symattn.errors import InputError, LetterError

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, numbers, product
-from symattn.derivation.mechanisms.scores import require_positive
 from symattn.derivation.mechanisms.settings import NEXT_WORD, Settings
-from symattn.derivation.mechanisms.steps import affine
+from symattn.derivation.mechanisms.steps import affine, require_positive
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.normalisation import Mean
 from symattn.derivation.ops.scores import LogitTemperature

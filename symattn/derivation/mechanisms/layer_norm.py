@@ -18,8 +18,8 @@ from typing import TypeVar
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first, is_small, numbers, plus, product
-from symattn.derivation.mechanisms.sections import Scope, Section
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import Scope, Section
 from symattn.derivation.ops.linear import Add, Hadamard
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError

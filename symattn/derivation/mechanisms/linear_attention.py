@@ -13,9 +13,8 @@ from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import dull, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.mechanisms.scores import scale_op
-from symattn.derivation.mechanisms.sections import Scope, Section
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import Scope, Section, scale_op
 from symattn.derivation.ops.linear import Add, MatMul, Slice, Stack, SumOver
 from symattn.derivation.ops.scores import FeatureMap, Over
 from symattn.errors import InputError

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
-from symattn.derivation.mechanisms.sections import Scope, layer_words
 from symattn.derivation.mechanisms.settings import HEADS, SCORES, Settings
-from symattn.derivation.mechanisms.steps import affine, attend, project
+from symattn.derivation.mechanisms.steps import Scope, affine, attend, layer_words, project
 from symattn.derivation.ops.linear import HeadSlice, Slice, Stack
 from symattn.derivation.sizes import share
 from symattn.errors import InputError

@@ -27,9 +27,8 @@ from symattn.derivation.mechanisms.drawing import (
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.scores import mask_op, scale_op
-from symattn.derivation.mechanisms.sections import Scope, Section
 from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.steps import Scope, Section, mask_op, scale_op
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.linear import MatMul, Slice, Stack, SumOver
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum

@@ -23,9 +23,8 @@ from symattn.derivation.mechanisms.drawing import (
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.positional_encoding import angles, layout, positions
-from symattn.derivation.mechanisms.scores import scale_op
 from symattn.derivation.mechanisms.settings import ROTARY, SCORES, Settings
-from symattn.derivation.mechanisms.steps import attend
+from symattn.derivation.mechanisms.steps import attend, scale_op
 from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError

@@ -12,9 +12,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import Rows, dull, first_success, number, output_weights, side_by_side
 from symattn.derivation.mechanisms.multi_head_attention import combine, own_part
-from symattn.derivation.mechanisms.sections import Scope
 from symattn.derivation.mechanisms.settings import Settings
-from symattn.derivation.mechanisms.steps import mix
+from symattn.derivation.mechanisms.steps import Scope, mix
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick, picks, sample, whole

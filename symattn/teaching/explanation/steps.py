@@ -12,7 +12,7 @@ from typing import Literal
 
 from symattn.derivation.algebra import Index, index, size_formula
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName, View, in_decimals
-from symattn.derivation.mechanisms.sections import layer_words
+from symattn.derivation.mechanisms.steps import layer_words
 from symattn.derivation.ops.attention import Mask
 from symattn.derivation.ops.entrywise import Rounding
 from symattn.derivation.ops.linear import MatMul

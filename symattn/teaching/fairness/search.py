@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, cast
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.scores import scale_op
+from symattn.derivation.mechanisms.steps import scale_op
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.rounding import approximate

@@ -23,8 +23,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from symattn.derivation.mechanisms import Settings, mechanism, named_mechanism
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.scores import scale_op
 from symattn.derivation.mechanisms.settings import is_unset, layered
+from symattn.derivation.mechanisms.steps import scale_op
 from symattn.derivation.sizes import LARGEST_SIZE
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact.values import listed

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from symattn.derivation.derivation import Derivation, Operand, Orientation, oriented, transposed
 from symattn.derivation.mechanisms import Settings
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.scores import mask_op
+from symattn.derivation.mechanisms.steps import mask_op
 from symattn.derivation.ops.attention import MARKED, MaskStyle, Softmax
 from symattn.derivation.ops.linear import MatMul, Scale
 from symattn.errors import InputError
