@@ -45,11 +45,10 @@ if TYPE_CHECKING:  # what draws, marks or counts is imported where it does, so t
     from symattn.marking.grading.checking import Answers, Marking
     from symattn.marking.grading.entries import Ask
     from symattn.marking.grading.gradebook import Gradebook
-    from symattn.marking.grading.record import Terms
     from symattn.marking.grading.source import Papers
     from symattn.marking.implementations.report import Comparison
     from symattn.marking.implementations.running import Library
-    from symattn.marking.marker.policy import Policy
+    from symattn.marking.marker.policy import Policy, Terms
     from symattn.marking.reports import Reader
     from symattn.teaching.question import Question
     from symattn.teaching.recipe import Recipe
@@ -908,8 +907,7 @@ def make_terms(
     decimal_mark: str = "auto",
 ) -> Terms:
     """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
-    from symattn.marking.grading.record import Terms
-    from symattn.marking.marker.policy import Policy, Rounding
+    from symattn.marking.marker.policy import Policy, Rounding, Terms
     from symattn.marking.marker.policy import policy as policy_named
 
     checked_arguments(scheme=scheme, precision_mark=precision_mark)

@@ -23,8 +23,8 @@ from symattn.foundation.dice import Dice
 from symattn.foundation.typed import Place
 from symattn.foundation.workers import Hands, Limits, LostError, answer_of, text_of
 from symattn.marking.grading.gradebook import Gradebook
-from symattn.marking.grading.record import Result, Row, Terms
-from symattn.marking.marker.policy import POLICIES
+from symattn.marking.grading.record import Result, Row
+from symattn.marking.marker.policy import POLICIES, Terms
 from symattn.marking.submissions import labels
 from symattn.page.document import Paragraph, Sentence, Words, spans
 from symattn.page.presentation import blocks_in_language

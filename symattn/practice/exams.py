@@ -22,9 +22,10 @@ from symattn.foundation.files import toml, zipped
 from symattn.foundation.identity import digest
 from symattn.foundation.languages import say, speaking
 from symattn.foundation.workers import logged, made, read_back, text_of
-from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.record import Row
 from symattn.marking.grading.run import grade_class
 from symattn.marking.grading.source import language_of
+from symattn.marking.marker.policy import Terms
 from symattn.marking.marker.policy import policy as policy_called
 from symattn.page.presentation import make_look
 from symattn.practice.shown import Said, Told, Verb, file, silent

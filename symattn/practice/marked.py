@@ -20,10 +20,9 @@ from symattn.exact import Matrix
 from symattn.formula import Formula, Fraction, Product, Relation, Sum
 from symattn.marking.attempt import Grid
 from symattn.marking.grading.checking import Marking, checked
-from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import of_question
 from symattn.marking.marker.answers import unread
-from symattn.marking.marker.policy import policy
+from symattn.marking.marker.policy import Terms, policy
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet
 from symattn.marking.reports import words as report_words

@@ -33,9 +33,8 @@ from symattn.foundation.tables import harmless, read_table, table, typed_again
 from symattn.marking.grading.by_exception import Entered, Level
 from symattn.marking.grading.checking import mark_all
 from symattn.marking.grading.entries import read_entries, write_table
-from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import papers
-from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.policy import POLICIES, Terms
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.data import ABOUT, ENTERED
 

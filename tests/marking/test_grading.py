@@ -29,11 +29,11 @@ from symattn.foundation.files import LOCK
 from symattn.marking.attempt import Attempt, Doubt, Text
 from symattn.marking.grading import run as run_module
 from symattn.marking.grading.handed_in import Handed
-from symattn.marking.grading.record import TABLES, Terms, line_name, settled
+from symattn.marking.grading.record import TABLES, line_name, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.unpacking import File
 from symattn.marking.marker import mark
-from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.policy import POLICIES, Terms
 from symattn.marking.submissions import grid
 from symattn.page.document import DEFAULT_LOOK
 from symattn.teaching.exam.frozen_exam import copies, thawed

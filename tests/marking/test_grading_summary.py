@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.marking.grading.gradebook import Gradebook
-from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.grading.record import Result, Row
 from symattn.marking.grading.summary import Spread, facility_is_off, is_off, percent, two_places, variance
-from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.policy import POLICIES, Terms
 from symattn.page import presentation
 from symattn.page.document import Look, Quoted
 from symattn.page.presentation import presented

@@ -12,12 +12,12 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation, rewritt
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import Matrix
 from symattn.marking.attempt import Attempt, Doubt, Grid, Remark, Text
-from symattn.marking.grading.record import Row, Terms, record
+from symattn.marking.grading.record import Row, record
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.worker import marked
 from symattn.marking.marker import mark
 from symattn.marking.marker import script as marker_script
-from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.policy import POLICIES, Terms
 from symattn.marking.submissions.entries import grid
 
 

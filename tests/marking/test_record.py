@@ -13,8 +13,9 @@ from exams import frozen
 import symattn
 from symattn.foundation.languages import Message, say, speaking
 from symattn.marking.grading.gradebook import Change, Gradebook
-from symattn.marking.grading.record import FORMAT, TABLES, Terms, of_format_1, read_record, record
+from symattn.marking.grading.record import FORMAT, TABLES, of_format_1, read_record, record
 from symattn.marking.grading.source import papers
+from symattn.marking.marker.policy import Terms
 from symattn.teaching.rendering import render
 
 FOLDER = Path(__file__).parent.parent / "frozen_marks"

@@ -15,9 +15,9 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.values import listed
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Remark, Said, Submission
-from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
+from symattn.marking.marker.policy import Terms
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE

@@ -20,9 +20,10 @@ from symattn.errors import InputError, offered
 from symattn.exact import decimal_text
 from symattn.foundation.languages import sentences
 from symattn.foundation.tables import csv_lines
-from symattn.marking.grading.record import Result, Row, Terms, counted, in_short, line_name
+from symattn.marking.grading.record import Result, Row, counted, in_short, line_name
 from symattn.marking.grading.roster import Entrant
 from symattn.marking.grading.summary import summary_document
+from symattn.marking.marker.policy import Terms
 from symattn.page.document import Document
 from symattn.teaching.exam.class_list import EMAILS, FIRST, LAST, LOGINS, NUMBERS, Listed, plain_heading, read_class
 from symattn.teaching.rendering import render, shown

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from sys import intern
 from typing import Any, Literal
 
 from symattn.derivation.derivation import Orientation
-from symattn.errors import InputError, offered
+from symattn.errors import InputError
 from symattn.foundation.languages import Message, in_context, message, packed, sentences, unpacked
-from symattn.marking.marker.policy import POLICIES, Policy, Scheme, read_scheme
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
-from symattn.teaching.question import Json, Question
+from symattn.teaching.question import Json
 
 Status = Literal["marked", "pending", "broken", "missing"]
 """`pending`: somebody has to read an answer first, or to see whose work it is.  `broken`: handed in, and not to be
@@ -373,69 +371,6 @@ def _placed(where: str, notice: Notice) -> str:
         else where or notice.part
     )
     return message("{place}: {notice}", place=place, notice=notice.says) if place else notice.says
-
-
-# ------------------------------------------------------------------------------------------------ settings
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How everything is marked: what two runs must agree in to give the same marks.  `own` is a scheme in TOML."""
-
-    policy: Policy
-    own: str = ""
-    decimal_mark: str = "auto"
-
-    @cached_property
-    def scheme(self) -> Scheme | None:
-        return read_scheme(self.own) if self.own else None
-
-    @property
-    def used(self) -> Policy:
-        """The policy with the scheme's settings."""
-        return self.scheme.over(self.policy) if self.scheme else self.policy
-
-    def scheme_for(self, question: Question, others: Sequence[Question] = ()) -> Scheme | None:
-        """The scheme with those of its lines that are about this question.
-
-        `InputError` if a line is about neither this nor one of the others.
-        """
-        if self.scheme is None:
-            return None
-        every = set[str]().union(*map(_names, (question, *others)))
-        for line in self.scheme.lines:
-            if unknown := sorted(set(line.parts) - every):
-                raise InputError(
-                    f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
-                    + offered(unknown[0], sorted(every), "the parts are {}")
-                )
-        names = _names(question)
-        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if names.issuperset(line.parts)))
-
-    def json(self) -> dict[str, Json]:
-        policy = {key: str(x) if isinstance(x, Fraction) else x for key, x in asdict(self.policy).items()}
-        return {"policy": policy, "scheme": self.own, "decimal_mark": self.decimal_mark}
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Terms:
-        shares = {f.name for f in fields(Policy) if isinstance(getattr(POLICIES["ecf"], f.name), Fraction)}
-        policy: dict[str, Any] = {key: Fraction(x) if key in shares else x for key, x in data["policy"].items()}
-        return cls(Policy(**policy), data["scheme"], data["decimal_mark"])
-
-    def __str__(self) -> str:
-        """The policy by name, and what differs from it: "ecf, precision 1, own scheme"."""
-        used = self.used
-        usual = POLICIES.get(used.name, used)
-        changed = [f.name for f in fields(Policy) if getattr(used, f.name) != getattr(usual, f.name)]
-        other = [f"{name.replace('_', ' ')} {getattr(used, name)}" for name in changed]
-        own = ["own scheme"] if self.scheme and self.scheme.lines else []
-        return ", ".join([used.name, *other, *own])
-
-
-def _names(question: Question) -> set[str]:
-    """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
-    names = {part.name for part in question.parts}
-    return names | {name.partition(".")[0] for name in names}
 
 
 # -------------------------------------------------------------------------------------------- marks that a person gives

@@ -35,7 +35,6 @@ from symattn.marking.grading.record import (
     Marks,
     Row,
     Settled,
-    Terms,
     of_format_1,
     pending_table,
     read_record,
@@ -46,6 +45,7 @@ from symattn.marking.grading.record import (
 from symattn.marking.grading.source import Papers, papers
 from symattn.marking.grading.unpacking import RECORDS, File, Member, files
 from symattn.marking.grading.worker import FOLDERS, HEAD, LOOKED_INTO, MARKED, PRACTICE
+from symattn.marking.marker.policy import Terms
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page

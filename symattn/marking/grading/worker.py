@@ -14,9 +14,10 @@ from symattn.foundation.workers import Job
 from symattn.marking.attempt import Attempt
 from symattn.marking.grading.checking import Marking, mark_one
 from symattn.marking.grading.handed_in import Head
-from symattn.marking.grading.record import Marks, Result, Row, Terms, read_record, record, settled
+from symattn.marking.grading.record import Marks, Result, Row, read_record, record, settled
 from symattn.marking.grading.source import papers
 from symattn.marking.grading.unpacking import content_of, members_of
+from symattn.marking.marker.policy import Terms
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import Reader
 from symattn.marking.submissions import read_submission, sheet_of

@@ -18,9 +18,10 @@ The default scheme is that of the question.  A teacher's own is a TOML file that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
@@ -30,7 +31,18 @@ from symattn.foundation.files import toml
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Absent, Between, Key, NotEmpty, OneOf, OrOne, Place, ReadBy, Some, read
 from symattn.marking.attempt import Entry
-from symattn.teaching.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, marked_together, marks_text
+from symattn.teaching.question import (
+    Json,
+    Lesser,
+    Mark,
+    Marks,
+    OneLess,
+    Part,
+    Question,
+    Rule,
+    marked_together,
+    marks_text,
+)
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
 Rounding = Literal["nearest", "truncate", "largest-remainder"]
@@ -221,3 +233,66 @@ def read_scheme(text: str) -> Scheme:
     """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
     where = "The mark scheme"
     return read(Scheme, toml(text, where), where)
+
+
+# ------------------------------------------------------------------------------------------------ a policy and a scheme
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How everything is marked: what two runs must agree in to give the same marks.  `own` is a scheme in TOML."""
+
+    policy: Policy
+    own: str = ""
+    decimal_mark: str = "auto"
+
+    @cached_property
+    def scheme(self) -> Scheme | None:
+        return read_scheme(self.own) if self.own else None
+
+    @property
+    def used(self) -> Policy:
+        """The policy with the scheme's settings."""
+        return self.scheme.over(self.policy) if self.scheme else self.policy
+
+    def scheme_for(self, question: Question, others: Sequence[Question] = ()) -> Scheme | None:
+        """The scheme with those of its lines that are about this question.
+
+        `InputError` if a line is about neither this nor one of the others.
+        """
+        if self.scheme is None:
+            return None
+        every = set[str]().union(*map(_names, (question, *others)))
+        for line in self.scheme.lines:
+            if unknown := sorted(set(line.parts) - every):
+                raise InputError(
+                    f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
+                    + offered(unknown[0], sorted(every), "the parts are {}")
+                )
+        names = _names(question)
+        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if names.issuperset(line.parts)))
+
+    def json(self) -> dict[str, Json]:
+        policy = {key: str(x) if isinstance(x, Fraction) else x for key, x in asdict(self.policy).items()}
+        return {"policy": policy, "scheme": self.own, "decimal_mark": self.decimal_mark}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Terms:
+        shares = {f.name for f in fields(Policy) if isinstance(getattr(POLICIES["ecf"], f.name), Fraction)}
+        policy: dict[str, Any] = {key: Fraction(x) if key in shares else x for key, x in data["policy"].items()}
+        return cls(Policy(**policy), data["scheme"], data["decimal_mark"])
+
+    def __str__(self) -> str:
+        """The policy by name, and what differs from it: "ecf, precision 1, own scheme"."""
+        used = self.used
+        usual = POLICIES.get(used.name, used)
+        changed = [f.name for f in fields(Policy) if getattr(used, f.name) != getattr(usual, f.name)]
+        other = [f"{name.replace('_', ' ')} {getattr(used, name)}" for name in changed]
+        own = ["own scheme"] if self.scheme and self.scheme.lines else []
+        return ", ".join([used.name, *other, *own])
+
+
+def _names(question: Question) -> set[str]:
+    """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
+    names = {part.name for part in question.parts}
+    return names | {name.partition(".")[0] for name in names}
