@@ -119,10 +119,8 @@ class IntervalRing(Ring[Interval]):
     def enclose(self, value: Value) -> Interval:
         if isinstance(value, int | Fraction):
             return self.number(value)
-        if isinstance(value, ExpSum):
-            return self._sum(value)
-        if isinstance(value, Quotient):
-            return self.divide(self.enclose(value.numerator), _denominator(value.denominator, self.digits))
+        if isinstance(value, ExpSum | Quotient):
+            return self.irrational(value)
         if isinstance(value, Real):
             return self.real(value)
         if isinstance(value, NegativeInfinity):
@@ -133,6 +131,12 @@ class IntervalRing(Ring[Interval]):
             raise InputError(
                 f"The expression {value} cannot be evaluated: it has symbols or unknown functions."
             ) from error
+
+    def irrational(self, value: ExpSum | Quotient) -> Interval:
+        """The interval of a sum or a quotient, worked out once: a key's numbers are compared with every script's."""
+        if value.digits != self.digits or value.interval is None:
+            value.interval, value.digits = self._irrational(value), self.digits
+        return value.interval
 
     def real(self, value: Real) -> Interval:
         """The intervals of a `Real` and of all that it is worked out from, each once, to at least `digits` digits."""
@@ -348,7 +352,9 @@ class IntervalRing(Ring[Interval]):
         """x to 2·digits places, for as a fraction 1E-434294481903 would have as many digits as that."""
         return x.quantize(ONE.scaleb(-2 * self.digits), rounding, _EXACT) if _place(x) < -self.digits else x
 
-    def _sum(self, v: ExpSum) -> Interval:
+    def _irrational(self, v: ExpSum | Quotient) -> Interval:
+        if isinstance(v, Quotient):
+            return self.divide(self.enclose(v.numerator), self.enclose(v.denominator))
         return reduce(self.add, (self._term(key, c) for key, c in v.terms.items()))
 
     def _term(self, key: values.Key, c: Rational) -> Interval:
@@ -368,7 +374,10 @@ class _UnsettledError(ArithmeticError):
 
 
 class _StrictRing(IntervalRing):
-    """Intervals of what is defined for sure."""
+    """Intervals of what is defined for sure; what other rings remember does not say so."""
+
+    def irrational(self, value: ExpSum | Quotient) -> Interval:
+        return self._irrational(value)
 
     def divide(self, a: Interval, b: Interval) -> Interval:
         if b.sign is None:
@@ -390,12 +399,6 @@ class _StrictRing(IntervalRing):
 def _exponential(exponent: Exponent, digits: int) -> Interval:
     ring = interval_ring(digits)
     return ring.exp(ring.enclose(values.of_exponent(exponent)))
-
-
-@lru_cache(maxsize=1024)
-def _denominator(v: ExpSum, digits: int) -> Interval:
-    """The denominator of a quotient, remembered because a whole row of weights shares it."""
-    return interval_ring(digits).enclose(v)
 
 
 @lru_cache(maxsize=8192)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from operator import index as whole
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
@@ -12,7 +13,7 @@ from symattn.errors import InputError, OutsideError, ReadError
 from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
 from symattn.exact.rounding import decimal_text, nearest_float
-from symattn.exact.values import ExpSum, Quotient, Value, exact, has_symbols, is_finite, is_symbolic, listed, tidy
+from symattn.exact.values import NUMBERS, Value, exact, has_symbols, is_finite, is_symbolic, listed, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -251,7 +252,7 @@ def _float(x: Value, i: int, j: int) -> float:
         raise InputError(f"Entry ({i}, {j}): {error}") from error
 
 
-_SETTLED = frozenset({int, ExpSum, Quotient})
+_SETTLED = NUMBERS - {Fraction}
 
 
 def _settled_row(row: Iterable[Value]) -> tuple[Value, ...]:
@@ -261,7 +262,7 @@ def _settled_row(row: Iterable[Value]) -> tuple[Value, ...]:
 
 def _settled(x: Value) -> Value:
     """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
-    return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
+    return tidy(x) if type(x) in NUMBERS or not is_symbolic(x) or not x.is_number else exact(x)
 
 
 def _entry(x: object, i: int, j: int) -> Value:

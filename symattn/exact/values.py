@@ -32,6 +32,8 @@ from symattn.foundation.languages import message
 if TYPE_CHECKING:
     from sympy import Expr
 
+    from symattn.exact.intervals import Interval
+
 
 Rational: TypeAlias = int | Fraction
 Exponent: TypeAlias = tuple[tuple[int, int, int], ...]
@@ -54,9 +56,12 @@ MOST_PAIRS = 200_000  # of terms that are multiplied for one product, which take
 
 
 class _Irrational:
-    """What sums and quotients share."""
+    """What sums and quotients share: an enclosure is remembered with its number of digits."""
 
-    __slots__ = ()
+    __slots__ = ("digits", "interval")
+
+    digits: int
+    interval: Interval | None
 
     def _sympy_(self) -> Any:
         return upward.to_sympy(self)
@@ -98,6 +103,7 @@ class ExpSum(_Irrational):
             raise outgrown()
         self._hash = None
         self._twin = None
+        self.digits, self.interval = 0, None
 
     @staticmethod
     def of(terms: Mapping[Key, Rational]) -> Rational | ExpSum:
@@ -186,6 +192,7 @@ class Quotient(_Irrational):
         self.numerator = numerator
         self.denominator = denominator
         self.lowest = None
+        self.digits, self.interval = 0, None
 
     @staticmethod
     def of(numerator: Rational | ExpSum, denominator: Rational | ExpSum) -> Finite:
@@ -297,6 +304,9 @@ class NegativeInfinity:
 
 
 NEGATIVE_INFINITY: NegativeInfinity = object.__new__(NegativeInfinity)
+
+NUMBERS = frozenset({int, Fraction, ExpSum, Quotient, Real, NegativeInfinity})
+"""The types of values that are no expressions of SymPy."""
 
 
 # ------------------------------------------------------------------------------------ functions of values
@@ -499,7 +509,7 @@ def is_symbolic(x: object) -> TypeGuard[Expr]:
 
 def has_symbols(v: object) -> TypeGuard[Expr]:
     """Whether v has symbols, or functions of which only the name is known: then it has no digits."""
-    if not is_symbolic(v):
+    if type(v) in NUMBERS or not is_symbolic(v):
         return False
     from sympy.core.function import AppliedUndef
 

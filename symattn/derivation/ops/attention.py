@@ -296,9 +296,11 @@ class Softmax(LineRuleOp):
         (s,) = operands
         if A.hidden(s[i, j]):
             return A.number(0)
-        seen = A.visible(s.columns, lambda k: s[i, k])
-        whole = A.once(lambda: A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
-        return A.quotient(A.exponential(s[i, j], self.base), whole)
+
+        def powers() -> T:
+            return A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: A.exponential(s[i, k], self.base))
+
+        return A.quotient(A.exponential(s[i, j], self.base), A.once(powers))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))

@@ -32,8 +32,9 @@ DIMINISHED = 0.6
 Triviality = Literal["", "one-hot", "uniform", "zeros"]
 """How a row of weights needs no arithmetic."""
 
-IMPLIED = ("window", "a later line")
-"""Why an entry is accepted that is not equal to anything: see `PROVED` for the others, of which a person is told."""
+TRUSTED = (*PROVED, "window", "a later line")
+"""What shows that an entry is right: proofs, or why it is accepted though it equals nothing; of anything else a person
+is told."""
 
 
 @dataclass(frozen=True)
@@ -361,7 +362,7 @@ class Awarding:
                 yield Notice(self.part_of(step.name), "human", says)
         for verdict in self.trace.every_verdict:
             proof = verdict.proof
-            if verdict.accepted and proof not in (*PROVED, *IMPLIED):
+            if verdict.accepted and proof not in TRUSTED:
                 says = message(
                     "Entry ({row}, {column}) is {proof}.", row=verdict.i + 1, column=verdict.j + 1, proof=proof
                 )

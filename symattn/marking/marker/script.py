@@ -273,19 +273,24 @@ def with_precision(written: Mapping[str, Grid]) -> dict[str, Grid]:
             own[step] = min(found)
             of_all[role] = min(own[step], of_all.get(role, own[step]))
 
-    def claim(entry: Entry, common: Fraction | None, largest: Fraction, noise: Fraction) -> Entry:
+    def claim(entry: Entry, common: Fraction | None, noise: Fraction) -> Entry:
         if entry.unit is None:
             whole = isinstance(entry.value, int) and common is not None
             return replace(entry, unit=common) if whole else entry
-        return replace(entry, unit=max(entry.unit, noise * largest)) if _by_machine(entry) else entry
+        return replace(entry, unit=max(entry.unit, noise)) if _by_machine(entry) else entry
 
     claims: dict[str, Grid] = {}
     for step, grid in written.items():
-        sizes = [abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)]
-        common, largest = own.get(step, of_all.get(step.partition(".")[0])), max(sizes, default=Fraction(0))
-        noise = SINGLE if any(_by_machine(e) for _, _, e in grid.cells()) and _in_float32(grid) else DOUBLE
-        claims[step] = Grid(tuple(tuple(claim(e, common, largest, noise) for e in row) for row in grid.rows))
+        common = own.get(step, of_all.get(step.partition(".")[0]))
+        noise = _noise(grid) if any(_by_machine(e) for _, _, e in grid.cells()) else Fraction(0)
+        claims[step] = Grid(tuple(tuple(claim(e, common, noise) for e in row) for row in grid.rows))
     return claims
+
+
+def _noise(grid: Grid) -> Fraction:
+    """What the numbers of a machine may be off by."""
+    largest = max((abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)), default=0)
+    return (SINGLE if _in_float32(grid) else DOUBLE) * largest
 
 
 def _in_float32(grid: Grid) -> bool:

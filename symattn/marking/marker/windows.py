@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
 from typing import Literal, NamedTuple, TypeVar
@@ -384,7 +384,7 @@ class ByHand(Algebra[Rounded]):
         The sum may be a unit smaller, cut off, or half a unit larger than what it is the sum of.
         """
         used = list(map(self.carried_forward, powers))
-        unit = ZERO if all(p.short for p in powers) else Decimal(1).scaleb(-self.places)
+        unit = ZERO if all(p.short for p in powers) else _unit(self.places)
 
         def share(own: Decimal, others: Iterable[Decimal], off: Decimal) -> Window:
             whole = reduce(RING.add, (Window(x, x) for x in (*others, off)), Window(own, own))
@@ -416,8 +416,8 @@ class Shared(ByHand):
     With `inverse`, of a divisor it is the inverse, by which is multiplied.
     """
 
-    def __init__(self, inverse: bool) -> None:
-        super().__init__(LEAST_PLACES)
+    def __init__(self, inverse: bool, places: int = LEAST_PLACES) -> None:
+        super().__init__(places)
         self.inverse = inverse
         self.windows: list[Window] = []
 
@@ -439,29 +439,26 @@ class Habit(NamedTuple):
     logarithm: Window
 
 
-class ByHabit(ByHand):
+class ByHabit(Shared):
     """Numbers that are rounded by one habit; those that a whole line shares too, or they lie in these windows."""
 
     def __init__(self, habit: Habit, inverse: bool = False, shared: Sequence[Window] | None = None) -> None:
-        super().__init__(habit.places)
-        self.habit, self.inverse, self.shared = habit, inverse, None if shared is None else iter(shared)
+        super().__init__(inverse, habit.places)
+        self.habit, self.shared = habit, None if shared is None else iter(shared)
 
     def carried_forward(self, x: Rounded, places: int = 0) -> Window:
         if x.short or x.written or not x.span.bounded:
             return x.span
         mode = ROUND_DOWN if self.habit.cut else ROUND_HALF_UP
-        return Window(*(_quantized(end, places or self.places, mode) for end in x.span))
+        (low, high), places = x.span, places or self.places
+        least = _quantized(low, places, mode)
+        return Window(least, least if low == high else _quantized(high, places, mode))
 
     def once(self, work: Callable[[], Rounded], divides: bool = False) -> Rounded:
-        multiplies = divides and self.inverse
-        if self.shared is not None:
-            own = next(self.shared)
-        elif multiplies:
-            inverse = self.of(WINDOWS.quotient(UNIT, work().span))
-            own = self.carried_forward(inverse, self.places + _noughts(inverse.span))
-        else:
-            own = self.carried_forward(work())
-        return Rounded(WINDOWS.quotient(UNIT, own) if multiplies else own, short=False, written=True)
+        if self.shared is None:
+            super().once(work, divides)
+        own = self.windows[-1] if self.shared is None else next(self.shared)
+        return Rounded(WINDOWS.quotient(UNIT, own) if divides and self.inverse else own, short=False, written=True)
 
     def quotient(self, x: Rounded, y: Rounded) -> Rounded:
         return self.of(WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)))
@@ -502,6 +499,8 @@ class SharedNumbers:
         shared = {c: windows for c in cells if (windows := self._shared(*c)) is not None}
         nothing_to_do = any(shared.values())  # for an entry that comes of none of them, as behind a mask
         self.of = {c: windows for c, windows in shared.items() if windows or not nothing_to_do}
+        self.is_of_one_habit = cache(self._is_of_one_habit)
+        self._explained: dict[tuple[tuple[Cell, ...], tuple[Window, ...]], Explained] = {}
 
     def _shared(self, i: int, j: int) -> tuple[Window, ...] | None:
         """All that the numbers may be that an entry shares with others; None where that is not known."""
@@ -511,9 +510,9 @@ class SharedNumbers:
             return tuple(hand.windows) if all(w.bounded for w in hand.windows) else None
         return None
 
-    def line(self, entry: Cell) -> Sequence[Cell]:
+    def line(self, entry: Cell) -> tuple[Cell, ...]:
         """The row, or the column, of which all entries come of the same numbers as this one."""
-        lines = ([c for c in self.of if c[k] == entry[k]] for k in (0, 1))
+        lines = (tuple(c for c in self.of if c[k] == entry[k]) for k in (0, 1))
         return next((one for one in lines if entry in one and len({self.of[c] for c in one}) == 1 < len(one)), ())
 
     def explains(self, entry: Cell, certain: Collection[Cell]) -> tuple[int, int, bool]:
@@ -527,9 +526,9 @@ class SharedNumbers:
         def rank(found: Collection[Cell]) -> tuple[int, int, bool]:
             return len(set(certain).intersection(found)), len(found), entry in found
 
-        if any(all(self._gives(c, ByHabit(habit, self.inverse)) for c in line) for habit in self.habits):
+        if self.is_of_one_habit(line):
             return rank(line)
-        todo = [(0, whole, self._explained(whole, dict.fromkeys(line, self.habits)))]
+        todo = [(0, whole, self._narrowed(line, whole, dict.fromkeys(line, self.habits)))]
         while True:
             halved, windows, found = todo.pop(max(range(len(todo)), key=lambda k: (rank(todo[k][2]), todo[k][0])))
             widest = max(range(len(windows)), key=lambda k: _share(windows[k], whole[k]), default=None)
@@ -537,16 +536,30 @@ class SharedNumbers:
                 return rank(found)
             for half in _halves(windows[widest]):
                 narrower = (*windows[:widest], half, *windows[widest + 1 :])
-                todo.append((halved + 1, narrower, self._explained(narrower, found)))
+                todo.append((halved + 1, narrower, self._narrowed(line, narrower, found)))
 
-    def _explained(self, windows: tuple[Window, ...], before: Explained) -> Explained:
+    def _is_of_one_habit(self, line: tuple[Cell, ...]) -> bool:
+        """Whether one habit leads to all of a line."""
+        first, *others = line
+        for habit in self.habits:
+            hand = ByHabit(habit, self.inverse)
+            if self._gives(first, hand) and all(
+                self._gives(c, ByHabit(habit, self.inverse, hand.windows)) for c in others
+            ):
+                return True
+        return False
+
+    def _narrowed(self, line: tuple[Cell, ...], windows: tuple[Window, ...], before: Explained) -> Explained:
         """The entries to which habits lead that did so before, where the numbers lie in these windows; of habits that
         come to the same, one."""
+        if (known := self._explained.get((line, windows))) is not None:  # for another entry of the line
+            return known
         found: dict[Cell, list[Habit]] = {}
         for cell, habits in before.items():
             spans = {self._given(cell, ByHabit(habit, self.inverse, windows)): habit for habit in habits}
             if left := [habit for span, habit in spans.items() if span is not None and meet(self.cells[cell], span)]:
                 found[cell] = left
+        self._explained[line, windows] = found
         return found
 
     def _gives(self, cell: Cell, hand: ByHand) -> bool:
@@ -777,24 +790,27 @@ def _cut(x: Decimal, places: int) -> Decimal:
     """A number of 0 or more with its digits cut off."""
     if x.adjusted() > LARGEST:
         return x
-    with localcontext(WHOLE):
-        return (x + NOISE).quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+    return WHOLE.add(x, NOISE).quantize(_unit(places), ROUND_DOWN, WHOLE)
 
 
 def _quantized(x: Decimal, places: int, mode: str) -> Decimal:
     if x.adjusted() > LARGEST:
         return x
-    with localcontext(WHOLE):
-        return (x + NOISE.copy_sign(x)).quantize(Decimal(1).scaleb(-places), mode)
+    return WHOLE.add(x, NOISE.copy_sign(x)).quantize(_unit(places), mode, WHOLE)
 
 
 def _raised(x: Decimal, places: int) -> Decimal:
     """The most that a number above 0 is rounded to, at so many places or more."""
     if x.adjusted() > LARGEST:
         return x
-    with localcontext(WHOLE):
-        units = (Decimal(1).scaleb(-p) for p in range(places, places + MORE_PLACES))
-        return max(x, *((x + NOISE).quantize(unit, ROUND_HALF_UP) for unit in units))
+    whole, units = WHOLE.add(x, NOISE), map(_unit, range(places, places + MORE_PLACES))
+    return max(x, *(whole.quantize(unit, ROUND_HALF_UP, WHOLE) for unit in units))
+
+
+@cache
+def _unit(places: int) -> Decimal:
+    """One in the last of so many places."""
+    return Decimal(1).scaleb(-places)
 
 
 def _places(x: Decimal) -> int:
