@@ -58,7 +58,7 @@ def awarded(diagnosis: Diagnosis, award: Award) -> Awarded:
     wrong = _wrong_steps(written.trace)
 
     def with_blank(other: Diagnosis) -> Awarding:
-        return replace(award(other), wrong=wrong & other.script.as_blank)
+        return replace(award(other), wrong=wrong & other.script.as_blank.keys())
 
     best, promising, tried = written, [written], [written.trace.script]
     while promising and best.total < sum(total(line.marks) for line in written.lines):

@@ -804,7 +804,9 @@ class Diagnosis(Trace):
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found = self._worlds(step)[0], list[Fit]()
         name, left_out = lines.beliefs.named(step), {other.name for other in self.script.left_out(step)}
-        if name is None or left_out <= self.script.as_blank:  # what was done in a line that was written stands there
+        if (
+            name is None or left_out <= self.script.as_blank.keys()
+        ):  # what was done in a line that was written stands there
             return []
         listed = [(misconception(id), part) for id, part in lines.beliefs.parts(self._up_to(step)).items()]
         listed.sort(key=lambda x: PRIOR[x[0].prior])

@@ -154,8 +154,8 @@ class Script:
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
     that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
     that was drawn).  `stated` are the steps of which the right shape was stated, `in_doubt` those to which something
-    was written that a person has to read: a later line does not say what it is, and `as_blank` those
-    of which something was written that counts as blank.  With `exact` the question wants exact
+    was written that a person has to read: a later line does not say what it is, and `as_blank` what
+    was written and counts as blank.  With `exact` the question wants exact
     values, otherwise decimals with `places` places.  Scripts made of one another share their `memory`.
     """
 
@@ -168,7 +168,7 @@ class Script:
     elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
     stated: frozenset[str] = frozenset()
     in_doubt: frozenset[str] = frozenset()
-    as_blank: frozenset[str] = frozenset()
+    as_blank: Mapping[str, Grid] = field(default_factory=lambda: MappingProxyType({}))
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property
@@ -187,11 +187,11 @@ class Script:
     def with_blank(self, left: Mapping[str, Grid | None]) -> Script:
         """The script with of some lines only what is left, None where they count as blank altogether."""
         written = {name: left.get(name, grid) for name, grid in self.written.items()}
-        changed = (name for name in left if left[name] != self.written[name])
+        changed = {name: self.written[name] for name in left if left[name] != self.written[name]}
         return replace(
             self,
             written={name: grid for name, grid in written.items() if grid is not None},
-            as_blank=self.as_blank.union(changed),
+            as_blank={**changed, **self.as_blank},
         )
 
     def is_known(self, step: str) -> bool:

@@ -28,7 +28,7 @@ from symattn.derivation.windows import HIDDEN, NOTHING, RING, UNIT, WINDOWS, Box
 from symattn.errors import ShapeError, UndecidedError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.intervals import MOST_DIGITS, ZERO
-from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
+from symattn.exact.values import NEGATIVE_INFINITY, RATIONAL, NegativeInfinity
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.policy import Policy, Rounding
@@ -170,6 +170,11 @@ class LinesBefore:
         """What was written for a line; None where it has another shape."""
         return None if name in self.misshapen else self.script.written.get(name)
 
+    def blank(self, name: str, shape: tuple[int, int]) -> Grid | None:
+        """What was written for a line of this shape and counts as blank: whoever comes to it has rounded no more."""
+        grid = self.script.as_blank.get(name)
+        return grid if grid is not None and grid.shape == shape else None
+
 
 class LinesInWindows(LinesBefore):
     """The same from anything that the lines before may be rounded from."""
@@ -209,8 +214,13 @@ class LinesInWindows(LinesBefore):
     def _cells(self, name: str) -> Box | None:
         """Everything that the entries of a line may be rounded from; None where one has symbols."""
         grid, carried, step = self.grid(name), self.carried.get(name), self.script.step(name)
-        if grid is None and name not in self.misshapen and step is not None and (span := self._range(step)) is not None:
-            return span
+        if grid is None and name not in self.misshapen and step is not None and (box := self._range(step)) is not None:
+            blank = self.blank(name, (len(box), len(box[0])))
+            return (
+                box
+                if blank is None
+                else tuple(tuple(map(_narrowed, *rows)) for rows in zip(box, blank.rows, strict=True))
+            )
         if not isinstance(carried, Matrix):
             return None
         rows: list[tuple[Window, ...]] = []
@@ -690,12 +700,33 @@ class LinesByHand(LinesBefore):
             result = self.result(step, places, world)
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
-        memory = self.script.memory
+        memory, blank = self.script.memory, self.blank(name, value.shape)
         return memory.memoize(
             ("carried", places, world),
-            (value, grid, result),
-            lambda: memory.intern(_carried(ByHand(places), world, value, grid, result)),
+            (value, grid, blank, result),
+            lambda: memory.intern(_carried(ByHand(places), world, value, grid, _as_shown(result, blank))),
         )
+
+
+def _as_shown(result: Lines | None, blank: Grid | None) -> Lines | None:
+    """A result no farther from what was written for it, and counts as blank, than that shows."""
+    if result is None or blank is None:
+        return result
+    pairs = (zip(*rows, strict=True) for rows in zip(result, blank.rows, strict=True))
+    return tuple(tuple(x._replace(span=_narrowed(x.span, entry)) for x, entry in row) for row in pairs)
+
+
+def _narrowed(span: Window, entry: Entry) -> Window:
+    """What of a window may be rounded to an entry; all of it where nothing may be."""
+    if entry.unit is None or not isinstance(entry.value, RATIONAL):
+        return span
+    cell = loose_cell(entry.value, entry.unit)
+    return _common(cell, span) if meet(cell, span) else span
+
+
+def _common(a: Window, b: Window) -> Window:
+    """What two windows have in common, which is something."""
+    return Window(max(a.low, b.low), min(a.high, b.high))
 
 
 def _shortened(habit: Habit, lines: Lines) -> Lines:
@@ -735,7 +766,7 @@ def _number(hand: ByHand, world: World, value: Value, entry: Entry, before: Roun
         return Rounded(RING.enclose(value), entry.unit >= Fraction(1, 10**hand.places), written=True)
     cell = loose_cell(value, entry.unit)
     if before is not None and meet(cell, before.span):
-        cell = Window(max(cell.low, before.span.low), min(cell.high, before.span.high))
+        cell = _common(cell, before.span)
     return Rounded(cell, short=False)
 
 
