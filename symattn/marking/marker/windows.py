@@ -767,7 +767,10 @@ def _number(hand: ByHand, world: World, value: Value, entry: Entry, before: Roun
     cell = loose_cell(value, entry.unit)
     if before is not None and meet(cell, before.span):
         cell = _common(cell, before.span)
-    return Rounded(cell, short=False)
+    number = Rounded(cell, short=False)
+    if entry.unit == Fraction(1, 10**hand.places):  # with these places it is what was written
+        number = Rounded(hand.carried_forward(number, hand.places + 1), short=False, written=True)
+    return number
 
 
 def _worked_out(step: Step, before: Mapping[str, Lines | None], places: int, shown: int) -> Lines | None:
