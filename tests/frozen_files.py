@@ -19,9 +19,9 @@ from symattn.foundation.dice import Dice
 from symattn.marking.attempt import Grid, Grids, Shaded
 from symattn.teaching.exam.deploy import write_exam
 from symattn.teaching.exam.spec import read_exam_file
-from symattn.teaching.frozen import FORMAT, FROZEN
+from symattn.teaching.frozen import FORMAT
 from symattn.teaching.problems import drawn_types
-from symattn.teaching.question import marks_text
+from symattn.teaching.question import FROZEN, marks_text
 
 FOLDER = Path(__file__).parent / "frozen"
 EXAM = """title = "Midterm"

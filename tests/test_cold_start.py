@@ -28,6 +28,7 @@ HEAVY = (
     "symattn.teaching.sheets", "symattn.teaching.explanation.documents", "symattn.derivation.slips",
     "symattn.derivation.ops.scores", "symattn.derivation.ops.normalisation", "symattn.derivation.ops.position",
     "symattn.derivation.misconceptions.gradient", "symattn.teaching.fairness.separation", "symattn.teaching.exporters",
+    "symattn.teaching.frozen",
 )  # fmt: skip
 DERIVING = {"symattn.exact", "symattn.derivation.ops"}
 WRITING = {*DERIVING, "symattn.teaching.explanation.documents"}

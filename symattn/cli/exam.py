@@ -163,7 +163,7 @@ def make(
     from symattn.teaching.exam.deploy import steps_of, write_exam
     from symattn.teaching.exam.spec import read_exam_file
     from symattn.teaching.exporters import not_carried
-    from symattn.teaching.frozen import FROZEN
+    from symattn.teaching.question import FROZEN
     from symattn.teaching.sheets import banks_apart
 
     refuse_what_is_no_exam(path)

@@ -207,6 +207,6 @@ def _ask(question: Question) -> str:
 
 
 def _exam_name(exam: Path) -> str:
-    from symattn.teaching.frozen import FROZEN
+    from symattn.teaching.question import FROZEN
 
     return exam.resolve().parent.name if exam.name == FROZEN else exam.resolve().stem

@@ -37,8 +37,6 @@ from symattn.teaching.question import (
     with_notes,
 )
 
-FROZEN = "exam.json"
-"""The file that a frozen exam is."""
 FORMAT = 2
 """Of frozen exams and sets; format 1 had answers, or a hash of them, in place of the parts, and is still read."""
 UNDEFINED = "undefined"

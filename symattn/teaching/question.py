@@ -27,6 +27,9 @@ from symattn.teaching.problem import Problem
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Content = Mapping[str, Json]
 
+FROZEN = "exam.json"
+"""The file that a frozen exam is."""
+
 
 # ------------------------------------------------------------------------------------------------ answers
 

@@ -20,9 +20,8 @@ from symattn.foundation.languages import ENGLISH, catalogue
 from symattn.page.document import Quoted
 from symattn.page.notation import load_notation
 from symattn.teaching.derivation_question import proved
-from symattn.teaching.frozen import FROZEN
 from symattn.teaching.problem import examples, load_example, read_problem_file
-from symattn.teaching.question import Question
+from symattn.teaching.question import FROZEN, Question
 
 if TYPE_CHECKING:  # for exams alone, which most work is not of
     from symattn.marking.grading.roster import Entrant

@@ -423,13 +423,16 @@ def _logarithm_of_e(places: int) -> Window:
 class Shared(ByHand):
     """The same, which notes everything that the numbers may be that a whole line shares.
 
-    With `inverse`, of a divisor it is the inverse, by which is multiplied.
+    With `inverse`, of a divisor it is the inverse, by which is multiplied.  `log_of_e` is 1, or ln 2.72.
     """
 
-    def __init__(self, inverse: bool, places: int = LEAST_PLACES) -> None:
+    def __init__(self, inverse: bool = False, log_of_e: Window = UNIT, places: int = LEAST_PLACES) -> None:
         super().__init__(places)
-        self.inverse = inverse
+        self.inverse, self.log_of_e = inverse, log_of_e
         self.windows: list[Window] = []
+
+    def logarithm(self, base: Base) -> Window:
+        return self.log_of_e if base == "e" else super().logarithm(base)
 
     def once(self, work: Callable[[], Rounded], divides: bool = False) -> Rounded:
         x = work()
@@ -442,18 +445,26 @@ class Shared(ByHand):
 
 
 class Habit(NamedTuple):
-    """How somebody rounds: always to so many places, to the nearest or by cutting off, and with this for ln e."""
+    """How somebody rounds: always to so many places, to the nearest or by cutting off."""
 
     places: int
     cut: bool
-    logarithm: Window
+
+
+HABITS = (
+    *(Habit(n, cut) for n in range(LEAST_PLACES, MOST_PLACES + 1) for cut in (False, True)),
+    Habit(ALL_PLACES, False),
+)
+"""Two places or more, to the nearest or cut off, and last all that there are."""
 
 
 class ByHabit(Shared):
     """Numbers that are rounded by one habit; those that a whole line shares too, or they lie in these windows."""
 
-    def __init__(self, habit: Habit, inverse: bool = False, shared: Sequence[Window] | None = None) -> None:
-        super().__init__(inverse, habit.places)
+    def __init__(
+        self, habit: Habit, inverse: bool = False, log_of_e: Window = UNIT, shared: Sequence[Window] | None = None
+    ) -> None:
+        super().__init__(inverse, log_of_e, habit.places)
         self.habit, self.shared = habit, None if shared is None else iter(shared)
 
     def carried_forward(self, x: Rounded, places: int = 0) -> Window:
@@ -473,21 +484,16 @@ class ByHabit(Shared):
     def quotient(self, x: Rounded, y: Rounded) -> Rounded:
         return self.of(WINDOWS.quotient(self.carried_forward(x), self.carried_forward(y)))
 
-    def logarithm(self, base: Base) -> Window:
-        return self.habit.logarithm if base == "e" else super().logarithm(base)
-
 
 @cache
-def _habits(powers: bool) -> Sequence[Habit]:
-    """Two places or more, to the nearest or cut off, and last all that there are; with 2.72 or the like for e, too."""
-    ways = [(places, cut) for places in range(LEAST_PLACES, MOST_PLACES + 1) for cut in (False, True)]
-    logarithms = {UNIT: None}
-    for places, cut in ways if powers else ():
-        if places <= PLACES_OF_E:
-            e = ByHabit(Habit(places, cut, UNIT)).carried_forward(Rounded(RING.exp(UNIT), False))
-            logarithms[RING.ln(e)] = None
-    return [Habit(*way, logarithm) for logarithm in logarithms for way in (*ways, (ALL_PLACES, False))]
+def _logarithms_of_e() -> Sequence[Window]:
+    """1, and ln 2.72 or the like for who rounds e."""
+    e = Rounded(RING.exp(UNIT), False)
+    found = (RING.ln(ByHabit(habit).carried_forward(e)) for habit in HABITS if habit.places <= PLACES_OF_E)
+    return tuple(dict.fromkeys((UNIT, *found)))
 
+
+Rank = tuple[int, int, bool]
 
 Explained = Mapping[Cell, Sequence[Habit]]
 """Entries that somebody comes to, with the habits that lead to them."""
@@ -500,12 +506,16 @@ class SharedNumbers:
     """
 
     def __init__(
-        self, op: RuleOp, operands: Sequence[Lines], cells: Mapping[Cell, Window], inverse: bool = False
+        self,
+        op: RuleOp,
+        operands: Sequence[Lines],
+        cells: Mapping[Cell, Window],
+        inverse: bool = False,
+        log_of_e: Window = UNIT,
     ) -> None:
         """`cells` are everything that each entry may be rounded from; with `inverse`, divisors are multiplied by."""
-        self.op, self.cells, self.inverse = op, cells, inverse
+        self.op, self.cells, self.inverse, self.log_of_e = op, cells, inverse, log_of_e
         self.operands = [Entries.of(lines) for lines in operands]
-        self.habits = _habits(isinstance(op, Softmax))
         shared = {c: windows for c in cells if (windows := self._shared(*c)) is not None}
         nothing_to_do = any(shared.values())  # for an entry that comes of none of them, as behind a mask
         self.of = {c: windows for c, windows in shared.items() if windows or not nothing_to_do}
@@ -514,7 +524,7 @@ class SharedNumbers:
 
     def _shared(self, i: int, j: int) -> tuple[Window, ...] | None:
         """All that the numbers may be that an entry shares with others; None where that is not known."""
-        hand = Shared(self.inverse)
+        hand = Shared(self.inverse, self.log_of_e)
         with suppress(UndefinedError, InvalidOperation, TypeError):
             self.op.rule(hand, i, j, *self.operands)
             return tuple(hand.windows) if all(w.bounded for w in hand.windows) else None
@@ -525,22 +535,25 @@ class SharedNumbers:
         lines = (tuple(c for c in self.of if c[k] == entry[k]) for k in (0, 1))
         return next((one for one in lines if entry in one and len({self.of[c] for c in one}) == 1 < len(one)), ())
 
-    def explains(self, entry: Cell, certain: Collection[Cell]) -> tuple[int, int, bool]:
+    def explains(self, entry: Cell, certain: Collection[Cell], least: Rank) -> Rank:
         """How many of the `certain` entries of a line, and of all of them, one value of the numbers gives at most, and
-        whether it gives this entry with so many.
+        whether it gives this entry with so many; `least` where that is no more.
 
         The windows of the numbers are halved, those first in which most entries can be.
         """
         line, whole = self.line(entry), self.of[entry]
 
-        def rank(found: Collection[Cell]) -> tuple[int, int, bool]:
+        def rank(found: Collection[Cell]) -> Rank:
             return len(set(certain).intersection(found)), len(found), entry in found
 
-        if self.is_of_one_habit(line):
+        found = self._narrowed(line, whole, dict.fromkeys(line, HABITS))
+        if len(found) == len(line) and self.is_of_one_habit(line):
             return rank(line)
-        todo = [(0, whole, self._narrowed(line, whole, dict.fromkeys(line, self.habits)))]
+        todo = [(0, whole, found)]
         while True:
             halved, windows, found = todo.pop(max(range(len(todo)), key=lambda k: (rank(todo[k][2]), todo[k][0])))
+            if rank(found) <= least:
+                return least
             widest = max(range(len(windows)), key=lambda k: _share(windows[k], whole[k]), default=None)
             if widest is None or halved == HALVED * len(windows) or width(windows[widest]) == 0:
                 return rank(found)
@@ -551,11 +564,9 @@ class SharedNumbers:
     def _is_of_one_habit(self, line: tuple[Cell, ...]) -> bool:
         """Whether one habit leads to all of a line."""
         first, *others = line
-        for habit in self.habits:
-            hand = ByHabit(habit, self.inverse)
-            if self._gives(first, hand) and all(
-                self._gives(c, ByHabit(habit, self.inverse, hand.windows)) for c in others
-            ):
+        for habit in HABITS:
+            hand = self._hand(habit)
+            if self._gives(first, hand) and all(self._gives(c, self._hand(habit, hand.windows)) for c in others):
                 return True
         return False
 
@@ -566,11 +577,14 @@ class SharedNumbers:
             return known
         found: dict[Cell, list[Habit]] = {}
         for cell, habits in before.items():
-            spans = {self._given(cell, ByHabit(habit, self.inverse, windows)): habit for habit in habits}
+            spans = {self._given(cell, self._hand(habit, windows)): habit for habit in habits}
             if left := [habit for span, habit in spans.items() if span is not None and meet(self.cells[cell], span)]:
                 found[cell] = left
         self._explained[line, windows] = found
         return found
+
+    def _hand(self, habit: Habit, shared: Sequence[Window] | None = None) -> ByHabit:
+        return ByHabit(habit, self.inverse, self.log_of_e, shared)
 
     def _gives(self, cell: Cell, hand: ByHand) -> bool:
         span = self._given(cell, hand)
@@ -631,25 +645,29 @@ class LinesByHand(LinesBefore):
         )
 
     def _apart(self, step: Step, cells: Mapping[Cell, Window], certain: frozenset[Cell]) -> frozenset[Cell]:
-        todo, most = set(cells) - certain, dict[Cell, tuple[int, int, bool]]()
+        todo, most = set(cells) - certain, dict[Cell, Rank]()
         for way in self._ways(step, cells):
             for entry in sorted(todo):
                 if entry in todo and (line := way.line(entry)):
-                    most[entry] = max(most.get(entry, (0, 0, False)), way.explains(entry, certain))
+                    most[entry] = way.explains(entry, certain, most.get(entry, (0, 0, False)))
                     if most[entry][1] == len(line):  # all of them
                         todo.difference_update(line)
         return frozenset(entry for entry in todo if entry in most and not most[entry][-1])
 
     def _ways(self, step: Step, cells: Mapping[Cell, Window]) -> Iterator[SharedNumbers]:
-        """The ways in which a line may have been worked out: scores as they are or less the largest; divided, or
-        multiplied by the inverse."""
+        """The ways in which a line may have been worked out: with e or 2.72, scores as they are or less the largest;
+        divided, or multiplied by the inverse."""
         if not isinstance(step.op, RuleOp) or isinstance(step.op, ENDING):  # which have the places that they show
             return
         for operands in self._as_gone_on_with(step):
-            yield (divided := SharedNumbers(step.op, operands, cells))
             if isinstance(step.op, Softmax):
-                yield SharedNumbers(step.op, [_less_the_largest(step.op, scores) for scores in operands], cells)
-            elif (multiplied := SharedNumbers(step.op, operands, cells, inverse=True)).of != divided.of:
+                less = [_less_the_largest(step.op, scores) for scores in operands]
+                for log_of_e in _logarithms_of_e():
+                    yield SharedNumbers(step.op, operands, cells, log_of_e=log_of_e)
+                    yield SharedNumbers(step.op, less, cells, log_of_e=log_of_e)
+                continue
+            yield (divided := SharedNumbers(step.op, operands, cells))
+            if (multiplied := SharedNumbers(step.op, operands, cells, inverse=True)).of != divided.of:
                 yield multiplied
 
     def _as_gone_on_with(self, step: Step) -> list[list[Lines]]:
@@ -658,9 +676,7 @@ class LinesByHand(LinesBefore):
         """
         names = [o.name for o in step.operands]
         worlds = [{name: self._operand(name, world) for name in names} for world in WORLDS]
-        worlds += [
-            {name: lines and _shortened(habit, lines) for name, lines in worlds[0].items()} for habit in _habits(False)
-        ]
+        worlds += [{name: lines and _shortened(habit, lines) for name, lines in worlds[0].items()} for habit in HABITS]
         found: list[list[Lines]] = []
         for world in worlds:
             operands = operands_of(step, world.__getitem__)

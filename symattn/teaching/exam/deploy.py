@@ -55,8 +55,7 @@ from symattn.teaching.exam.papers import (
 from symattn.teaching.exam.spec import ExamSpec, exam_spec
 from symattn.teaching.explanation.documents import booklet
 from symattn.teaching.exporters import EXPORTERS
-from symattn.teaching.frozen import FROZEN
-from symattn.teaching.question import Question
+from symattn.teaching.question import FROZEN, Question
 from symattn.teaching.rendering import check_formats, render, suffix
 from symattn.teaching.sheets import bank_files, banks_apart
 

@@ -31,7 +31,6 @@ from symattn.teaching.exam.class_list import Student, assign, balanced, places
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.frozen import (
     FORMAT,
-    FROZEN,
     FrozenPart,
     as_format_1,
     as_frozen,
@@ -42,7 +41,7 @@ from symattn.teaching.frozen import (
 )
 from symattn.teaching.pool import chosen_contents, prove
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Content, Question
+from symattn.teaching.question import FROZEN, Content, Question
 
 BEGUN = ".exam.jsonl"
 """The variants of an exam that is being drawn, until `exam.json` has them."""
