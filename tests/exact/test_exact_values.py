@@ -21,6 +21,7 @@ from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact import values
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import compare, decide, decide_tree, sign
+from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.tree import OverBudget
 from symattn.exact.values import (
@@ -388,3 +389,16 @@ def test_numbers_whose_difference_outgrows_are_compared_all_the_same():
         one - other
     assert (compare(one, other), compare(other, one), compare(one, one)) == (1, -1, 0)
     assert decide(one, other).equal is False
+
+
+def test_an_enclosure_is_worked_out_once_for_its_number_of_digits():
+    with mpmath.workdps(60):
+        weight = mpmath.mpf(1) / (1 + mpmath.e)
+        for number in (divide(1, 1 + e(1)), divide(e(-1), 1 + e(-1))):
+            first = enclose(number, 25)
+            assert enclose(number, 25) is first
+            for digits in (40, 25):
+                low, high = (mpmath.mpf(str(end)) for end in enclose(number, digits))
+                assert low <= weight <= high
+                assert high - low < mpmath.mpf(10) ** (2 - digits)
+            assert enclose(number, 25) == first
