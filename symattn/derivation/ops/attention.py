@@ -297,10 +297,11 @@ class Softmax(LineRuleOp):
         if A.hidden(s[i, j]):
             return A.number(0)
 
-        def powers() -> T:
-            return A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: A.exponential(s[i, k], self.base))
+        def whole() -> T:
+            seen = A.visible(s.columns, lambda k: s[i, k])
+            return A.total(seen, lambda k: A.exponential(s[i, k], self.base))
 
-        return A.quotient(A.exponential(s[i, j], self.base), A.once(powers))
+        return A.quotient(A.exponential(s[i, j], self.base), A.once(whole))
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
