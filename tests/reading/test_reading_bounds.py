@@ -15,7 +15,7 @@ from scripts import decimals, key_of, texts
 
 from symattn.api import make_recipe
 from symattn.marking.marker import mark
-from symattn.marking.submissions import alphabet, entries, free, read_submission, tables
+from symattn.marking.submissions import alphabet, entries, matrices, read_submission, tables
 from symattn.teaching.sheets import sheets
 
 
@@ -88,7 +88,9 @@ def looked_at(text, monkeypatch):
     """Characters of a text that are read as matrices, all in all."""
     seen, read_matrix = [], tables.read_matrix
     with monkeypatch.context() as patched:
-        patched.setattr(free, "read_matrix", lambda text, *shape: seen.append(len(text)) or read_matrix(text, *shape))
+        patched.setattr(
+            matrices, "read_matrix", lambda text, *shape: seen.append(len(text)) or read_matrix(text, *shape)
+        )
         read_submission(f"Q = [[1]]\n{text}", [question()], form="markdown")
     return sum(seen)
 

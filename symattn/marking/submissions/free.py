@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import islice, takewhile
 from typing import Literal
 
@@ -32,12 +32,21 @@ from symattn.marking.submissions.answers import (
     shape_of,
     tables_of,
 )
-from symattn.marking.submissions.entries import begins_with_a_word, may_hold_number, undecorated
+from symattn.marking.submissions.entries import begins_with_a_word
 from symattn.marking.submissions.labels import AND, COLUMN, ROW
+from symattn.marking.submissions.matrices import (
+    HEADS_OF_R,
+    NUMBERS,
+    another_beside,
+    fits,
+    has_numbers,
+    labelled_block,
+    matrix_in,
+    open_brackets,
+    without_comment,
+)
 from symattn.marking.submissions.names import (
     AROUND,
-    FUNCTION,
-    LETTERS,
     LONGEST_LINE,
     LONGEST_NAME,
     LONGEST_SIGN,
@@ -46,9 +55,16 @@ from symattn.marking.submissions.names import (
     PLACE,
     Names,
     Resolver,
-    place_in,
-    transposed,
     words_of,
+)
+from symattn.marking.submissions.naming import (
+    FIRST_NUMBER,
+    Naming,
+    Place,
+    partition,
+    section_pattern,
+    without_marker,
+    without_version,
 )
 from symattn.marking.submissions.places import (
     IN_ANY_WORDS,
@@ -62,32 +78,19 @@ from symattn.marking.submissions.places import (
 )
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
-    FIRST_ROW,
-    GAPS,
     LARGEST,
     LONGEST,
     Rows,
     are_counted,
-    are_entries,
     as_row,
-    behind_arrow,
-    closed,
     count_numbers,
     entries_of,
     has_shape,
     has_unread,
     is_entry,
-    is_framed,
     is_label,
     is_plausible,
-    is_prose,
-    is_run_together,
-    labelled_cells,
-    read_matrix,
-    results,
-    split,
     without_kind,
-    without_row_numbers,
 )
 from symattn.marking.submissions.written import Written
 from symattn.teaching.question import (
@@ -119,13 +122,6 @@ class _Grid:
         return len(self.cells.rows), max(map(len, self.cells.rows))
 
 
-Place = tuple[int, ...]
-"""A row, or a row and a column."""
-
-_Placed = tuple[str, Place, tuple[str, ...]]
-"""The name of a matrix, the place of an entry or a row, and what stands there."""
-
-
 @dataclass
 class FreeText:
     """Pieces of text read as answers to one question.
@@ -144,6 +140,7 @@ class FreeText:
     """The first that was not looked at, because so many before it are no answer, and it has no name."""
     names: Names = field(init=False)
     resolver: Resolver = field(init=False)
+    naming: Naming = field(init=False)
     _at: int = 0
     _target: str = ""
     _turned: str = ""
@@ -174,10 +171,10 @@ class FreeText:
             and isinstance(self.written.part(self.here).answer, ChoiceAnswer | OrderAnswer)
         ):
             self.pieces = self._in_one()
-        self._done = frozenset(self.written.parts)
         places = filter(None, (PLACED.match(piece.text) for piece in self.pieces))
         lettered = any(place["place"] == "b" for place in places)
         self.resolver = Resolver(self.names, lettered)
+        self.naming = Naming(self.written, self.resolver)
 
     def _in_one(self) -> list[Piece]:
         """All that stands below the heading of a choice or an order is one answer, perhaps in several lines."""
@@ -214,7 +211,7 @@ class FreeText:
     def _is_named(self, piece: Piece) -> bool:
         """Whether a line or a table begins with the name or the place of an answer, or stands right below one."""
         is_below = self._target and self._heads and piece.start <= self._heads[-1].end + self._shape[0] + 2
-        head = piece.rows[0][0] if piece.rows else _partition(_without_marker(piece.text[:LONGEST_NAME]))[0]
+        head = piece.rows[0][0] if piece.rows else partition(without_marker(piece.text[:LONGEST_NAME]))[0]
         return bool(piece.part or is_below or self.names.sign(head.strip(AROUND)))
 
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
@@ -224,8 +221,8 @@ class FreeText:
             if piece in left:
                 words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
-                head, _, rest = _partition(piece.text)
-                name = self.names.sign(head.strip(AROUND)) if _NUMBERS.search(rest) else ""
+                head, _, rest = partition(piece.text)
+                name = self.names.sign(head.strip(AROUND)) if NUMBERS.search(rest) else ""
                 if name in self.names.parts and name not in self.written.parts:
                     self.written.unread.add(name)
                 for name in filter(None, dict.fromkeys((above, *signs))):
@@ -248,7 +245,7 @@ class FreeText:
         words = (word.strip(".:!?") for word in words_of(piece.text))
         short = (word for word in words if len(word) <= LONGEST_SIGN and not word.isdigit())
         is_numbered = bool(piece.part) and not is_line(self.written.part(piece.part))
-        return is_numbered or bool(self._label(_without_marker(piece.text))[0] or any(map(self.names.sign, short)))
+        return is_numbered or bool(self.naming.label(without_marker(piece.text))[0] or any(map(self.names.sign, short)))
 
     def may_answer(self, piece: Piece) -> Iterator[str]:
         """The parts without an answer that words may be one to."""
@@ -283,23 +280,23 @@ class FreeText:
             return True
         if self._behind_answer(piece):
             return True
-        text = self._in_section(piece, self._without_marks(_without_marker(piece.text)))
+        text = self._in_section(piece, self._without_marks(without_marker(piece.text)))
         if not text:
             self._use(piece)
             return True
         if self._shape_alone(piece, text) or self._some_entries(piece, text) or self._numbered(piece, text):
             return True
-        text, version = _without_version(text)
-        name, rest = self._label(text)
+        text, version = without_version(text)
+        name, rest = self.naming.label(text)
         before = ""
         if not name and (found := _IN_A_SENTENCE.search(text)):
             before, rest = text[: found.start()], text[found.end() :]
             name = self.resolver.find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
-        if turned := self._transposed(text):
-            name, rest = turned, _partition(text)[2]
+        if turned := self.naming.transposed(text):
+            name, rest = turned, partition(text)[2]
         if not name or (self.beside and name == self.here) or turned in self.written.parts:
             return False
-        if len(_NUMBERS.findall(before)) > 1:
+        if len(NUMBERS.findall(before)) > 1:
             self.written.not_read(self.where(piece.start), before, "")
         self._at += 1
         self._target, self._turned, self._heads = name, turned, [piece]
@@ -311,7 +308,7 @@ class FreeText:
         if version == "new" or name in self._old:
             self._supersede(name, piece)
         self._old = self._old | {name} if version == "old" else self._old - {name}
-        if shape := shapes.beside(_partition(text)[0]):
+        if shape := shapes.beside(partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), words_of(MARKED.sub(r"\2", text).strip(AROUND))
         alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
@@ -323,24 +320,17 @@ class FreeText:
     def _behind_answer(self, piece: Piece) -> bool:
         """Whether a line below a name says that what comes is the answer: Answer: [[1, 2]]."""
         is_spoken_of = bool(self._target) and not (self.beside and self._target == self.here)
-        found = labels.before_answer().match(_without_marker(piece.text)) if is_spoken_of else None
+        found = labels.before_answer().match(without_marker(piece.text)) if is_spoken_of else None
         if found is None:
             return False
         if self.names.sign(found[1]) not in ("", self._target):  # "result" is a word for the output as well
             self._twofold.add(self._target)
-        rest = _without_marker(piece.text)[found.end() :]
+        rest = without_marker(piece.text)[found.end() :]
         self._at += 1
         self._heads.append(piece)
         if rest.strip(NO_WORDS):
             self._content(piece, as_row(rest))
         return True
-
-    def _transposed(self, text: str) -> str:
-        """The part of whose transpose a line speaks, S^T = [[1, 2], [3, 4]]; "" if it speaks of none."""
-        head, sign, _ = _partition(text)
-        plain = transposed(head).strip(AROUND)
-        name = self.names.sign(plain) if sign and plain != head.strip(AROUND) else ""
-        return name if name in self.names.parts else ""
 
     def _named_rows(self, piece: Piece) -> bool:
         """Lines that all begin with the name of their matrix, S, 1, 2 and S, 3, 4; or the first does, before the heads
@@ -383,27 +373,15 @@ class FreeText:
         shape = self._shape[::-1] if in_columns else self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        if any("[[" in line.text for line in lines[: shape[0]]) or self._are_statements(lines[: shape[0]]):
+        found = labelled_block([line.text for line in lines], shape, self.naming.are_statements)
+        if found is None:
             return False
-        alone = False  # whether the rows are there without labels
-        for gap in GAPS if len(lines) >= shape[0] > 0 else ():  # 0,5  0,25 is not labelled 0
-            cells = [labelled_cells(line.text, gap) for line in lines[: shape[0] + 1]]
-            heights = range(shape[0], len(cells) + 1)
-            for high in reversed(heights) if is_framed(cells) else heights:
-                fits = high > 0 and min(map(len, cells[:high])) >= shape[1] and not self._are_statements(lines[:high])
-                block = entries_of(cells[:high], shape) if fits else None
-                if block is None or not has_shape(block.rows, shape) or not are_entries(block.rows):
-                    continue
-                if block.labelled:
-                    self._at += high - bool(beside)
-                    self._tell(block.remarks, lines[0])
-                    matrix = Cells(block.rows).transposed() if in_columns else Cells(block.rows)
-                    self._put_grid(_Grid(matrix, tuple(lines[bool(beside) : high])))
-                    return True
-                alone = True
-            if alone:
-                return False
-        return False
+        block, count = found
+        self._at += count - bool(beside)
+        self._tell(block.remarks, lines[0])
+        matrix = Cells(block.rows).transposed() if in_columns else Cells(block.rows)
+        self._put_grid(_Grid(matrix, tuple(lines[bool(beside) : count])))
+        return True
 
     def _supersede(self, name: str, piece: Piece) -> None:
         """What comes is said to count, or what was there not to: nobody has to decide between them."""
@@ -411,22 +389,15 @@ class FreeText:
             says = message("{part} was answered twice; the last answer counts.", part=self.names.shown(name))
             self.written.remark(self.where(piece.start), says)
 
-    def _are_statements(self, lines: Sequence[Piece]) -> bool:
-        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        first = (line.text.strip().partition("\n")[0] for line in lines)
-        parted = (_SAYS.split(MARKED.sub(r"\2", text), maxsplit=1) for text in first)
-        heads = [head.strip() for head, *row in parted if row]
-        return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
-
     def _in_section(self, piece: Piece, text: str) -> str:
         """A line without "Head 2:" or "Token 2:" before it, of which all speaks that follows until there is another."""
-        found = _section().match(text)
+        found = section_pattern().match(text)
         if found is None or self.beside:
             return text
         kind: Literal["head", "token"] = "head" if found[1] else "token"
         self.resolver.section = (kind, int(found[1] or found[2]))
         rest = text[found.end() :].strip()
-        if _FIRST_NUMBER.match(rest) and not MARKED.match(rest):
+        if FIRST_NUMBER.match(rest) and not MARKED.match(rest):
             return text  # head 1: [[1, 2], [3, 4]]
         self._target, self._heads = ("" if rest else self.names.sign(found[0])), [piece]
         return rest
@@ -436,7 +407,7 @@ class FreeText:
         found = _MARKS.search(text)
         if found is None or found[2]:
             return text[: found.start()] if found else text
-        part = self._part(self._label(text[: found.start()])[0])
+        part = self._part(self.naming.label(text[: found.start()])[0])
         return text[: found.start()] if part and total(part.marks) == int(found[1]) else text
 
     def _shape_alone(self, piece: Piece, text: str) -> bool:
@@ -459,20 +430,6 @@ class FreeText:
         self._target, self._heads = found[0][0] if len(found) == 1 else "", [piece]
         return True
 
-    def _others(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """Wherever another part or step is named: what stands before it, its name and what stands behind that."""
-        for gap in _GAP.finditer(text):
-            before, statement = text[: gap.start()], text[gap.end() :]
-            name, value = self._label(statement) if not (_in_round(before) or _open(before) > 0) else ("", "")
-            head = statement[: len(statement) - len(value)].rstrip(" ,;")
-            if name and "]" not in head and (len(head) > LONGEST_SIGN or _SAYS.search(head)):
-                yield before, name, value
-
-    def _apart(self, text: str) -> tuple[str, str, str]:
-        """What stands before another name, that name, and what stands behind it, as in `[[1]], and K is [[2]]`."""
-        others = (other for other in self._others(text) if _VALUE.match(other[2]))
-        return next(others, (text, "", ""))
-
     def _numbered(self, piece: Piece, text: str) -> bool:
         """The number of a part that asks for no matrix, and its answer behind it: "2. A, C", "Question 3: n.d."."""
         found = PLACED.match(text) or labels.question().match(text)
@@ -480,17 +437,13 @@ class FreeText:
             return False
         part = self._part(self.names.place([*filter(None, found.groups())][-1]))
         rest = text[found.end() :].lstrip(" \t.):：")
-        if part is None or isinstance(part.answer, MATRICES) or part.name in self._done or not rest:
+        if part is None or isinstance(part.answer, MATRICES) or part.name in self.naming.done or not rest:
             return False
         if piece.part and isinstance(part.answer, _IN_LINES):
             self._at += 1
             self._words(part, piece, rest)
             return True
-        said, _, value = _partition(rest)
         answer = answer_in(part, rest)
-        is_answer = piece.part and answer and not isinstance(part.answer, IN_ANY_WORDS)
-        if value and not is_answer and self.resolver.called(said) not in ("", part.name):
-            return False
         if not answer and piece.part:
             self.written.not_read(self.where(piece.start), rest, part.name)
             self._use(piece)
@@ -502,55 +455,18 @@ class FreeText:
         self._at += 1
         return True
 
-    def _label(self, text: str, further: int = 3) -> tuple[str, str]:
-        """The part or the step that a line begins with, and what stands behind its name; "" if it has none.
-
-        Other names may stand before it: "Step 1: (a) S = …"; but no more than three.
-        """
-        first = FIRST_ROW.match(text) if without_row_numbers(text) != text else None
-        if first and (name := self.resolver.called(first[1].strip(" =:->→⟶⇒"))):
-            return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
-        head, sign, rest = _partition(text)
-        is_matrix = sign == "=" and head[:1] == "[" and _open(head) == 0
-        if is_matrix and LETTERS.match(rest) and (name := self.resolver.called(rest)):
-            return name, head  # [[1, 2], [3, 4]] = S
-        if sign and len(_NUMBERS_ALONE.findall(shapes.without(head))) < 2:
-            name = self.resolver.called(head)
-            goes_on = further and sign != "=" and (not name or PLACE.fullmatch(head.strip()))
-            inner = self._label(rest, further - 1) if goes_on else ("", "")
-            return inner if inner[0] else (name, rest)
-        if found := MARKED.match(text):
-            inner = self._label(found[2], further - 1) if further else ("", "")
-            if inner[0]:
-                return inner
-            if found[2] and (numbered := self.names.place(found[1])) and not self.resolver.called(text):
-                return (numbered, found[2]) if any(map(str.isdigit, found[2])) else ("", "")
-        behind = head = rest = ""
-        for number in filter(None, (*_numbers_behind_words(text), _MATRIX.search(text))):
-            head, rest = text[: number.start()], text[number.start() :]
-            has_numbers = len(_NUMBERS_ALONE.findall(head)) > 2  # of something else
-            if behind := self.resolver.called(head) if head and not has_numbers else "":
-                break
-        if not _MATRIX.search(text) and (name := self.resolver.called(text)):
-            # One number may be of the name, but in brackets or behind a verb.
-            shape = self.written.shape(name)
-            is_said = shape != (1, 1) or rest.startswith("[") or _ENDS_WITH_IS.search(head)
-            is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
-            return (name, rest) if name == behind and is_said and (is_row or self._fits(rest, name)) else (name, "")
-        return behind, rest
-
     def _fits(self, text: str, name: str) -> bool:
         """Whether a text is a matrix of the shape that a part or a step should have."""
-        matrix = self._matrix(text, self.written.shape(name))
+        matrix = matrix_in(text, self.written.shape(name))
         return matrix is not None and has_shape(matrix.rows, self.written.shape(name))
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""
         text = _SO.sub("", text)
-        head, sign, rest = _partition(text)
-        found = self._every_entry(text)
+        head, sign, rest = partition(text)
+        found = self.naming.entries(text)
         if not found and sign and sign != "=":
-            found = [one for one in self._every_entry(rest) if self.resolver.called(head) in ("", one[0])]
+            found = [one for one in self.naming.entries(rest) if self.resolver.called(head) in ("", one[0])]
         if not found:
             return False
         for name, place, texts in found:
@@ -559,7 +475,7 @@ class FreeText:
         self._use(piece)
         if _ONE_ROW.fullmatch(head.strip(AROUND)):  # the rows with the numbers that come next stand below
             for number, below in enumerate(self.pieces[self._at :], place[0] + 1):
-                row = self._matrix(below.text, (1, len(texts))) if below.row == number else None
+                row = matrix_in(below.text, (1, len(texts))) if below.row == number else None
                 if row is None or len(row.rows[0]) != len(texts):
                     break
                 self._entries[name][number,] = row.rows[0]
@@ -569,40 +485,6 @@ class FreeText:
     def _use(self, *pieces: Piece) -> None:
         self.used.update(pieces)
         self._at += len(pieces)
-
-    def _every_entry(self, text: str) -> list[_Placed]:
-        """The entries and rows that a line consists of; none if there is anything else in it."""
-        found = list(map(self._one_entry, _entry_by_entry(text)))
-        return [one for one in found if one] if all(found) else []
-
-    def _one_entry(self, text: str) -> _Placed | None:
-        """An entry or a row of a step, and where it stands; None if it is neither."""
-        head, sign, rest = _partition(text)
-        if not sign or not any(map(str.isdigit, head)):
-            return None
-        head = _of_entry(head)
-        if product := _PRODUCT.fullmatch(head):  # q₁·k₂ = 3, and k₂·q₁ = 3
-            one, i, other, j = product.groups()
-            ways = ((self.names.scores(one, other), i, j), (self.names.scores(other, one), j, i))
-            found = ((name, (int(row), int(column)), (rest,)) for name, row, column in ways if name)
-            return next((one for one in found if one[0] not in self._done), None)
-        called, place = place_in(head) or ("", ())
-        name = (self.resolver.find(called, self.names.sign) or self.names.find(called)) if place else ""
-        is_entry, last = len(place) == 2, self.resolver.last
-        if is_entry and last in self.names.twins(called) and place not in self._entries.get(last, {}):
-            name = last
-        other = self.names.find(head)
-        if not name or name in self._done or (other and is_entry):
-            return None
-        if is_entry:
-            return name, place, (rest,)
-        matrix = self._matrix(rest, (1, self.written.shape(name)[1]))
-        if matrix is None or len(matrix.rows) != 1 or _WORD_BETWEEN.search(rest.rpartition("=")[0]):
-            return None
-        wide = self.written.shape(other)[1] if other else 0
-        if wide == 1 or wide == len(matrix.rows[0]):  # Q_1 is the first head; a row as wide as Q is row 1 of Q
-            return None
-        return name, place, matrix.rows[0]
 
     def _at_places(self, name: str, found: Mapping[Place, Sequence[str]]) -> Cells:
         """The entries and rows of a matrix, where programmers count from 0."""
@@ -629,7 +511,7 @@ class FreeText:
             self._target, self._heads = name, lines[-1:]
             part, lines = self._part(name), lines[-1:]
             if part is not None and not isinstance(part.answer, MATRICES):
-                text, name, rest = self._apart(rest)
+                text, name, rest = self.naming.apart(rest)
                 self._words(part, lines[0], text)
                 continue
             if part is not None and self._rows_of_table(part, lines[0], rest):
@@ -637,7 +519,7 @@ class FreeText:
             if not is_whole:
                 rest, further = self._to_its_bracket(lines[0], rest)
                 lines, is_whole = [*lines, *further], True
-            text, name, rest = self._apart(rest)
+            text, name, rest = self.naming.apart(rest)
             is_alone = not name and len(lines) == 1
             if is_alone and self._labelled_rows(replace(lines[0], text=text)):
                 return
@@ -652,8 +534,8 @@ class FreeText:
             self.written.put_shape(self._target, size)
         text = self._before_prose(head, text, shape)
         of_token = self._token > 0 and shape[0] > 1
-        is_unclear = self._ends_in_another(text)
-        row = self._matrix(text, (1, shape[1])) if of_token and not is_unclear else None
+        is_unclear = self.naming.ends_in_another(text, self._target)
+        row = matrix_in(text, (1, shape[1])) if of_token and not is_unclear else None
         matrix, below = row, list[Piece]()
         if not is_unclear and not (row and self._is_row_of_token(row, shape)):
             matrix, below = self._with_rows_below(text, shape)
@@ -665,7 +547,8 @@ class FreeText:
             else:
                 self._strange.append((head, text, self._target, self._token))
         elif matrix:
-            self._tell_another(head, text, matrix)
+            if another := another_beside(text, matrix):
+                self.written.not_read(self.where(head.start), another, self._target)
             if not self._answer(self._target, matrix, taken):
                 self._target = ""
         elif not any(c.isalnum() or c == "∞" for c in text):
@@ -675,7 +558,7 @@ class FreeText:
             return False
         else:
             self._strange.append((head, text, self._target, 0))
-            if _has_numbers(text):
+            if has_numbers(text):
                 self._target, self._heads = "", []  # what stands below is something else
         return True
 
@@ -689,23 +572,11 @@ class FreeText:
         self._at += len(lines)
         return self._answer(part.name, cells, [head, *lines])
 
-    def _tell_another(self, piece: Piece, text: str, matrix: Cells) -> None:
-        """What stands beside a matrix and may be another one."""
-        another = _ANOTHER.search(text)
-        if another or _leaves_numbers(text, matrix):
-            self.written.not_read(self.where(piece.start), another[1] if another else text, self._target)
-
-    def _ends_in_another(self, text: str) -> bool:
-        """Whether behind numbers another part or step is named, or something in words: [1 2] → weights = [3 4]."""
-        before = text.rpartition("\n")[2].rpartition("=")[0]
-        has_words = _has_numbers(before) and _WORD_BETWEEN.search(before) is not None
-        return has_words or any(_has_numbers(before) and name != self._target for before, name, _ in self._others(text))
-
     def _before_prose(self, head: Piece, text: str, shape: Shape) -> str:
         """Numbers without the sentence that goes on behind them: 4, 9, 25, so the deviations are 2, 3, 5."""
         text = without_kind(text)
         for found in islice(_PROSE.finditer(text[:LONGEST_LINE]), MOST_WORDS):
-            numbers = self._matrix(text[: found.start()], shape)
+            numbers = matrix_in(text[: found.start()], shape)
             if numbers and (has_shape(numbers.rows, shape) or self._is_row_of_token(numbers, shape)):
                 rest = text[found.start() :].strip(" ,;.")
                 self.written.not_read(self.where(head.start), rest, "")
@@ -725,7 +596,7 @@ class FreeText:
 
     def _is_row_of_token(self, matrix: Cells, shape: Shape) -> bool:
         """Whether it can be the row of the token that is spoken of."""
-        wanted = self._token > 0 and shape[0] > 1 and self._target not in self._done
+        wanted = self._token > 0 and shape[0] > 1 and self._target not in self.naming.done
         return wanted and has_shape(matrix.rows, (1, shape[1]))
 
     def _words(self, part: Part, head: Piece, rest: str) -> None:
@@ -748,9 +619,9 @@ class FreeText:
         parts = self.names.parts
         if piece.part and parts.index(piece.part) > parts.index(part.name):
             return True
-        text = _without_marker(piece.text)
+        text = without_marker(piece.text)
         item = MARKED.match(text) if PLACED.match(head.text) and not piece.part else None
-        return bool(self._label(item[2] if item else text)[0])
+        return bool(self.naming.label(item[2] if item else text)[0])
 
     def _to_its_bracket(self, head: Piece, text: str) -> tuple[str, list[Piece]]:
         """A text with the lines from here on, up to the bracket that closes what it opens, or to another name; comments
@@ -758,15 +629,15 @@ class FreeText:
         """
         taken: list[Piece] = []
         remarks: dict[Piece, str] = {}
-        text, remarks[head] = _without_comment(text)
-        lines, opened = [text], _open(text)
+        text, remarks[head] = without_comment(text)
+        lines, opened = [text], open_brackets(text)
         for piece in self.pieces[self._at : self._at + LARGEST]:
             if opened <= 0:
                 break
-            line, remarks[piece] = _without_comment(piece.text)
+            line, remarks[piece] = without_comment(piece.text)
             taken.append(piece)
             lines.append(line)
-            opened += _open(line)
+            opened += open_brackets(line)
         if opened > 0 and len(taken) == LARGEST:  # no matrix is so long
             taken, lines, remarks = [], lines[:1], {head: remarks[head]}
         self._at += len(taken)
@@ -788,18 +659,18 @@ class FreeText:
             lines.append(piece)
         while lines and lines[-1].blank:
             lines.pop()
-        matrix = self._matrix("\n".join((text, *(line.text for line in lines))), shape) if 1 < rows <= LARGEST else None
+        matrix = matrix_in("\n".join((text, *(line.text for line in lines))), shape) if 1 < rows <= LARGEST else None
         if matrix and len(matrix.rows) > 1:  # what was not told apart would vanish
             self._at += len(lines)
             return matrix, lines
-        return self._matrix(text, shape), []
+        return matrix_in(text, shape), []
 
     def _below(self, piece: Piece) -> bool:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""
         text = _SIGN_BEFORE.sub("", piece.text)
         in_brackets = "[" in text
-        is_something = _partition(piece.text)[1] == "=" and in_brackets  # which nobody knows by this name
-        if self._is_of_another(text) or (is_something and not self._target) or _HEADS_OF_R.match(text):
+        is_something = partition(piece.text)[1] == "=" and in_brackets  # which nobody knows by this name
+        if self.naming.is_of_another(text) or (is_something and not self._target) or HEADS_OF_R.match(text):
             return False
         at, shape, is_alone = self._at, self._shape, self._is_alone(piece)
         self._at += 1
@@ -812,21 +683,13 @@ class FreeText:
         is_row = in_brackets or below or count > 1 or count == 1 == shape[1] or fits
         if is_alone:
             matrix = Cells(((text.strip(),),))
-        elif matrix is None or not is_row or self._ends_in_another(text):
+        elif matrix is None or not is_row or self.naming.ends_in_another(text, self._target):
             self._at = at
             return False
-        if not below:
-            self._tell_another(piece, text, matrix)
+        if another := another_beside(text, matrix) if not below else "":
+            self.written.not_read(self.where(piece.start), another, self._target)
         self._put_grid(_Grid(matrix, (piece, *further, *below)))
         return True
-
-    def _is_of_another(self, text: str) -> bool:
-        """Whether a line says what something else is, that is made of a step: K^T = [[1, 2]], exp(S') = [[1, 2]]."""
-        head, sign, _ = _partition(_without_marker(text))
-        plain = transposed(head).strip(AROUND)
-        return sign == "=" and bool(
-            FUNCTION.match(head) or (plain != head.strip(AROUND) and self.resolver.called(plain))
-        )
 
     def _put_grid(self, grid: _Grid) -> None:
         if not self._target:
@@ -918,14 +781,14 @@ class FreeText:
         """The part or the step that a row of a table speaks of, in its first cell or in a statement in its last."""
         if not cells:
             return ""
-        head, sign, _ = _partition(cells[-1])
+        head, sign, _ = partition(cells[-1])
         return self.resolver.called(cells[0]) or (self.resolver.called(head) if len(cells) > 1 and sign == "=" else "")
 
     def _tell_between(self, piece: Piece, name: str, cells: Sequence[str]) -> None:
         """What stands between a name and what is said of it, but for its sign or its formula."""
         others = [said for said in cells if self.resolver.called(said) != name]
-        self._tell([said for said in others if not _has_numbers(said)], piece)
-        for said in filter(_has_numbers, others):
+        self._tell([said for said in others if not has_numbers(said)], piece)
+        for said in filter(has_numbers, others):
             self.written.not_read(self.where(piece.start), said, name)
 
     def _as_statement(self, name: str, cells: Sequence[str]) -> str:
@@ -943,7 +806,11 @@ class FreeText:
         one.
         """
         part = self._part(name)
-        return self._fits(text, name) if part is None or isinstance(part.answer, MATRICES) else is_answer(part, text)
+        return (
+            fits(text, self.written.shape(name))
+            if part is None or isinstance(part.answer, MATRICES)
+            else is_answer(part, text)
+        )
 
     def _tell(self, remarks: Sequence[str], piece: Piece) -> None:
         """Words behind rows are no part of the matrix."""
@@ -951,35 +818,6 @@ class FreeText:
             self.written.remark(self.where(piece.start), no_answer(said))
 
     # -------------------------------------------------------------------------------- matrices
-
-    def _matrix(self, text: str, shape: Shape) -> Cells | None:
-        """A text as a matrix of the shape, else as any matrix in which numbers stand."""
-        if not may_hold_number(text):
-            return None
-        text = behind_arrow(text.strip(" \t\n`*").replace("\\\\", ";").rstrip("! \t"), shape[1])
-        text = text[:-1].strip() if text.endswith((".", ",", ";", "!")) and _open(text) == 0 else text
-        text = without_row_numbers(_ROWS_ARE.sub("", text))
-        if rows := results(text, shape[1]):
-            return Cells(rows)
-        if labelled := _within_labels(text, shape):
-            return labelled
-        found: Cells | None = None
-        for way in dict.fromkeys((text, *(re.sub(separator, " ; ", text) for separator in _BETWEEN_ROWS))):
-            matrix = read_matrix(way, shape)
-            if matrix is None and way == text:
-                return None
-            if matrix is None or is_run_together(matrix.rows, shape) or not is_plausible(matrix.rows):
-                continue
-            if is_prose(text, matrix.rows, shape):
-                continue
-            if has_shape(matrix.rows, shape):
-                return Cells(matrix.rows, matrix.factor)
-            if found is None and not (any(shape) and has_unread(matrix.rows)):
-                found = Cells(matrix.rows, matrix.factor)
-        if found is None:
-            return None
-        is_matrix = max(map(len, found.rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"
-        return found if is_matrix else None
 
     def _part(self, name: str) -> Part | None:
         return next((part for part in self.written.question.parts if part.name == name), None)
@@ -989,7 +827,7 @@ class FreeText:
         if self._in_space and name not in self.names.parts:
             name = self.here
         part = self._part(name)
-        if name in self._done or (self.beside and part is None):
+        if name in self.naming.done or (self.beside and part is None):
             return False
         if name == self._turned and isinstance(raw, Cells):
             if not has_shape(raw.rows, self.written.shape(name)[::-1]):
@@ -1060,28 +898,9 @@ _MAY_BE_ITEM = re.compile(r"\s*-\s+[\d.√(]")
 _BREAK_IN_A_CELL = partial(re.compile(r"\s*<br\s*/?>\s*").sub, " ; ")
 
 
-_COMMENT_SIGNS = ("#", "//", "%", "←", "<-")
-_COMMENT_BEHIND = re.compile(r"(?<=[\]),;])[ \t]+((?:#|//|%|←|<-)[ \t]*[^\W\d_].*)$")  # [1, 2],  # token 1
-
-
 _NAME_IN_A_CELL = re.compile(r"(?=[^\t]*[^\W\d_])[^\t]{1,40}")
 
 
-_MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
-
-
-# A name before an arrow may hold digits, as S_1, norm 3 or dW_h_2; a row of numbers is none.
-_ARROW = re.compile(
-    r"^((?:[^=:\[\]\d]|(?<=[^\d,.\s][ ._^])\d(?![\d,]|\.\d)|(?<=[^\W\d_])\d(?![\d,]|\.\d)){1,40}?)\s*(?:[-=]>|[→⟶⇒]|:=)"
-)
-
-
-_IS_OR_ARE = "(?:is|are|ist|sind|est|sont|es|son)"
-_GAP = re.compile(  # behind it another statement may begin: after a number, a bracket, a comma, a full stop, an arrow
-    r"(?:(?:(?<=[\])\d%✓`\"'$])|(?<=\*\*)|(?<=[\w\])%`]\.))(?:\s*[,;:]\s*|\s+)|(?<=\w)[,;]\s+|(?<=[>→⟶⇒])\s*)"
-    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*(?=[^\W\d]|\([^\W\d]\S{0,8}\)²)"
-)
-_VALUE = re.compile(r"(?:[^=\[\]]{0,40}[=≈:])?[\s≈]*[\[({+−.\d√-]")  # numbers, perhaps behind a formula
 _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 
 
@@ -1093,34 +912,6 @@ _PROSE = re.compile(
 )
 
 
-_ANOTHER = re.compile(  # … or [[1, 2]], and numbers behind a matrix
-    r"(?s)\][\s,;]*+([^\W\d_]{2,}\s[^\[\]=]{0,40}\[\s*\[.*|[-+−]?\(?\.?\d[^\[\]=]*$)"
-)
-
-
-_BETWEEN_ROWS = (
-    r"\s+/\s+|\s*//\s*",
-    rf",?\s+{AND}\s+",
-    r"\s*\|\|\s*|\s+\|\s+",
-    rf",?\s+{AND}\s+|,\s+",
-)
-
-
-_WORD_BETWEEN = re.compile(r"(?<![\\\w])(?!(?:sqrt|exp|log|max|sum|softmax|array|tensor|matrix|inf)\b)[^\W\d_]{3,}")
-
-
-_HEADS_OF_R = re.compile(r"\s*\[(?:,\d{1,2}|\d{1,2},)\]")  # [,1] [,2]
-
-
-_ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
-
-
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
-
-
-_NUMBERS_ALONE = re.compile(r"(?<![\w^.,])\d+(?:[.,]\d+)?")  # none in R1^1
-
-
 _ALSO = re.compile(rf",?\s+{AND}\s+|[,;]\s+(?=[^\W\d])")
 
 
@@ -1130,48 +921,6 @@ _MARKS = re.compile(rf"(?i)(?<=[^\s=:≈])\s{{1,99}}[\[(]\s?(\d{{1,2}})\s?({labe
 _SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
 
 
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-
-
-_FACTOR = r"([^\W\d_]'*)_?\{?(\d)\}?"
-
-
-_TIMES = r"\s*(?:\^?\{?(?:T|ᵀ|⊤|\\top)\}?\s*)?(?:[·.*⋅∙•×@]|\\cdot|(?<=[Tᵀ⊤}p]))\s*"
-
-
-_PRODUCT = re.compile(_FACTOR + _TIMES + _FACTOR)
-
-
-def _entry_by_entry(text: str) -> list[str]:
-    """A text taken apart where the name of another entry or row, or a product of tokens, begins before an equals sign.
-
-    >>> _entry_by_entry("s11 = 1·2 + 1 = 3, s12 = 4 and S[1, 0]=-2\\tS'_1[1][1]=5")
-    ['s11 = 1·2 + 1 = 3', 's12 = 4', 'S[1, 0]=-2', "S'_1[1][1]=5"]
-    """
-    starts = [gap for gap in _BEFORE_ENTRY.finditer(text) if _names_entry(text[gap.end() : gap.end() + _LONGEST_HEAD])]
-    ends = [*(gap.start() for gap in starts), len(text)]
-    return [text[start:end] for start, end in zip([0, *(gap.end() for gap in starts)], ends, strict=True)]
-
-
-def _names_entry(text: str) -> bool:
-    head, sign, _ = _partition(text)
-    if sign != "=" or _WORD_GAP.search(_INNER_GAP.sub("", head)):
-        return False
-    name = _of_entry(head)
-    return _PRODUCT.fullmatch(name) is not None or place_in(name) is not None
-
-
-def _of_entry(head: str) -> str:
-    """What stands before an equals sign, as names of entries are looked up."""
-    return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
-
-
-_BEFORE_ENTRY = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
-_LONGEST_HEAD = 40
-_INNER_GAP = re.compile(rf",?[\[({{][^\[\](){{}}]*[\])}}]|{_TIMES}|(?i:\s{ROW}\s)(?=\d)|\s+(?=[\[(=]|$)")
-_WORD_GAP = re.compile(r"[\s,;]")
-
-
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")
 _ONE_COLUMN = re.compile(rf"(?i)\s*{COLUMN}\s*\d\b")
 
@@ -1179,103 +928,4 @@ _ONE_COLUMN = re.compile(rf"(?i)\s*{COLUMN}\s*\d\b")
 _NUMBER = re.compile(r"\s*[-+−]?\d+(?:[.,/]\d+)?\s*")
 
 
-_FIRST_NUMBER = re.compile(  # none of a name, Q.2; a word in brackets is none, but for e and π: (e)/(1 + e)
-    r"(?<![\w^_'′])(?<![^\W\d]\.)(?<!['′]\.)(?<![\^_][(\[])"
-    r"(?:\((?=(?:e|pi)\)\s*[/^*·])|\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|(?<![\^_])\[|\\begin\b"
-)
-
-
-def _numbers_behind_words(text: str) -> Iterator[re.Match[str]]:
-    """Where the first number begins; and the first one behind further words, which that of a head may stand before."""
-    first = _FIRST_NUMBER.search(text)
-    word = LETTERS.search(text, first.end()) if first and LETTERS.search(text, 0, first.start()) else None
-    yield from filter(None, (first, word and _FIRST_NUMBER.search(text, word.end())))
-
-
-_MATRIX = re.compile(r"\[\s*\[")
 _SIGN_BEFORE = re.compile(r"^\s*[=≈]\s*(?=\[)")  # S = Q K^T, and below it = [1, 2]
-
-
-@cache
-def _section() -> re.Pattern[str]:
-    """Head 2: and Token 2: or Row 2: at the beginning of a line, in every language."""
-    said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
-    head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
-    number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|query|{ROW})|t){number})")
-
-
-def _without_comment(text: str) -> tuple[str, str]:
-    """A row without the comment behind it, and the comment."""
-    found = _COMMENT_BEHIND.search(text) if any(sign in text for sign in _COMMENT_SIGNS) else None
-    return (text[: found.start()], found[1]) if found else (text, "")
-
-
-def _within_labels(text: str, shape: Shape) -> Cells | None:
-    """The matrix of this shape in a table of LaTeX with labels above and beside its entries."""
-    table = read_matrix(text) if "&" in text and all(shape) else None
-    block = entries_of(table.rows, shape) if table and not has_shape(table.rows, shape) else None
-    is_whole = block and block.labelled and has_shape(block.rows, shape) and are_entries(block.rows)
-    return Cells(block.rows, table.factor) if table and block and is_whole else None
-
-
-def _without_version(text: str) -> tuple[str, str]:
-    """A label without what is said of it as one of several: old in "S (first try)", new in "A, corrected:"; else ""."""
-    head, sign, rest = _partition(text)
-    found = _VERSION.search(head) if sign else None
-    if found is None:
-        return text, ""
-    return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", "old" if found["old"] or found[
-        "old_word"
-    ] else "new"
-
-
-_KEY = re.compile(
-    r"\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|wrong|old|incorrect|draft|scratch|falsch|erster versuch"
-    r"|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
-    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert"
-    r"|zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b"
-).pattern
-_VERSION = re.compile(
-    rf"(?i)[\s,]*[(\[][^()\[\]]{{0,20}}?{_KEY}[^()\[\]]{{0,40}}[)\]]"
-    rf"|[\s,]*{_KEY.replace('<old>', '<old_word>').replace('<new>', '<new_word>')}"
-)
-
-
-def _without_marker(text: str) -> str:
-    return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
-
-
-_SIGN = re.compile("[=:：≈]")
-_SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{_IS_OR_ARE}\s")
-_ENDS_WITH_IS = re.compile(rf"\s{_IS_OR_ARE}\s*$")
-
-
-def _partition(text: str) -> tuple[str, str, str]:
-    """At the first equals sign or colon that stands in no bracket."""
-    head = split(text, "=:：≈")[0] if _SIGN.search(text) else text
-    return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
-
-
-def _open(text: str) -> int:
-    """How many square brackets are open at the end."""
-    return text.count("[") - text.count("]")
-
-
-def _in_round(text: str) -> bool:
-    """Whether a round bracket is open at the end."""
-    return text.count("(") > text.count(")")
-
-
-def _has_numbers(text: str) -> bool:
-    """Whether there are more numbers in a text than in a name."""
-    return len(_NUMBERS.findall(text)) > 2
-
-
-def _leaves_numbers(text: str, matrix: Cells) -> bool:
-    """Whether so many numbers stand beside a matrix, with no equals sign between, that they may be another one."""
-    last = re.split("[=≈]", text)[-1]
-    start = last.find("[")
-    outside = last[:start] + last[closed(last, start) :] if start >= 0 else last  # in it there may be labels
-    most = len(_NUMBERS.findall(" ".join(matrix.texts()))) + 2
-    return len(_NUMBERS.findall(last)) > most and _has_numbers(outside)
