@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, turned
@@ -483,40 +484,86 @@ def _likelihood(candidate: Candidate) -> int:
 
 
 def _with_what_is_pending(report: Report, held: Mapping[str, Doubt], short: Collection[str]) -> Iterator[Given]:
-    """The marks in the order of the parts, pending where they were not given and a person has to read something first:
-    an answer that is none as it was read or is `short` of something, the method of one that is no line, working that
+    """The marks in the order of the parts; those not given are pending where something has to be read first."""
+    order, unread = [part.name for part in report.question.parts], _Unread(report, held, short)
+    for given in sorted(report.marks, key=lambda given: (given.code == "N", order.index(given.parts[0]))):
+        pending = given.given < given.of and (unread.holds(given) or (not given.pending and unread.is_under(given)))
+        yield replace(given, why=TO_BE_READ, pending=True) if pending else given
+
+
+@dataclass(frozen=True)
+class _Unread:
+    """What a person has to read before a report's marks are final.
+
+    An answer that is none as it was read or is `short` of something, the method of one that is no line, working that
     may be there, or a line that may change what comes after it or what it implies.
     """
-    parts, attempt = {part.name: part for part in report.question.parts}, report.attempt
-    derived = {name: asked for name, part in parts.items() if (asked := where(report.question, part))}
-    states = {name: {verdict.state for verdict in report.of(name).values()} for name in parts}
-    illegible = {name for name in parts if "unreadable" in states[name]}
-    left_out = {name for name in parts if attempt.answers.get(name) is None}
-    twice = {type(parts[name].answer) for name, doubt in held.items() if doubt.of_two and name in parts}
-    meant_for = {name for name in left_out if type(parts[name].answer) in twice}
-    unread = {*attempt.unread, *held, *illegible, *meant_for}
-    wanting = left_out.union(held, short, (name for name in illegible if "wrong" not in states[name]))
-    wanting.update(name for name, said in attempt.answers.items() if cannot_be_read(said))
 
-    def is_unread(given: Given) -> bool:
-        seen_by_a_person = unread & wanting | (unread - derived.keys() if given.code == "M" else set())
-        missing = not seen_by_a_person.isdisjoint(given.parts) or (unread and given.why == NO_WORKING)
-        return bool(given.given < given.of and missing)
+    report: Report
+    held: Mapping[str, Doubt]
+    short: Collection[str]
 
-    lines = [derived[part] for given in report.marks if is_unread(given) for part in given.parts if part in derived]
-    if (problem := report.question.problem) is not None:
-        lines += [(problem.derivation, step) for step in held if step not in derived and step in problem.derivation]
+    @cached_property
+    def parts(self) -> Mapping[str, Part]:
+        return {part.name: part for part in self.report.question.parts}
 
-    def rests_on_unread(part: str) -> bool:
-        d, own = derived.get(part, (None, ""))
-        return any(
-            d is other and (step in d.before(own) or (part in left_out and own in d.before(step)))
-            for other, step in lines
-        )
+    @cached_property
+    def lines(self) -> Mapping[str, tuple[Derivation, str]]:
+        """The line of a derivation that each part asks for, if it asks for one."""
+        return {name: asked for name, part in self.parts.items() if (asked := where(self.report.question, part))}
 
-    for given in sorted(report.marks, key=lambda given: (given.code == "N", [*parts].index(given.parts[0]))):
-        rests = given.given < given.of and not given.pending and any(map(rests_on_unread, given.parts))
-        yield replace(given, why=TO_BE_READ, pending=True) if rests or is_unread(given) else given
+    @cached_property
+    def illegible(self) -> Mapping[str, bool]:
+        """The parts with entries that cannot be read, and whether others of theirs are wrong."""
+        states = {name: {verdict.state for verdict in self.report.of(name).values()} for name in self.parts}
+        return {name: "wrong" in own for name, own in states.items() if "unreadable" in own}
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        return frozenset(name for name in self.parts if self.report.attempt.answers.get(name) is None)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The parts for which there is something to be read, also those that a doubtful answer may be meant for."""
+        parts = self.parts
+        twice = {type(parts[name].answer) for name, doubt in self.held.items() if doubt.of_two and name in parts}
+        meant_for = (name for name in self.left_out if type(parts[name].answer) in twice)
+        return frozenset(self.report.attempt.unread).union(self.held, self.illegible, meant_for)
+
+    @cached_property
+    def wanting(self) -> frozenset[str]:
+        """The parts that have no answer yet, or less than all of it."""
+        illegible = (name for name, is_wrong in self.illegible.items() if not is_wrong)
+        no_answers = (name for name, said in self.report.attempt.answers.items() if cannot_be_read(said))
+        return self.left_out.union(self.held, self.short, illegible, no_answers)
+
+    def holds(self, given: Given) -> bool:
+        """Whether marks wait for what has to be read of their own parts, or for working."""
+        waiting = self.names & self.wanting
+        if given.code == "M":
+            waiting |= self.names - self.lines.keys()
+        return not waiting.isdisjoint(given.parts) or (bool(self.names) and given.why == NO_WORKING)
+
+    @cached_property
+    def unread_lines(self) -> list[tuple[Derivation, str]]:
+        """The lines whose marks wait, and those that were not asked for and are held back."""
+        waiting = [given for given in self.report.marks if given.given < given.of and self.holds(given)]
+        found = [self.lines[part] for given in waiting for part in given.parts if part in self.lines]
+        if (problem := self.report.question.problem) is not None:
+            d = problem.derivation
+            found += [(d, step) for step in self.held if step not in self.lines and step in d]
+        return found
+
+    def is_under(self, given: Given) -> bool:
+        """Whether a line of the marks comes after an unread one, or was left out and may be implied by it."""
+        return any(map(self._may_change, given.parts))
+
+    def _may_change(self, part: str) -> bool:
+        if part not in self.lines:
+            return False
+        d, own = self.lines[part]
+        steps = [step for other, step in self.unread_lines if other is d]
+        return any(step in d.before(own) or (part in self.left_out and own in d.before(step)) for step in steps)
 
 
 # ------------------------------------------------------------------------------------------------ what else is said
