@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from tables import tables_beside
+from trials import some
 from wrong_values import WRONG, dumps, places, spoilt
 
 import symattn
@@ -141,13 +142,13 @@ def test_what_is_right_is_read(name):
 
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", READERS)
-def test_some_wrong_values_at_every_key(name):
+def test_a_wrong_value_at_every_key(name):
     read, data, more = READERS[name]
     rng = Random(name)
     listed = [*places(data), *((key,) for key in sorted(more - set(data)))]
     if name == "answers":  # to mark takes longer than to read
         listed = rng.sample(listed, len(listed) // 6)
-    tried = [(at, value) for at in listed for value in rng.sample(WRONG, 2)]
+    tried = [(at, value) for at in listed for value in some(rng.sample(WRONG, 2), 1)]
     found = {at: said for at, value in tried if (said := trouble(read, spoilt(data, at, value)))}
     assert found == {}
 
