@@ -143,10 +143,12 @@ def test_marks_stay_with_what_earns_them():
 
 
 def test_a_rule_stays_with_its_working():
-    """It stood at the foot of a page, and its entries overleaf."""
+    """It stood at the foot of a page, and its entries or its boxes overleaf."""
     line = (Relation((Name("x"), Number("1")), ("=",)),)
     rule, entries, values = Display(line, step="x", role="rule"), Entries(line), Display(line, step="x", role="values")
     assert stays_with_next([rule, entries, values, rule], False) == [True, False, False, False]
+    boxes = AnswerSpace(AnswerGrid(Name("Q"), 2, 2), WorkingSpace(40))
+    assert stays_with_next([rule, boxes], True) == stays_with_next([rule, boxes.boxes], True) == [True, False]
 
 
 def test_aligned_lines_are_one_block_however_high_if_they_fit():

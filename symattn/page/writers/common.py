@@ -176,15 +176,18 @@ def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
     """For each block, whether it stays with the next one.
 
     A paragraph does that announces it, or begins what is under a heading, or is kept `together`; a rule stays with its
-    working, and what is short with the marks for it.
+    working or its boxes, and what is short with the marks for it.
     """
     kept = [
         (isinstance(block, Paragraph) and (together or block.announces or isinstance(before, Heading)))
-        or (isinstance(block, Display) and block.role == "rule" and isinstance(after, Display | Entries))
+        or (isinstance(block, Display) and block.role == "rule" and isinstance(after, _BELOW_RULE))
         or (_is_short(block) and isinstance(after, Paragraph) and after.marks != "")
         for before, block, after in zip((None, *blocks), blocks, blocks[1:], strict=False)
     ]
     return [*kept, False] if blocks else []
+
+
+_BELOW_RULE = (Display, Entries, AnswerSpace, AnswerGrid)
 
 
 def _is_short(block: Block) -> bool:

@@ -336,7 +336,8 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
         if end and isinstance(blocks[end - 1], Box):
             source = _below_rule(source)
         end += len(group.blocks)
-        sources.append(f"#kept[{source}]" if kept[end - 1] else source)
+        apart = "(apart: 1.15em)" if isinstance(blocks[end - 1], Display) else ""  # as round any formula
+        sources.append(f"#kept{apart}[{source}]" if kept[end - 1] else source)
     return "\n\n".join(sources)
 
 
