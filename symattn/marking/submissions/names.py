@@ -506,14 +506,14 @@ class Resolver:
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
         """What a name may mean, "" for nothing: the first that it means counts."""
         plain = [word for word in words if word.casefold() not in _FILLING or word == "A"]
-        ways = [*filter(None, (text, " ".join(plain), *plain[-1:]))]
+        ways = [*filter(None, (text, _FILLERS_ROUND.sub("", text), " ".join(plain), *plain[-1:]))]
         if self.section and not any(map(self.names.is_sign, (text, *plain[-1:]))):
             yield self.names.within(text, *self.section)
             yield self.names.sign(text)  # the final output, below Head 2
             yield from (self.names.within(way, *self.section) for way in ways[1:])
         if _LETTER.fullmatch(text) and not self.lettered:
             yield self.find(text, self.names.sign)
-        yield from map(self.find, ways[:2])
+        yield from map(self.find, ways[:3])
         yield self.names.rule(text)
         if PLACE.fullmatch(text):
             yield self.names.place(text)
