@@ -46,7 +46,7 @@ REPEATED = "A19"
 """The slip of whoever copies a line from above, or from beside: that takes no belief about the step."""
 
 COINCIDENCE = 2
-"""Most entries that may equal those beside them by accident: then a copy and a belief are both named."""
+"""Most entries that a copy, a constant or two misconceptions together may give by accident."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
@@ -343,7 +343,7 @@ class Diagnosis(Trace):
                 self._record(step, "slip", slip.candidates, slip.values, [step.name])
             if left := set(wrong).difference(*(slip.values for slip in found.slips)):
                 self._record(step, "unknown", [], sorted(left), [step.name])
-        elif pairs := self._possible_pairs(step, grid):
+        elif len(wrong) > COINCIDENCE and (pairs := self._possible_pairs(step, grid)):
             self._compose(step, wrong, pairs)
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
