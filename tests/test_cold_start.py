@@ -32,7 +32,7 @@ HEAVY = (
 )  # fmt: skip
 DERIVING = {"symattn.exact", "symattn.derivation.ops"}
 WRITING = {*DERIVING, "symattn.teaching.explanation.documents"}
-DRAWING = {*WRITING, "symattn.teaching.fairness", "symattn.teaching.sheets", "jinja2"}
+DRAWING = {*WRITING, "symattn.teaching.fairness", "symattn.teaching.sheets", "symattn.teaching.frozen", "jinja2"}
 PROBLEM = """
 [given]
 X = [[1, 0], [0, 2]]
