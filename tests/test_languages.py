@@ -307,6 +307,13 @@ def test_a_note_and_a_worksheet_of_it_are_wholly_in_their_language(name, languag
     assert [lost for one in documents for lost in untranslated(replace(one, look=look))] == []
 
 
+def test_the_row_of_a_letter_is_said_with_the_letter():
+    """The query was called {i} where the index of a row is i itself."""
+    shown = terminal.write(derive("encoder_block", symbolic=True, notation="note-002").document)
+    assert "query i key jᵀ" in shown
+    assert "{i}" not in shown
+
+
 @pytest.mark.parametrize(
     ("text", "english"),
     [("N433-FKAQ", False), ("X1, C4", False), ("TFFT", False), ("2/6", False), ("S'", False), ("X6 or X13", True)],

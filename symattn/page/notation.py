@@ -163,8 +163,7 @@ Sizes = tuple[tuple[str, Size], ...]
 def read_name(notation: Notation, text: str, indices: Indices, sizes: Sizes) -> Formula:
     """A formula of a notation with its index letters replaced, by numbers or by other letters."""
     numbers = {k: v for k, v in indices if isinstance(v, int)}
-    others = ((k, v) for k, v in indices if isinstance(v, str) and v != k)
-    letters = {k: notation.letter_formulas.get(v) or read_formula(v) for k, v in others}
+    letters = {k: notation.letter_formulas.get(v) or read_formula(v) for k, v in indices if isinstance(v, str)}
     scope = Scope(numbers, dict(sizes), {**notation.letter_formulas, **letters}, first=notation.first_index)
     return read_formula(text, scope)
 
