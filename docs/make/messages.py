@@ -47,7 +47,7 @@ SILENT = (
 
 NEVER = frozenset({
     "no method", "lost already", "answer alone", "not carried forward", "some lines", "all but one",
-    "between parts", "feed forward", "feeding forward", "grouped weights",
+    "between parts", "own scheme", "feed forward", "feeding forward", "grouped weights",
     "grouped cache", "block operations", "decoder block", "weights of scores", "exact weights", "equal keys",
     "zero input", "one head", "rn cost", "The text", "and others", "Data sheet", "`symattn worksheet", "no nbformat",
     "S turned twice", "S at once", "S by columns", "S own key", "S' first row", "A row maximum", "A global maximum",
