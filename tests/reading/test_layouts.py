@@ -130,6 +130,13 @@ def test_what_is_right_earns_everything_in_every_layout(layout, name):
             assert numbers(attempt.answers[one.sign]) == pytest.approx(one.values, abs=0.005)
 
 
+@pytest.mark.parametrize("layout", ["notebook prints with names", "notebook prints f strings"])
+def test_the_prime_of_a_printed_name_is_no_quotation_mark(layout):
+    attempt = attempted("two queries", *LAYOUTS[layout](work("two queries")))
+    for one in work("two queries"):
+        assert numbers(attempt.answers[one.sign]) == pytest.approx(one.values, abs=0.005)
+
+
 @pytest.mark.parametrize(("layout", "name"), [pair for pair in pairs(8, 2) if "first try" not in pair.id])
 def test_one_wrong_entry_is_found_in_every_layout(layout, name):
     rng = Random(f"{layout} {name}")
