@@ -538,11 +538,11 @@ FINEST = 20
 Rule = Callable[[int, int], Value]
 """What stands at (i, j)."""
 
+Cell = tuple[int, int]
+"""The row and the column of an entry, from 0."""
 
-Place = tuple[int, int]
 
-
-def uniform(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
+def uniform(right: Matrix, wrong: Mapping[Cell, Value]) -> Iterator[tuple[Rule, Message]]:
     """The rules for a whole matrix that its wrong entries suggest, each with its clause."""
     if any(map(has_symbols, (*right, *wrong.values()))):
         return
@@ -560,7 +560,7 @@ def uniform(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule,
     yield from _in_some_places(right, wrong)
 
 
-def _worked_out(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
+def _worked_out(right: Matrix, wrong: Mapping[Cell, Value]) -> Iterator[tuple[Rule, Message]]:
     """Those by which every entry is worked out from the right one."""
     yield from _with_constants(
         right,
@@ -580,7 +580,7 @@ def _worked_out(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[R
         )
 
 
-def _in_some_places(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tuple[Rule, Message]]:
+def _in_some_places(right: Matrix, wrong: Mapping[Cell, Value]) -> Iterator[tuple[Rule, Message]]:
     """What was done to some entries alone, as to those above the diagonal, or to the negative ones."""
     number = next(iter(wrong.values()))
     yield lambda i, j: number if (i, j) in wrong else right[i, j], message("the same number stands in several places")
@@ -595,8 +595,8 @@ def _in_some_places(right: Matrix, wrong: Mapping[Place, Value]) -> Iterator[tup
 
 def _with_constants(
     right: Matrix,
-    wrong: Mapping[Place, Value],
-    line_of: Callable[[Place], int | None],
+    wrong: Mapping[Cell, Value],
+    line_of: Callable[[Cell], int | None],
     with_factors: Message,
     with_amounts: Message,
 ) -> Iterator[tuple[Rule, Message]]:
@@ -604,7 +604,7 @@ def _with_constants(
 
     An entry that tells a constant bears nothing out: each line needs another one, and two must do so.
     """
-    lines: dict[int | None, list[Place]] = {}
+    lines: dict[int | None, list[Cell]] = {}
     for place in wrong:
         lines.setdefault(line_of(place), []).append(place)
     if len(wrong) < len(lines) + 2 or any(len(places) < 2 for places in lines.values()):

@@ -392,7 +392,7 @@ class Diagnosis(Trace):
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
         for event in self.events:
-            extents = (extent, "some lines") if event.in_part else (extent,)
+            extents = ("all", "some lines") if event.in_part and extent == "all" else (extent,)
             beliefs = (c for c in event.candidates if c.kind == "misconception")
             tried = [(c, self._tried(c.id, step, grid, wrong)) for c in beliefs]
             kept = [(candidate, fit) for candidate, fit in tried if fit is not None and fit.extent in extents]
@@ -804,9 +804,7 @@ class Diagnosis(Trace):
     def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
         lines, found = self._worlds(step)[0], list[Fit]()
         name, left_out = lines.beliefs.named(step), {other.name for other in self.script.left_out(step)}
-        if (
-            name is None or left_out <= self.script.as_blank.keys()
-        ):  # what was done in a line that was written stands there
+        if name is None or left_out <= self.script.as_blank.keys():  # what was done in what was written stands there
             return []
         listed = [(misconception(id), part) for id, part in lines.beliefs.parts(self._up_to(step)).items()]
         listed.sort(key=lambda x: PRIOR[x[0].prior])
