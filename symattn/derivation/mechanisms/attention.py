@@ -10,16 +10,13 @@ distance alone (Raffel et al. 2020, section 2.1).  With past keys it has a colum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.multi_head_attention import combine, each_head
-from symattn.derivation.mechanisms.settings import BY_TOKEN, HEADS, SCORES, Settings
+from symattn.derivation.mechanisms.settings import BY_TOKEN, HEADS, SCORES, Settings, Sizes
 from symattn.derivation.mechanisms.steps import attend
 from symattn.derivation.ops.linear import Append
 from symattn.errors import InputError
-from symattn.exact import Size
 
 GIVENS = {"Q": ("n", "h*d_k"), "K": ("m", "g*d_k"), "V": ("m", "g*d_v")}
 OPTIONAL = {
@@ -30,7 +27,7 @@ OPTIONAL = {
 }
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     if settings.by == "token" and (settings.heads > 1 or "m_past" in sizes):
         raise InputError("With heads or past keys, attention goes matrix by matrix (by = 'matrix').")
     keys, values = "K", "V"
@@ -41,7 +38,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return combine(each_head(d, settings, sizes, keys=keys, values=values), settings)
 
 
-def _with_past(d: Derivation, sizes: Mapping[str, Size]) -> tuple[Derivation, str, str, Mapping[str, Size]]:
+def _with_past(d: Derivation, sizes: Sizes) -> tuple[Derivation, str, str, Sizes]:
     """K_cache and V_cache: what is kept from before, then the new keys and values."""
     if missing := [name for name in ("K_past", "V_past") if name not in d.givens]:
         raise InputError(f"{missing[0]} is missing: keys and values of earlier tokens are kept together.")

@@ -6,8 +6,7 @@ The gradient of the loss with respect to the output is given: dZ, or dC of the o
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention
@@ -25,16 +24,16 @@ from symattn.derivation.mechanisms.drawing import (
     queries,
     transposed,
 )
-from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Givens, Settings, Sizes
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import pick, sample, spend
 
 CHANGED_SCORES = frozenset({"empty", "cap", "temperature", "bias"})
 """What may be done to scores that have to be gone back through: all but weights that are no softmax."""
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     d = attention.derive(d, settings, sizes)
     return backward(d, output_with_gradient(d))
 
@@ -58,7 +57,7 @@ sums have more than `FEW` terms."""
 FEW = 3
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Queries each of which has scores that differ; with d_k = 4 they are even, so that powers of e are whole."""
     if settings.heads > 1:
         raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")

@@ -6,8 +6,8 @@ a gradient from its own place and one from the state after it, and W_h one from 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import recurrent_network
@@ -24,13 +24,13 @@ from symattn.derivation.mechanisms.drawing import (
     product,
 )
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
 from symattn.derivation.ops.linear import Multiple
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     of = "Y" if "W_y" in d.givens else "H"
     if [name for name in ("dH", "dY") if name in d.givens] != [f"d{of}"]:
         raise InputError(f"The loss is that of {of} here, so that d{of} must be given, and no other gradient.")
@@ -40,12 +40,12 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return d
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Small whole numbers; no bias, and the first state is that of the first input alone.  With ReLU no state is 0."""
     n, d_model, d_h = numbers(sizes, "n", "d_model", "d_h")
     shapes = {"X": (n, d_model), "W_x": (d_model, d_h), "W_h": (d_h, d_h), "dH": (n, d_h)}
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         given = {name: entries(*shape, rng) for name, shape in shapes.items()}
         if settings.function == "relu" and not _goes_on(given):
             return None

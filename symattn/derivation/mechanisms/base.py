@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Operand, Step, own_name, symbols, turned
 from symattn.derivation.mechanisms.descent import descended
-from symattn.derivation.mechanisms.settings import NOT_OF_ALL, Settings
+from symattn.derivation.mechanisms.settings import NOT_OF_ALL, Settings, Sizes
 from symattn.derivation.sizes import letters_of, share, times
 from symattn.errors import InputError, LetterError, ShapeError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, matrix
@@ -41,7 +41,7 @@ class Mechanism:
     name: str
     title: str
     givens: Mapping[str, tuple[str, str]]
-    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation]
+    derive: Callable[[Derivation, Settings, Sizes], Derivation]
     optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     usual: tuple[str, ...] = ()
     defaults: Mapping[str, object] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Mechanism:
     drawn_exactly: Mapping[str, object] = field(default_factory=dict)
     uses: frozenset[str] = frozenset()
     default_sizes: Mapping[str, int] = field(default_factory=dict)
-    draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
+    draw: Callable[[Settings, Sizes, Random], Mapping[str, Matrix]] | None = None
     complaint: Callable[[Derivation], str] = lambda d: ""
     is_attention: bool = False
     other_way: Callable[[Derivation], Derivation] | None = None
@@ -111,7 +111,7 @@ class Mechanism:
         plan = self._plan(d, settings, sizes)
         return reduce(Derivation.extended, _until(plan, settings.stop_at), replace(d, taken=plan.taken))
 
-    def _plan(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    def _plan(self, d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
         """All steps with their shapes: said for tokens as rows, and turned where they are columns."""
         plan: Derivation = _Plan(d.givens, (), d.staged, d.orientation)
         if columns := settings.orientation == "columns":
@@ -145,7 +145,7 @@ class Mechanism:
                 read.shape(name, givens[name].shape, letters)
         return read.sizes
 
-    def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
+    def given_shapes(self, sizes: Sizes, settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
         known, shapes = head_counts(settings), self.shapes(settings)
         by_name: dict[str, tuple[Size, Size]] = {}
@@ -154,7 +154,7 @@ class Mechanism:
             by_name[name] = (rows, columns)
         return by_name
 
-    def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
+    def symbolic(self, sizes: Sizes, settings: Settings) -> dict[str, AnyMatrix]:
         """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
         shapes = self.given_shapes(sizes, settings)
         written_out = all(isinstance(s, int) and s <= 8 for shape in shapes.values() for s in shape)
@@ -279,7 +279,7 @@ class SizesRead:
         return one
 
 
-def _check_total(said: str, size: Size, axis: str, terms: Mapping[str, Size]) -> None:
+def _check_total(said: str, size: Size, axis: str, terms: Sizes) -> None:
     """`ShapeError` where a size is not the sum of others, as far as all are numbers."""
     numbers = [n for n in terms.values() if isinstance(n, int)]
     if isinstance(size, int) and len(numbers) == len(terms) and size != sum(numbers):
@@ -287,7 +287,7 @@ def _check_total(said: str, size: Size, axis: str, terms: Mapping[str, Size]) ->
         raise ShapeError(f"{said}; {sum(numbers)} {axis} were expected: {sums[0]} = {sums[1]}.")
 
 
-def size_of(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
+def size_of(spec: str, sizes: Sizes, heads: Mapping[str, int]) -> Size:
     factor, letter = factored(spec)
     size = int(letter) if letter.isdigit() else sizes.get(letter, letter)
     return times(heads[factor], size) if factor else size

@@ -6,40 +6,41 @@ with the norm of the residual.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first_success, number, numbers
-from symattn.derivation.mechanisms.encoder_block import after_attention, residual, second_half
+from symattn.derivation.mechanisms.encoder_block import fed_forward, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
-from symattn.derivation.mechanisms.settings import NORM, Settings
+from symattn.derivation.mechanisms.settings import NORM, Givens, Settings, Sizes
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import whole
 
 LAYERS = ("W_1", "W_2")
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     missing = [name for name in LAYERS if name not in d.givens]
-    if not missing:
-        return after_attention(d, settings, "X", "Z")
     if len(missing) == 1:
         raise InputError(f"A feed-forward network has the weights W_1 and W_2; {missing[0]} is missing.")
-    d, sums = residual(d, "R1", "X", "Z")
-    return normalise(d, "N2" if settings.norm_place == "pre" else "N1", sums, settings)[0]
+    d, source = residual(d, "R1", "X", "Z")
+    if settings.norm_place == "post":
+        d, source = normalise(d, "N1", source, settings)
+    elif missing:
+        return normalise(d, "N2", source, settings)[0]
+    return d if missing else fed_forward(d, settings, 2, source)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Outputs of attention and inputs whose sums have norms that come out, and a feed-forward network after them.
 
     The rows of X are independent where there are no more of them than features: then some attention gives Z.
     """
     n, width = numbers(sizes, "n", "d_model")
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         sums: Grid = [list(row) for row in whole_rows_to_norm(n, width, settings, rng)]
         z: Grid = [[whole(rng, -3, 3) for _ in range(width)] for _ in range(n)]
         layers = second_half(sums, settings, number(sizes, "d_ff"), rng)

@@ -5,25 +5,24 @@ E is what the queries look at, the encoder's output; it may be longer or shorter
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
-from symattn.derivation.mechanisms.settings import HEADS, SCORES, Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.settings import HEADS, SCORES, Givens, Settings, Sizes
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return heads(d, settings, sizes, memory="E")
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Two sequences, and weights that leave no row of attention uniform or saturated; no W_O."""
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         x = entries(number(sizes, "n"), number(sizes, "d_model"), rng)
         e = entries(number(sizes, "m"), number(sizes, "d_source"), rng)
         weights = attention_weights(x, e, settings, {**sizes, "d_out": 1}, rng)

@@ -6,11 +6,10 @@ forward pass given, it is gone back from them, and all numbers stay fractions.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import add
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import language_model
@@ -19,13 +18,13 @@ from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.descent import GRADIENTS, gradient
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, transposed, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, one_hot, rounded
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
 from symattn.derivation.ops.words import CrossEntropyGradient
 from symattn.errors import InputError, LetterError
-from symattn.exact import AnyMatrix, Matrix, Size, in_numbers
+from symattn.exact import AnyMatrix, Matrix, in_numbers
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     n = sizes["n"]
     if not isinstance(n, int):
         raise LetterError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
@@ -53,7 +52,7 @@ ROWS = 100
 """Draws of an input until other weights are drawn."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Probabilities in tenths: with the n of the mean, the denominators stay small."""
     n, d_model, vocabulary = numbers(sizes, "n", "d_model", "d_vocab")
 
@@ -62,7 +61,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         alone = replace(settings, scale="none")
         return drawn if can_be_rounded([drawn], transposed(weights), full(1, vocabulary), alone, sizes, rng) else None
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         weights = entries(d_model, vocabulary, rng)
         found = [first(lambda: row(weights), ROWS) for _ in range(n)]
         inputs = [row for row in found if row]

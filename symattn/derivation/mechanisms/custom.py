@@ -28,6 +28,7 @@ from symattn.derivation.mechanisms.settings import (
     Positive,
     Rounding,
     Settings,
+    Sizes,
     Stated,
     WordList,
 )
@@ -494,7 +495,7 @@ def _made(text: str) -> Mechanism:
     if missing := sorted(letters - {*file.sizes}):
         raise place.at("sizes").lacks(missing[0], "a number for every letter of the shapes")
 
-    def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
         with place.here():
             return followed(d, file.steps)
 

@@ -7,60 +7,44 @@ Xiong et al. 2020, section 3.1.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number, numbers
 from symattn.derivation.mechanisms.drawing_blocks import Sublayers
 from symattn.derivation.mechanisms.encoder import exact_scores, whole_numbers
-from symattn.derivation.mechanisms.encoder_block import residual, second_half
-from symattn.derivation.mechanisms.feed_forward import feed_forward
-from symattn.derivation.mechanisms.layer_norm import normable, normalise
+from symattn.derivation.mechanisms.encoder_block import fed_forward, second_half, sublayer
+from symattn.derivation.mechanisms.layer_norm import normable
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
-from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Givens, Settings, Sizes
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """The last step is the block's output: N3 in post-norm, R3 in pre-norm or without norms."""
     d, source = _attended(d, settings, sizes, "X", "self")
     d, source = _attended(d, settings, sizes, source, "cross")
-    d, inside = normalise(d, "N3", source, settings) if settings.norm_place == "pre" else (d, source)
-    d = feed_forward(d, settings, inside)
-    return _added(d, settings, source, 3)[0]
+    return fed_forward(d, settings, 3, source)
 
 
-def _attended(
-    d: Derivation, settings: Settings, sizes: Mapping[str, Size], source: str, place: str
-) -> tuple[Derivation, str]:
+def _attended(d: Derivation, settings: Settings, sizes: Sizes, source: str, place: str) -> tuple[Derivation, str]:
     """One of the attentions with its residual and its norm, and what its result is called.
 
     Only self-attention is masked: every token may see all of E.
     """
-    number = ("self", "cross").index(place) + 1
     memory = "E" if place == "cross" else ""
     chosen = replace(settings, mask=None) if memory else settings
-    keys = sizes["m" if memory else "n"]
-    inside = source
-    if settings.norm_place == "pre":
-        d, inside = normalise(d, f"N{number}", source, settings)
-    d = heads(d, chosen, {**sizes, "m": keys}, inside, memory, place)
-    return _added(d, settings, source, number)
-
-
-def _added(d: Derivation, settings: Settings, source: str, number: int) -> tuple[Derivation, str]:
-    """The residual: the last step added to the source; in post-norm, its norm."""
-    d, total = residual(d, f"R{number}", source, d.last.name)
-    return (d, total) if settings.norm_place == "pre" else normalise(d, f"N{number}", total, settings)
+    own = {**sizes, "m": sizes["m" if memory else "n"]}
+    number = 2 if memory else 1
+    return sublayer(d, settings, number, source, lambda d, x: heads(d, chosen, own, x, memory, place))
 
 
 # ------------------------------------------------------------------------------------------ random numbers
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Weights for one sublayer after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
     if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
@@ -68,7 +52,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     normable(width, settings)
     sublayers = Sublayers(settings, sizes, rng)
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         start = sublayers.started()
         own = start and sublayers.attended(start[1], place="self", before_attention=True)
         if not start or not own:
@@ -88,11 +72,11 @@ AGAIN = 20
 """Draws of later sublayers until the block is begun again."""
 
 
-def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def _without_norms(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Where what a sublayer starts from is no matrix of whole numbers, the inputs stand in for it."""
     n, m, width, source = numbers(sizes, "n", "m", "d_model", "d_source")
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         x, e = entries(n, width, rng), entries(m, source, rng)
         givens, stream = {"X": Matrix(x), "E": Matrix(e)}, x
         for place in ("self", "cross"):

@@ -6,23 +6,23 @@ Only `random()` of the generators is used (see `symattn.foundation.dice`), and f
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from itertools import product as iterate
 from operator import mul
+from random import Random
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, scale_op
 from symattn.derivation.ops.attention import Keep
 from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError, UndefinedError
-from symattn.exact import Matrix, Rational, Size
+from symattn.exact import Matrix, Rational
 from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, picks, spend, whole
 
@@ -83,13 +83,13 @@ def first_success(draw: Callable[[], T | None], what: str, tries: int = TRIES) -
     return drawn
 
 
-def tried(d: Derivation, rng: random.Random) -> Derivation:
+def tried(d: Derivation, rng: Random) -> Derivation:
     """What is worked out only to choose by, its steps counted like random numbers."""
     spend(rng, STEP * len(d.steps))
     return d
 
 
-def number(sizes: Mapping[str, Size], letter: str) -> int:
+def number(sizes: Sizes, letter: str) -> int:
     """A size that has to be a number."""
     size = sizes[letter]
     if not isinstance(size, int):
@@ -97,12 +97,12 @@ def number(sizes: Mapping[str, Size], letter: str) -> int:
     return size
 
 
-def numbers(sizes: Mapping[str, Size], *letters: str) -> list[int]:
+def numbers(sizes: Sizes, *letters: str) -> list[int]:
     """Sizes that all have to be numbers."""
     return [number(sizes, letter) for letter in letters]
 
 
-def entries(rows: int, columns: int, rng: random.Random) -> Rows:
+def entries(rows: int, columns: int, rng: Random) -> Rows:
     """A matrix of −1, 0 and 1 that is not `dull`."""
     while True:
         drawn = [picks(rng, ENTRIES, columns) for _ in range(rows)]
@@ -110,7 +110,7 @@ def entries(rows: int, columns: int, rng: random.Random) -> Rows:
             return drawn
 
 
-def queries(d_k: int, rng: random.Random) -> Rows:
+def queries(d_k: int, rng: Random) -> Rows:
     """What queries are looked for among: all of −1, 0 and 1 where there are no more than `MOST_QUERIES`."""
     if 3**d_k <= MOST_QUERIES:
         return [list(row) for row in iterate((-1, 0, 1), repeat=d_k) if any(row)]
@@ -131,7 +131,7 @@ def dull(matrix: Sequence[Sequence[int]]) -> bool:
     return False
 
 
-def small(rows: int, columns: int, largest: int, rng: random.Random) -> Rows:
+def small(rows: int, columns: int, largest: int, rng: Random) -> Rows:
     """Whole numbers up to a size, not dull."""
 
     def drawn() -> Rows | None:
@@ -142,17 +142,16 @@ def small(rows: int, columns: int, largest: int, rng: random.Random) -> Rows:
 
 
 def attention_weights(
-    x: Numbers, memory: Numbers, settings: Settings, sizes: Mapping[str, Size], rng: random.Random, place: str = ""
-) -> dict[str, Matrix] | None:
+    x: Numbers, memory: Numbers, settings: Settings, sizes: Sizes, rng: Random, place: str = ""
+) -> Givens | None:
     """W_Q, W_K, W_V and W_O of a layer with these inputs, keys and values made of `memory`; None if no draw succeeds.
 
     Scaled scores are whole where √d_k is 1 or 2; no row of weights is uniform or saturated, and heads weigh
     differently.
     """
     h, g, d_k, d_v = settings.heads, settings.groups, number(sizes, "d_k"), number(sizes, "d_v")
-    scale = scale_op(settings.scale, sizes)
     keep = mask_keep(settings.mask, len(x), len(memory))
-    judge = _Judge(approximate(scale.divisor) if scale else 1.0, keep, settings.weights)
+    judge = _Judge(divisor(settings, sizes), keep, settings.weights)
     queries: list[Rows] = []
     keys: list[Rows] = []
     for _ in range(g):
@@ -248,6 +247,20 @@ class _Judge:
         return not self.keep or self.keep[i][j]
 
 
+def divisor(settings: Settings, sizes: Sizes) -> float:
+    """What scores are divided by, to choose by."""
+    scale = scale_op(settings.scale, sizes)
+    return float(approximate(scale.divisor)) if scale else 1.0
+
+
+def scores_seen(
+    query: Sequence[int], keys: Numbers, divisor: float, keep: Keep | None, i: int
+) -> tuple[list[float], list[float]]:
+    """The scaled scores of the i-th query with every key, and with those that it sees."""
+    scores = [sum(map(mul, query, key)) / divisor for key in keys]
+    return scores, [s for j, s in enumerate(scores) if not keep or keep[i][j]]
+
+
 def most_ties(seen: Iterable[int]) -> int:
     """How many weights may be equal to others, by how many keys each token sees: one, and one more for each key beyond
     three (rules.md 4.8)."""
@@ -283,7 +296,7 @@ def _above_first(scores: Numbers) -> list[tuple[float, ...]]:
 
 
 def _queries_and_keys(
-    x: Numbers, memory: Numbers, count: int, d_k: int, judge: _Judge, rng: random.Random
+    x: Numbers, memory: Numbers, count: int, d_k: int, judge: _Judge, rng: Random
 ) -> tuple[list[Rows], Rows] | None:
     """Weights for the queries of `count` heads, and for the keys that they share; None if no draw succeeds."""
     twins = judge.divisor == 2 and d_k % 2 == 0
@@ -305,7 +318,7 @@ def _queries_and_keys(
     return None
 
 
-def projection(rows: int, d_k: int, twins: bool, rng: random.Random) -> Rows:
+def projection(rows: int, d_k: int, twins: bool, rng: Random) -> Rows:
     """Weights of queries or keys; as twins, the second, fourth, … column has its zeros where the one before has them.
 
     Twins are even in the same places.  Where both queries and keys are made so, all scores are even, and half of them
@@ -328,14 +341,14 @@ FEW, ZEROS = 4, 3
 # ------------------------------------------------------------------------------------------ values and outputs
 
 
-def _values(memory: Numbers, d_v: int, rng: random.Random) -> Rows | None:
+def _values(memory: Numbers, d_v: int, rng: Random) -> Rows | None:
     """Weights of values, if no feature is the same for all tokens: it would be the same in every output."""
     drawn = entries(len(memory[0]), d_v, rng)
     features = transposed(product(memory, drawn))
     return drawn if len(memory) == 1 or all(len(set(feature)) > 1 for feature in features) else None
 
 
-def output_weights(heads: int, d_v: int, d_out: int, rng: random.Random) -> Rows | None:
+def output_weights(heads: int, d_v: int, d_out: int, rng: Random) -> Rows | None:
     """W_O: each output takes one feature of every head, or its negative; every feature is used, and one entry is 2.
 
     None where two outputs, or what becomes of two features, would be the same.

@@ -8,11 +8,11 @@ All searches end after counted tries.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm, sqrt
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.drawing import (
@@ -28,12 +28,12 @@ from symattn.derivation.mechanisms.drawing import (
     tried,
 )
 from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden
-from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, normed
+from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, moments, normed
 from symattn.derivation.mechanisms.multi_head_attention import heads
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope
 from symattn.errors import InputError, UndefinedError
-from symattn.exact import AnyMatrix, Matrix, Rational, Size
+from symattn.exact import AnyMatrix, Matrix, Rational
 from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, whole
 
@@ -54,8 +54,6 @@ LEAST_DEVIATION = 0.5
 
 LARGEST_SIZE, LARGEST_SEEN = 20, 3
 """How large the entries of a stream of decimals may be, and those that attention sees."""
-
-Given = dict[str, Matrix]
 
 
 @dataclass(frozen=True)
@@ -87,12 +85,10 @@ def _nearly_normed(row: Sequence[Rational], settings: Settings) -> list[Rational
         return None
     if settings.norm == "none":
         return list(row)
-    mean = Fraction(sum(row), len(row)) if settings.norm == "layer" else Fraction(0)
-    number = len(row) - (settings.norm == "layer" and settings.variance == "sample")
-    variance = float(sum((x - mean) ** 2 for x in row)) / max(number, 1)
+    mean, variance = moments(row, settings)
     if variance < LEAST_DEVIATION**2:
         return None
-    root = sqrt(variance + approximate(settings.epsilon))
+    root = sqrt(float(variance) + approximate(settings.epsilon))
     return [_to_places(float(x - mean) / root) for x in row]
 
 
@@ -100,7 +96,7 @@ def _to_places(x: float) -> Rational:
     return Fraction(round(x * 10**PLACES), 10**PLACES)
 
 
-def _whole_norms(n: int, width: int, settings: Settings, rng: random.Random) -> Rows | None:
+def _whole_norms(n: int, width: int, settings: Settings, rng: Random) -> Rows | None:
     """Rows of small whole numbers whose norms are whole, and differ."""
     rows = [first(lambda: _whole_norm(width, settings, rng), TRIES) for _ in range(n)]
     normed_rows = [row for row in rows if row]
@@ -110,7 +106,7 @@ def _whole_norms(n: int, width: int, settings: Settings, rng: random.Random) -> 
     return normed_rows if all(row not in out[:i] for i, row in enumerate(out)) else None
 
 
-def _whole_norm(width: int, settings: Settings, rng: random.Random) -> list[int] | None:
+def _whole_norm(width: int, settings: Settings, rng: Random) -> list[int] | None:
     row = [whole(rng, -3, 4) for _ in range(width)]
     out = normed(row, settings)
     return row if out and len(set(row)) > 1 and whole_rows([out]) else None
@@ -130,8 +126,8 @@ class Sublayers:
     """
 
     settings: Settings
-    sizes: Mapping[str, Size]
-    rng: random.Random
+    sizes: Sizes
+    rng: Random
     left: int = 300
 
     def __post_init__(self) -> None:
@@ -148,7 +144,7 @@ class Sublayers:
 
     def attended(
         self, stream: Stream, *, memory: Rows | None = None, place: str = "", before_attention: bool = False
-    ) -> tuple[Given, Stream] | None:
+    ) -> tuple[Givens, Stream] | None:
         """Weights of attention of a stream to itself or to all of `memory`, and the stream after it.
 
         `InputError` where no norm can come out, for the weights are irrational.
@@ -182,7 +178,7 @@ class Sublayers:
         ended = self._ended(stream, outputs, (0,), settings, before_attention)
         return ended and ({**given, at("W_O"): ended[0]}, ended[2])
 
-    def fed_forward(self, stream: Stream, *, before_attention: bool = False) -> tuple[Given, Stream] | None:
+    def fed_forward(self, stream: Stream, *, before_attention: bool = False) -> tuple[Givens, Stream] | None:
         """Weights of a feed-forward network, and the stream after it.
 
         In pre-norm what a block ends with is normed only `before_attention`, by the next block.

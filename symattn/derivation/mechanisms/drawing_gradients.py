@@ -7,23 +7,32 @@ generators is used.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, compress, pairwise
 from math import e, lcm
 from operator import mul
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.descent import gradient
-from symattn.derivation.mechanisms.drawing import STEP, Rows, dull, is_small, product, transposed
-from symattn.derivation.mechanisms.settings import Settings
-from symattn.derivation.mechanisms.steps import scale_op
+from symattn.derivation.mechanisms.drawing import (
+    STEP,
+    Rows,
+    divisor,
+    dull,
+    first_success,
+    is_small,
+    product,
+    transposed,
+    tried,
+)
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.ops.attention import Keep, SoftmaxGradient
-from symattn.exact import AnyMatrix, Matrix, Rational, Size, Value, is_symbolic
+from symattn.exact import AnyMatrix, Matrix, Rational, Value, is_symbolic
 from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, spend, whole
 
@@ -57,11 +66,11 @@ def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(parts for parts in partitions if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
 
 
-def upstream_row(columns: int, rng: random.Random) -> list[int]:
+def upstream_row(columns: int, rng: Random) -> list[int]:
     return [pick(rng, UPSTREAM) for _ in range(columns)]
 
 
-def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int, rng: random.Random) -> Weights | None:
+def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int, rng: Random) -> Weights | None:
     """Attention weights for which the mean gradient is an integer; None if there are none.
 
     Nor where all gradients are equal, so that going back through the softmax leaves nothing.
@@ -94,22 +103,16 @@ def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
     return None if len(several) > 1 and all(row == several[0] for row in several) else rows
 
 
-def can_be_rounded(
-    q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
-) -> bool:
+def can_be_rounded(q: Rows, k: Rows, keep: Keep, settings: Settings, sizes: Sizes, rng: Random) -> bool:
     """Whether weights of these queries and keys, rounded to tenths, may still sum to 1 in every row, in floats; True
     where more is done to scores than to scale and to mask them.
     """
     if not settings.plain_scores:
         return True
-    scale = scale_op(settings.scale, sizes)
-    divisor, base = (
-        approximate(scale.divisor) if scale else 1.0,
-        approximate(settings.base) if settings.base != "e" else e,
-    )
+    base, by = approximate(settings.base) if settings.base != "e" else e, divisor(settings, sizes)
     for scores, seen in zip(product(q, transposed(k)), keep, strict=True):
         spend(rng, TELLING + len(k) * len(k[0]))
-        powers = [base ** (s / divisor) for s in compress(scores, seen)]
+        powers = [base ** (s / by) for s in compress(scores, seen)]
         tenths = [round(TENTHS * x / sum(powers)) for x in powers]
         if sum(tenths) != TENTHS or not all(tenths):
             return False
@@ -121,7 +124,7 @@ def upstream_of_heads(
     values: Sequence[Rows],
     outputs: Rows | None,
     width: int,
-    rng: random.Random,
+    rng: Random,
 ) -> Rows | None:
     """The gradient with respect to the output, `width` wide, for these weights and values of every head (m×d_v).
 
@@ -163,7 +166,7 @@ def full(rows: int, columns: int) -> Keep:
     return tuple((True,) * columns for _ in range(rows))
 
 
-def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
+def one_hot(rows: int, columns: int, rng: Random) -> Matrix:
     """Rows with a single 1; every column has one if there are rows enough."""
     first_one = whole(rng, 0, columns - 1)
     turn = pick(rng, (-1, 1))
@@ -182,7 +185,7 @@ STEEP = 4
 """Up to what size their entries are drawn."""
 
 
-def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
+def upstream(d: Derivation, rng: Random) -> Matrix | None:
     """An integer gradient of the output such that all later gradients have short entries; None if no draw succeeds.
 
     Every gradient is linear in it, so that those for its entries one by one give those for any.  Where something in
@@ -214,6 +217,26 @@ def _back(d: Derivation, gradient_of_output: Matrix) -> list[Step]:
     of = d.last.name
     back = backward(replace(d, givens={**d.givens, gradient(of): gradient_of_output}), of)
     return list(back.steps[len(d.steps) :])
+
+
+Drawing = Callable[[Settings, Sizes, Random], Givens]
+
+
+def there_and_back(
+    draw: Drawing, derive: Callable[[Derivation, Settings, Sizes], Derivation], what: str, tries: int
+) -> Drawing:
+    """Numbers for a forward pass, and a gradient of its output for which all others have short entries."""
+
+    def drawn(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
+        def once() -> Givens | None:
+            given = draw(settings, sizes, rng)
+            forward = tried(derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng)
+            back = upstream(forward, rng)
+            return None if back is None else {**given, gradient(forward.last.name): back}
+
+        return first_success(once, what, tries)
+
+    return drawn
 
 
 Form = tuple[int, tuple[int, ...]]

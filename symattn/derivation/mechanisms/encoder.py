@@ -6,8 +6,8 @@ given, as pre-norm stacks have it (Xiong et al. 2020, section 3.1).
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
@@ -19,19 +19,19 @@ from symattn.derivation.mechanisms.drawing import (
     first_success,
     number,
 )
-from symattn.derivation.mechanisms.drawing_blocks import Given, Stream, Sublayers, rational
+from symattn.derivation.mechanisms.drawing_blocks import Stream, Sublayers, rational, whole_rows
 from symattn.derivation.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.derivation.mechanisms.encoder_block import encoder_block, residual, second_half
 from symattn.derivation.mechanisms.layer_norm import normable, normalise
 from symattn.derivation.mechanisms.multi_head_attention import heads
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import layer_words
 from symattn.derivation.ops.gradient import Copy
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, Size
+from symattn.exact import AnyMatrix, Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     source = "X"
     for block in range(1, settings.blocks + 1):
         if block > 1:
@@ -43,20 +43,20 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return d.then("Y", Copy(), source)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Weights for one block after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
     if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
     sublayers = Sublayers(settings, sizes, rng)
     normable(number(sizes, "d_model"), settings)
 
-    def block(stream: Stream, is_last: bool) -> tuple[Given, Stream] | None:
+    def block(stream: Stream, is_last: bool) -> tuple[Givens, Stream] | None:
         if (own := sublayers.attended(stream, before_attention=True)) is None:
             return None
         layers = sublayers.fed_forward(own[1], before_attention=not is_last)
         return layers and ({**own[0], **layers[0]}, layers[1])
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         if (start := sublayers.started()) is None:
             return None
         givens, stream = {"X": start[0]}, start[1]
@@ -78,10 +78,10 @@ SHEETS, AGAIN, FEWER = 1000, 15, 2
 """Draws of the whole stack; draws of a later block until the stack is begun again: exactly, and in decimals."""
 
 
-def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def _without_norms(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Weights for one block after the other; the inputs stand in for what a block gives, where that is not whole."""
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         x = entries(number(sizes, "n"), number(sizes, "d_model"), rng)
         givens, source = {"X": Matrix(x)}, x
         for block in range(1, settings.blocks + 1):
@@ -98,7 +98,7 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
     return first_success(drawn, "blocks that are worth setting")
 
 
-def _block(source: Rows, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix] | None:
+def _block(source: Rows, settings: Settings, sizes: Sizes, rng: Random) -> Givens | None:
     width = number(sizes, "d_model")
     weights = attention_weights(source, source, settings, {**sizes, "d_out": width}, rng)
     if weights is None:
@@ -127,9 +127,8 @@ def exact_scores(m: AnyMatrix, settings: Settings) -> bool:
 
 def whole_numbers(m: AnyMatrix) -> Rows | None:
     """The rows of a matrix of whole numbers, none for any other."""
-    if not isinstance(m, Matrix) or not all(isinstance(x, int) for x in m):
-        return None
-    return [[x for x in row if isinstance(x, int)] for row in m.rows]
+    rows = rational(m)
+    return whole_rows(rows) if rows else None
 
 
 def in_each_block(named: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:

@@ -5,9 +5,9 @@ Post-norm, LN(x + f(x)), is Vaswani et al. 2017, section 3.1; pre-norm, x + f(LN
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
@@ -35,35 +35,41 @@ from symattn.derivation.mechanisms.layer_norm import (
     whole_rows_to_norm,
 )
 from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases, projections
-from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Settings
+from symattn.derivation.mechanisms.settings import HEADS, NORM, SCORES, Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import layer_words
 from symattn.derivation.ops.linear import Add
 from symattn.errors import ShapeError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 
 
-def encoder_block(
-    d: Derivation, settings: Settings, sizes: Mapping[str, Size], source: str = "X", place: str = ""
-) -> Derivation:
+def encoder_block(d: Derivation, settings: Settings, sizes: Sizes, source: str = "X", place: str = "") -> Derivation:
     """The whole block from its input `source`; the last step is its output: N2 in post-norm, R2 in pre-norm."""
-    inside = source
-    if settings.norm_place == "pre":
-        d, inside = normalise(d, "N1", source, settings, place)
-    d = heads(d, settings, sizes, inside, place=place)
-    return after_attention(d, settings, source, d.last.name, place)
+    d, source = sublayer(d, settings, 1, source, lambda d, x: heads(d, settings, sizes, x, place=place), place)
+    return fed_forward(d, settings, 2, source, place)
 
 
-def after_attention(d: Derivation, settings: Settings, source: str, attended: str, place: str = "") -> Derivation:
-    """What follows attention in a block: the residual R1 = source + attended, and all that comes then."""
-    d, first = residual(d, "R1", source, attended, place)
-    if settings.norm_place == "pre":
-        d, inside = normalise(d, "N2", first, settings, place)
-        d = feed_forward(d, settings, inside, place)
-        return residual(d, "R2", first, d.last.name, place)[0]
-    d, first = normalise(d, "N1", first, settings, place)
-    d = feed_forward(d, settings, first, place)
-    d, second = residual(d, "R2", first, d.last.name, place)
-    return normalise(d, "N2", second, settings, place)[0]
+def fed_forward(d: Derivation, settings: Settings, number: int, source: str, place: str = "") -> Derivation:
+    """The last sublayer of a block, its feed-forward network."""
+    return sublayer(d, settings, number, source, lambda d, x: feed_forward(d, settings, x, place), place)[0]
+
+
+def sublayer(
+    d: Derivation,
+    settings: Settings,
+    number: int,
+    source: str,
+    work: Callable[[Derivation, str], Derivation],
+    place: str = "",
+) -> tuple[Derivation, str]:
+    """A sublayer with its residual and its norm, and what its result is called.
+
+    In post-norm N1 = LN(x + f(x)), in pre-norm R1 = x + f(LN(x)), with the number of the sublayer.
+    """
+    pre = settings.norm_place == "pre"
+    d, inside = normalise(d, f"N{number}", source, settings, place) if pre else (d, source)
+    d = work(d, inside)
+    d, total = residual(d, f"R{number}", source, d.last.name, place)
+    return (d, total) if pre else normalise(d, f"N{number}", total, settings, place)
 
 
 def residual(d: Derivation, name: str, source: str, added: str, place: str = "") -> tuple[Derivation, str]:
@@ -85,7 +91,7 @@ TRIES = 2000
 """Draws of one half of the block until what it starts from is drawn again."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact.
 
     In pre-norm powers of e may have fractions as exponents; those of 2 need whole ones.
@@ -94,7 +100,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     if settings.arithmetic != "exact" or whole_exponents:
         return _by_sublayers(settings, sizes, rng)
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         if (half := _first_half(settings, sizes, rng)) is None:
             return None
         givens, sums = half
@@ -104,11 +110,11 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     return first_success(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
 
 
-def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def _by_sublayers(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     sublayers = Sublayers(settings, sizes, rng)
     normable(number(sizes, "d_model"), settings)
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         start = sublayers.started()
         own = start and sublayers.attended(start[1])
         layers = own and sublayers.fed_forward(own[1])
@@ -117,9 +123,7 @@ def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Ran
     return first_success(drawn, "a block that is worth setting")
 
 
-def _first_half(
-    settings: Settings, sizes: Mapping[str, Size], rng: random.Random
-) -> tuple[dict[str, Matrix], Grid] | None:
+def _first_half(settings: Settings, sizes: Sizes, rng: Random) -> tuple[Givens, Grid] | None:
     """Inputs, weights of attention, and R1; None if no draw has a rational norm.
 
     In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
@@ -144,13 +148,13 @@ def _first_half(
     return {**givens, "W_O": Matrix(w_o)}, plus(inputs, product(outputs, w_o))
 
 
-def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -> dict[str, Matrix] | None:
+def second_half(sums: Grid, settings: Settings, d_ff: int, rng: Random) -> Givens | None:
     """Weights of the feed-forward network after R1; in post-norm the norm of R2 comes out where that of R1 does."""
     inside = [normed(row, settings) or row for row in sums]
     post = settings.norm_place == "post"
     judged = replace(settings, norm=settings.norm if post and comes_out(sums, settings) else "none")
 
-    def layers() -> tuple[dict[str, Matrix], Grid] | None:
+    def layers() -> tuple[Givens, Grid] | None:
         drawn = drawn_hidden(inside, d_ff, settings, rng)
         return drawn if drawn and (judged.norm == "none" or can_be_normed(drawn[1])) else None
 

@@ -6,48 +6,25 @@ round a sublayer, the residual, and what goes through it are added up on the way
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
-
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import encoder_block as block
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import Mechanism
-from symattn.derivation.mechanisms.drawing import first_success, tried
-from symattn.derivation.mechanisms.drawing_gradients import upstream
+from symattn.derivation.mechanisms.drawing_gradients import there_and_back
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
-from symattn.derivation.mechanisms.settings import DESCENT, HEADS, NORM, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, NORM, Settings, Sizes
 from symattn.derivation.ops.gradient import Copy
-from symattn.errors import UndefinedError
-from symattn.exact import Matrix, Size
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return backward(forward(d, settings, sizes), "Y")
 
 
-def forward(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def forward(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     d = block.encoder_block(d, settings, sizes)
     return d.then("Y", Copy(), d.last.name)
 
-
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    def drawn() -> dict[str, Matrix] | None:
-        given = block.draw(settings, sizes, rng)
-        try:
-            there = tried(forward(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng)
-        except UndefinedError:  # a token whose features are all equal has no norm
-            return None
-        back = upstream(there, rng)
-        return None if back is None else {**given, "dY": back}
-
-    return first_success(
-        drawn, "gradients that come out, as they hardly do with a norm (arithmetic = decimal takes any)", DRAWS
-    )
-
-
-DRAWS = 30
 
 MECHANISM = Mechanism(
     name="encoder_block_gradient",
@@ -55,12 +32,15 @@ MECHANISM = Mechanism(
     givens={**block.MECHANISM.givens, "dY": ("n", "d_model")},
     optional=block.MECHANISM.optional,
     usual=block.MECHANISM.usual,
-    drawn={
-        "arithmetic": "decimal"
-    },  # gradients through a norm are long fractions; without one, base 2 keeps them short
+    drawn={"arithmetic": "decimal"},  # through a norm, fractions are long; without one, base 2 keeps them short
     uses=CHANGED_SCORES | HEADS | NORM | {"function"} | DESCENT,
     default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
     derive=derive,
-    draw=draw,
+    draw=there_and_back(
+        block.draw,
+        forward,
+        "gradients that come out, as they hardly do with a norm (arithmetic = decimal takes any)",
+        30,
+    ),
     complaint=complaint,
 )

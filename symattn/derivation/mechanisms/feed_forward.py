@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from operator import mul
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first, numbers, plus, product
 from symattn.derivation.mechanisms.layer_norm import Grid, differ
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import affine, layer_words
-from symattn.exact import Matrix, Rational, Size
+from symattn.exact import Matrix, Rational
 from symattn.foundation.dice import pick, spend, whole
 
 
@@ -31,8 +30,8 @@ BIASES = (-2, -1, 0, 1, 2)
 
 
 def drawn_hidden(
-    rows: Grid, d_ff: int, settings: Settings, rng: random.Random, kinks: bool = True
-) -> tuple[dict[str, Matrix], Grid] | None:
+    rows: Grid, d_ff: int, settings: Settings, rng: Random, kinks: bool = True
+) -> tuple[Givens, Grid] | None:
     """W_1 and b_1, and the hidden rows that they make with ReLU; None if ReLU clips nothing or everything.
 
     They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
@@ -68,11 +67,7 @@ UNITS = 50
 """Draws of a hidden unit until all are drawn again."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    return drawn(settings, sizes, rng)
-
-
-def drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random, kinks: bool = True) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random, kinks: bool = True) -> Givens:
     """Inputs and both layers; of many features the inputs are smaller, for their sums grow."""
     n, d, d_ff, d_out = numbers(sizes, "n", "d_model", "d_ff", "d_out")
     least, most = (-2, 3) if d <= FEW else (-1, 2)
@@ -87,7 +82,7 @@ def drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random, kin
 FEW = 4
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return feed_forward(d, settings, "X")
 
 

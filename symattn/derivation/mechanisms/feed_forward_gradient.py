@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import feed_forward as forward
@@ -11,17 +10,17 @@ from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.feed_forward import feed_forward
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
 from symattn.derivation.ops.entrywise import Activation
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return backward(feed_forward(d, settings, "X"), "F")
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    given = forward.drawn(settings, sizes, rng, kinks=settings.function != "relu")
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
+    given = forward.draw(settings, sizes, rng, kinks=settings.function != "relu")
     return {**given, "dF": Matrix(entries(number(sizes, "n"), number(sizes, "d_out"), rng))}
 
 

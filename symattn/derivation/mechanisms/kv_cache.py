@@ -6,24 +6,23 @@ section 2.4).  What comes out is what a causal pass over all tokens gives, for a
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.mechanisms.settings import Settings
-from symattn.derivation.mechanisms.steps import Scope, Section, affine, scale_op
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
+from symattn.derivation.mechanisms.steps import BIASES, PROJECTIONS, Scope, Section, affine, scale_op
 from symattn.derivation.ops.attention import Mask, Softmax, causal
 from symattn.derivation.ops.linear import Append, MatMul
 from symattn.errors import InputError, LetterError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.languages import message
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     n = sizes["n"]
     if not isinstance(n, int):
         raise LetterError(f"Token by token, the number of tokens must be a number, not {n}.")
@@ -70,12 +69,12 @@ def _whole(operand: Operand) -> Operand:
     return replace(operand, name=operand.name.partition(".")[0].removesuffix("_cache"), row=None)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Inputs and weights as for a causal pass."""
     n, width = numbers(sizes, "n", "d_model")
     own, wide = replace(settings, mask="causal"), {**sizes, "d_out": sizes["d_v"]}
 
-    def givens() -> dict[str, Matrix] | None:
+    def givens() -> Givens | None:
         x = entries(n, width, rng)
         weights = attention_weights(x, x, own, wide, rng)
         return weights and {"X": Matrix(x), **{name: weights[name] for name in ("W_Q", "W_K", "W_V")}}
@@ -86,13 +85,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 MECHANISM = Mechanism(
     name="kv_cache",
     title="Decoding with a key/value cache",
-    givens={
-        "X": ("n", "d_model"),
-        "W_Q": ("d_model", "d_k"),
-        "W_K": ("d_model", "d_k"),
-        "W_V": ("d_model", "d_v"),
-    },
-    optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
+    givens={"X": ("n", "d_model"), **PROJECTIONS},
+    optional=BIASES,
     default_sizes={"n": 3, "d_model": 3, "d_k": 4, "d_v": 2},
     draw=draw,
     derive=derive,

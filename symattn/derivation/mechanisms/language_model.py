@@ -8,13 +8,12 @@ largest probabilities (Fan, Lewis and Dauphin 2018, section 5.1); the next word 
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, Rows, dull, entries, first_success, numbers, product
-from symattn.derivation.mechanisms.settings import NEXT_WORD, Settings
+from symattn.derivation.mechanisms.settings import NEXT_WORD, Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import affine, require_positive
 from symattn.derivation.ops.attention import Softmax
 from symattn.derivation.ops.normalisation import Mean
@@ -28,7 +27,7 @@ NUMBERS = "numbers"
 """In place of words: the next word is asked for by its number."""
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """The loss where there are targets, then what is asked of the next word."""
     d, source = _looked_up(d, settings, sizes)
     d = affine(d, "L", source, "W_U", "b_U")  # n × d_vocab
@@ -41,7 +40,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return _next_word(d, settings, sizes)
 
 
-def _looked_up(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tuple[Derivation, str]:
+def _looked_up(d: Derivation, settings: Settings, sizes: Sizes) -> tuple[Derivation, str]:
     """What the logits are made of: N as it is given, or the rows of E for the words of a prompt."""
     if not settings.prompt:
         if "E" in d.givens:
@@ -86,7 +85,7 @@ def vocabulary(settings: Settings, count: Size) -> tuple[str, ...]:
     return words
 
 
-def _next_word(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def _next_word(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """The probabilities of the top k, and the most probable word."""
     count, source = sizes["d_vocab"], "probabilities"
     words = vocabulary(settings, count)
@@ -103,7 +102,7 @@ RANKED = 20_000
 """Draws where all logits of a row are to differ, which few do."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Logits that differ by 1 to 3 within a row; every token is to have another one, not always the likeliest."""
     n, d_model, vocabulary = numbers(sizes, "n", "d_model", "d_vocab")
     rows = [_row(word, settings, vocabulary) for word in settings.prompt.split()]
@@ -111,7 +110,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     if rows and len(rows) != n:
         raise InputError(f"The prompt has {len(rows)} words, and n is {n}.")
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         table = entries(vocabulary if rows else n, d_model, rng)
         inputs, weights = [table[row] for row in rows] or table, entries(d_model, vocabulary, rng)
         logits = product(inputs, weights)

@@ -5,25 +5,25 @@ The variance is the population's, divided by d_model, unless a problem declares 
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import islice
 from itertools import product as iterate
 from math import isqrt, lcm
 from operator import mul
+from random import Random
 from typing import TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import first, is_small, numbers, plus, product
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, Section
 from symattn.derivation.ops.linear import Add, Hadamard
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.errors import InputError
-from symattn.exact import Matrix, Rational, Size
+from symattn.exact import Matrix, Rational
 from symattn.foundation.dice import pick, spend, whole
 
 T = TypeVar("T")
@@ -75,18 +75,21 @@ def normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None
         return list(row)
     if not isinstance(settings.epsilon, int | Fraction):
         return None
-    if settings.norm == "layer":
-        mean = Fraction(sum(row), len(row))
-        row = [x - mean for x in row]
-    else:
-        mean = Fraction(0)
-    number = len(row) - (settings.norm == "layer" and settings.variance == "sample")
-    variance = Fraction(sum(x * x for x in row), number) if number else Fraction(0)
+    mean, variance = moments(row, settings)
     root = _root(variance + settings.epsilon)
     if not root:
         return None
-    result: list[Rational] = [x / root for x in row]
+    result: list[Rational] = [(x - mean) / root for x in row]
     return result if all(map(is_small, (mean, variance, *result))) else None
+
+
+def moments(row: Sequence[Rational], settings: Settings) -> tuple[Fraction, Fraction]:
+    """The mean and the variance by which a row is normed; without a mean, 0 and the mean of its squares."""
+    centred = settings.norm == "layer"
+    mean = Fraction(sum(row), len(row)) if centred else Fraction(0)
+    away = [x - mean for x in row] if centred else row
+    number = len(row) - (centred and settings.variance == "sample")
+    return mean, Fraction(sum(map(mul, away, away)), number) if number else Fraction(0)
 
 
 def _root(q: Fraction) -> Fraction | None:
@@ -109,7 +112,7 @@ def normable(width: int, settings: Settings, *, exactly: bool = False) -> None:
         )
 
 
-def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -> list[list[int]]:
+def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: Random) -> list[list[int]]:
     """Rows of small whole numbers with whole means, whose norm comes out.
 
     For layer norm and four features, those are the deviations (−k, −k, k, k), (−3, −1, −1, 5) and (−5, 1, 1, 3) with
@@ -144,7 +147,7 @@ def drawn_output(
     inputs: Grid,
     biases: Sequence[int],
     settings: Settings,
-    rng: random.Random,
+    rng: Random,
     accept: Callable[[Grid], bool] = lambda normed: True,
 ) -> tuple[Grid, list[Rational]] | None:
     """W of −1 to 2 and b out of `biases` so that residual + inputs W + b has a rational norm; None if no draw succeeds.
@@ -203,16 +206,14 @@ def own_inputs(inputs: Grid) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _own_row(
-    before: Sequence[Rational], own: Rational, settings: Settings, rng: random.Random
-) -> list[Rational] | None:
+def _own_row(before: Sequence[Rational], own: Rational, settings: Settings, rng: Random) -> list[Rational] | None:
 
     weights: list[Rational] = [pick(rng, WEIGHTS) for _ in before]
     return weights if normed([x + own * w for x, w in zip(before, weights, strict=True)], settings) else None
 
 
 def _joint_output(
-    residual: Grid, inputs: Grid, biases: Sequence[int], settings: Settings, rng: random.Random
+    residual: Grid, inputs: Grid, biases: Sequence[int], settings: Settings, rng: Random
 ) -> Iterator[tuple[Grid, list[Rational]]]:
     """W and b with which all norms may come out at once; few, for what fails so often fails always.
 
@@ -287,7 +288,7 @@ def differ(rows: Grid) -> bool:
     return all(len(set(lines)) == len(lines) and all(map(any, lines)) for lines in both)
 
 
-def telling_rows(n: int, d: int, settings: Settings, rng: random.Random) -> Matrix:
+def telling_rows(n: int, d: int, settings: Settings, rng: Random) -> Matrix:
     """Rows to be normed for their own sake: different ones come out, and not of ±1 alone."""
 
     def drawn() -> Matrix | None:
@@ -301,7 +302,7 @@ def telling_rows(n: int, d: int, settings: Settings, rng: random.Random) -> Matr
     return rows
 
 
-def scale_and_shift(d: int, rng: random.Random) -> dict[str, Matrix]:
+def scale_and_shift(d: int, rng: Random) -> Givens:
     """γ and β of small whole numbers that are not all equal, no γ being 0."""
 
     def drawn(choice: Sequence[int]) -> Matrix:
@@ -313,12 +314,12 @@ def scale_and_shift(d: int, rng: random.Random) -> dict[str, Matrix]:
     return {"gamma": drawn((-1, 1, 2, 2, 3)), "beta": drawn((-2, -1, 0, 1, 2))}
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     n, d = numbers(sizes, "n", "d_model")
     return {"X": telling_rows(n, d, settings, rng), **scale_and_shift(d, rng)}
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return normalise(d, "N", "X", settings)[0]
 
 

@@ -5,10 +5,9 @@ With γ and β it is N = γ ⊙ N̂ + β, and their gradients are sums over the 
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from fractions import Fraction
 from operator import mul
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import layer_norm, rms_norm
@@ -16,17 +15,17 @@ from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success
 from symattn.derivation.mechanisms.layer_norm import normalise, normed
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
+from symattn.exact import Matrix
 from symattn.exact.values import Rational
 from symattn.foundation.dice import whole
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return backward(normalise(d, "N", "X", settings)[0], "N")
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Inputs whose norm comes out, and gradients for which both means of every row are whole."""
     forward = layer_norm if settings.norm == "layer" else rms_norm
     given = dict(forward.draw(settings, sizes, rng))
@@ -49,8 +48,8 @@ MECHANISM = Mechanism(
     name="layer_norm_gradient",
     title="Layer norm and its gradients",
     givens={"X": ("n", "d_model"), "dN": ("n", "d_model")},
-    optional={"gamma": ("1", "d_model"), "beta": ("1", "d_model")},
-    usual=("gamma", "beta"),
+    optional=layer_norm.MECHANISM.optional,
+    usual=layer_norm.MECHANISM.usual,
     uses=frozenset({"norm", "epsilon", "variance"}) | DESCENT,
     default_sizes={"n": 2, "d_model": 4},
     derive=derive,

@@ -6,23 +6,23 @@ is φ(Q) φ(K)ᵀ, every row over its sum, times V, worked out from right to lef
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from random import Random
 
 from symattn.derivation.derivation import Derivation, row_of, transposed
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import dull, first_success, numbers
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, Section, scale_op
 from symattn.derivation.ops.linear import Add, MatMul, Slice, Stack, SumOver
 from symattn.derivation.ops.scores import FeatureMap, Over
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import picks, whole
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     if scale_op(settings.scale, sizes):
         raise InputError(f"The scale is {settings.scale!r}, but linear attention has no scores that could be divided.")
     d = d.then("phi_Q", FeatureMap(settings.feature), "Q")  # n × d_k
@@ -65,7 +65,7 @@ def _token_by_token(d: Derivation, n: int) -> Derivation:
     return d.then("Z", Stack(), *(f"Z.{t + 1}" for t in range(n)))
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Small whole numbers; with elu + 1 a single negative one, in Q, so that one token's output has powers of e."""
     n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
     positive, many = settings.feature == "elu+1", m > FEW  # whose sums grow
@@ -84,7 +84,7 @@ FEW = 3
 """Keys whose sums stay small."""
 
 
-def _drawn(rows: int, columns: int, numbers: Sequence[int], rng: random.Random) -> list[list[int]]:
+def _drawn(rows: int, columns: int, numbers: Sequence[int], rng: Random) -> list[list[int]]:
     def drawn() -> list[list[int]] | None:
         found = [picks(rng, numbers, columns) for _ in range(rows)]
         return None if dull(found) else found

@@ -7,13 +7,12 @@ grouped-query attention (Ainslie et al. 2023).
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
-from symattn.derivation.mechanisms.settings import HEADS, SCORES, Settings
+from symattn.derivation.mechanisms.settings import HEADS, SCORES, Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, affine, attend, layer_words, project
 from symattn.derivation.ops.linear import HeadSlice, Slice, Stack
 from symattn.derivation.sizes import share
@@ -22,12 +21,12 @@ from symattn.exact import Matrix, Size
 from symattn.foundation.languages import message
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return heads(d, settings, sizes)
 
 
 def heads(
-    d: Derivation, settings: Settings, sizes: Mapping[str, Size], source: str = "X", memory: str = "", place: str = ""
+    d: Derivation, settings: Settings, sizes: Sizes, source: str = "X", memory: str = "", place: str = ""
 ) -> Derivation:
     """The whole layer: projections, the heads, their outputs side by side, and W_O.
 
@@ -57,7 +56,7 @@ def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
 def each_head(
     d: Derivation,
     settings: Settings,
-    sizes: Mapping[str, Size],
+    sizes: Sizes,
     place: str = "",
     keys: str = "K",
     values: str = "V",
@@ -100,10 +99,10 @@ def part(settings: Settings, width: Size, of: int, own: int) -> Slice | HeadSlic
     return Slice.of_head(own, of, one, settings.split)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Inputs, and weights whose heads are worth comparing."""
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         x = entries(number(sizes, "n"), number(sizes, "d_model"), rng)
         weights = attention_weights(x, x, settings, sizes, rng)
         return weights and {"X": Matrix(x), **weights}

@@ -5,9 +5,8 @@ With the weights A_1, A_2, … of the forward pass given, it is gone back from t
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
@@ -23,13 +22,13 @@ from symattn.derivation.mechanisms.drawing_gradients import (
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.multi_head_attention import alike, heads, output_and_biases, projections
-from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, HEADS, Givens, Settings, Sizes
 from symattn.derivation.ops.linear import Slice
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     if settings.heads == 1 and "A_1" in d.givens:
         raise InputError("With one head alone no weights are given here; self_attention_gradient starts from them.")
 
@@ -40,13 +39,13 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return from_weights(d, settings, there_and_back)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     if settings.heads == 1:
         raise InputError("Numbers are drawn for two heads or more; for one there is self_attention_gradient.")
     return first_success(lambda: _drawn(settings, sizes, rng), "weights and gradients that come out", SHEETS)
 
 
-def _drawn(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix] | None:
+def _drawn(settings: Settings, sizes: Sizes, rng: Random) -> Givens | None:
     n, d_model, d_k, d_v, d_out = numbers(sizes, "n", "d_model", "d_k", "d_v", "d_out")
     h, g = settings.heads, settings.groups
     keep = mask_keep(settings.mask, n, n) or full(n, n)

@@ -8,10 +8,9 @@ al. 2022 divides in every block).
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
+from random import Random
 
 from symattn.derivation.derivation import Derivation, transposed
 from symattn.derivation.mechanisms.base import Mechanism
@@ -19,28 +18,29 @@ from symattn.derivation.mechanisms.drawing import (
     ENTRIES,
     TRIES,
     Rows,
+    divisor,
     dull,
     first_success,
     neither_flat_nor_steep,
     numbers,
     projection,
+    scores_seen,
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, Section, mask_op, scale_op
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.linear import MatMul, Slice, Stack, SumOver
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.scores import Bias, Over
 from symattn.errors import InputError, LetterError
-from symattn.exact import Matrix, Size
-from symattn.exact.rounding import approximate
+from symattn.exact import Matrix
 from symattn.foundation.dice import pick
 from symattn.foundation.languages import message
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     n, m = sizes["n"], sizes["m"]
     if not isinstance(m, int):
         raise LetterError("Block by block, the number of keys m must be a number.")
@@ -97,13 +97,12 @@ def plain(d: Derivation) -> Derivation:
 # ------------------------------------------------------------------------------------------ random numbers
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Queries that are looked up by their scores: the maximum of the first one grows on the way, that of the last one
     does not, so that sums are rescaled, and are not."""
     n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
-    scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, m)
-    divisor = float(approximate(scale.divisor)) if scale else 1.0
-    twins = divisor == 2 and d_k % 2 == 0
+    by, keep = divisor(settings, sizes), mask_keep(settings.mask, n, m)
+    twins = by == 2 and d_k % 2 == 0
 
     def query() -> list[int]:
         drawn = [pick(rng, ENTRIES) for _ in range(d_k)]
@@ -112,10 +111,9 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         return drawn
 
     def suits(i: int, query: list[int], keys: Rows) -> bool:
-        scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in keys]
-        seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
+        scores, seen = scores_seen(query, keys, by, keep, i)
         spread = neither_flat_nor_steep(seen)
-        neat = all(s.is_integer() for s in scores) or not divisor.is_integer()
+        neat = all(s.is_integer() for s in scores) or not by.is_integer()
         grows = max(seen, default=-math.inf) > max(scores[: settings.tile])
         return spread and neat and (grows == (i < n - 1 or n == 1) or keep is not None or m <= settings.tile)
 

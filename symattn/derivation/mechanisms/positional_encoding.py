@@ -6,15 +6,14 @@ that go on from there.
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers, small
-from symattn.derivation.mechanisms.settings import POSITIONS, Settings
+from symattn.derivation.mechanisms.settings import POSITIONS, Givens, Settings, Sizes
 from symattn.derivation.ops.linear import Add, Multiple
 from symattn.derivation.ops.position import (
     Angle,
@@ -33,11 +32,11 @@ from symattn.errors import InputError, LetterError
 from symattn.exact import Matrix, Rational, Size, exact, has_symbols, is_symbolic, sign, square_root
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return positioned(d, settings, sizes)
 
 
-def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def positioned(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """X from E: E_scaled = √d_model E where the setting says so, P unless it is given, and their sum."""
     d, source = embedded(d, settings, sizes)
     if settings.position not in ("sinusoidal", "sinusoidal-halves", "learned"):
@@ -55,7 +54,7 @@ def positioned(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> 
     return d.then("X", Add(), source, "P")
 
 
-def embedded(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tuple[Derivation, str]:
+def embedded(d: Derivation, settings: Settings, sizes: Sizes) -> tuple[Derivation, str]:
     """The embeddings by name, scaled by √d_model where the setting says so."""
     if settings.embedding == "plain":
         return d, "E"
@@ -152,12 +151,12 @@ def _rational(text: str) -> Rational:
 # ------------------------------------------------------------------------------------------ random numbers
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Embeddings of whole numbers up to 3, and positions where they are learned."""
     return embeddings(settings, sizes, 3, rng)
 
 
-def embeddings(settings: Settings, sizes: Mapping[str, Size], largest: int, rng: random.Random) -> dict[str, Matrix]:
+def embeddings(settings: Settings, sizes: Sizes, largest: int, rng: Random) -> Givens:
     """E in whole numbers up to a size, and a P of −1, 0 and 1 where positions are learned."""
     n, width = numbers(sizes, "n", "d_model")
     drawn = {"E": Matrix(small(n, width, largest, rng))}

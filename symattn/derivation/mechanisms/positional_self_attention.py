@@ -9,22 +9,21 @@ cosines are 0, 1 and −1.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import attention_weights, first_success
 from symattn.derivation.mechanisms.positional_encoding import embedded, embeddings, positioned
 from symattn.derivation.mechanisms.rotary_attention import ROTATIONS, rotated
-from symattn.derivation.mechanisms.settings import POSITIONS, SCORES, Settings
-from symattn.derivation.mechanisms.steps import attend, project
+from symattn.derivation.mechanisms.settings import POSITIONS, SCORES, Givens, Settings, Sizes
+from symattn.derivation.mechanisms.steps import BIASES, PROJECTIONS, attend, project
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.exact.rounding import approximate
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     turns = settings.position in ROTATIONS
     if turns and "P" in d.givens:
         raise InputError(f"position is {settings.position!r}, and P is given; P is added for learned positions alone.")
@@ -36,17 +35,17 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return attend(rotated(d, settings, sizes), settings, sizes, operands=("R_Q", "R_K", "V"))
 
 
-def _inputs(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> tuple[Derivation, str]:
+def _inputs(d: Derivation, settings: Settings, sizes: Sizes) -> tuple[Derivation, str]:
     """What is projected, by name: X with positions, or the embeddings alone."""
     if settings.position in ROTATIONS:
         return embedded(d, settings, sizes)
     return positioned(d, settings, sizes), "X"
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Embeddings, and weights that suit what they are with their positions, in whole numbers."""
 
-    def givens() -> dict[str, Matrix] | None:
+    def givens() -> Givens | None:
         drawn = embeddings(settings, sizes, 1, rng)
         made, source = _inputs(Derivation(drawn), settings, sizes)
         x = made.value(source)
@@ -61,13 +60,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 MECHANISM = Mechanism(
     name="positional_self_attention",
     title="Self-attention with positions",
-    givens={
-        "E": ("n", "d_model"),
-        "W_Q": ("d_model", "d_k"),
-        "W_K": ("d_model", "d_k"),
-        "W_V": ("d_model", "d_v"),
-    },
-    optional={"P": ("n", "d_model"), "b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
+    givens={"E": ("n", "d_model"), **PROJECTIONS},
+    optional={"P": ("n", "d_model"), **BIASES},
     defaults={"position": "sinusoidal", "arithmetic": "auto"},  # sines and cosines are soon too long to be exact
     drawn={"angles": "90", "arithmetic": "exact"},  # sines and cosines are 0, 1 and −1
     uses=SCORES | POSITIONS,

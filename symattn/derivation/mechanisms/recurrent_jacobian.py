@@ -8,25 +8,25 @@ stable" can mean of a recurrent network: its gradients may vanish or explode, an
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 from typing import cast, get_args
 
 from symattn.derivation.derivation import Derivation, row_of
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import number
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Settings, Sizes
 from symattn.derivation.ops.gradient import InfinityNorm, Slope, Sloped
 from symattn.derivation.ops.linear import Hadamard, MatMul
 from symattn.errors import InputError, LetterError
-from symattn.exact import AnyMatrix, Matrix, Size, Value, sign
+from symattn.exact import AnyMatrix, Matrix, Value, sign
 from symattn.foundation.dice import pick, whole
 from symattn.foundation.languages import message
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """Slopes D, Jacobians J.t, their products G.t = ∂h_t/∂h_0, and the norm of each.
 
     H are the states h_1, h_2, … of the forward pass.  The slopes of the identity are 1, so that every J_t is W_h and
@@ -55,7 +55,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return d
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Mapping[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Mapping[str, Matrix]:
     """States that f has, with ReLU one 0: a unit that is off; weights without a 0, which would hide mistakes.
 
     A linear network has its eigenvalues in the diagonal, by turns 1/2 and 2 in size: one way vanishes, one explodes.

@@ -11,25 +11,25 @@ only ReLU and the identity keep the states of a network with whole weights whole
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Operand, row_of
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Settings, Sizes
 from symattn.derivation.mechanisms.steps import affine
 from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.linear import Add, Append, MatMul
 from symattn.errors import InputError, LetterError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import pick
 from symattn.foundation.languages import message
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """States H.1, H.2, … and all of them as H; outputs Y where there is W_y.  Without H_0 the start is 0."""
     n = sizes["n"]
     if not isinstance(n, int):
@@ -61,7 +61,7 @@ def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
     return d if f"H.{t}" in d else d.then(f"H.{t}", Activation(function), total, section=section)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Mapping[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Mapping[str, Matrix]:
     """Small whole numbers, the inputs a little larger than the weights, which every position multiplies by again."""
     n, d, width = numbers(sizes, "n", "d_model", "d_h")
     shapes = {"X": (n, d, INPUTS), "W_x": (d, width, WEIGHTS), "W_h": (width, width, WEIGHTS)}

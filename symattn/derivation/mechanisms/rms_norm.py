@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import numbers
 from symattn.derivation.mechanisms.layer_norm import normalise, scale_and_shift, telling_rows
-from symattn.derivation.mechanisms.settings import Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return normalise(d, "N", "X", replace(settings, norm="rms"))[0]
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     n, d = numbers(sizes, "n", "d_model")
     x = telling_rows(n, d, replace(settings, norm="rms"), rng)
     return {"X": x, "gamma": scale_and_shift(d, rng)["gamma"]}

@@ -6,12 +6,13 @@ R(i)ᵀ R(j) = R(j − i).  Values are not turned.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import (
+    divisor,
     dull,
     entries,
     first_success,
@@ -19,27 +20,28 @@ from symattn.derivation.mechanisms.drawing import (
     neither_flat_nor_steep,
     numbers,
     queries,
+    scores_seen,
     small,
 )
 from symattn.derivation.mechanisms.masks import mask_keep
 from symattn.derivation.mechanisms.positional_encoding import angles, layout, positions
-from symattn.derivation.mechanisms.settings import ROTARY, SCORES, Settings
-from symattn.derivation.mechanisms.steps import attend, scale_op
+from symattn.derivation.mechanisms.settings import ROTARY, SCORES, Givens, Settings, Sizes
+from symattn.derivation.mechanisms.steps import attend
 from symattn.derivation.ops.linear import MatMul
 from symattn.derivation.ops.position import Rotate
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.exact.rounding import approximate
 from symattn.foundation.dice import pick, spend
 
 ROTATIONS = ("rotary", "rotary-halves")
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return attend(rotated(d, settings, sizes), settings, sizes, operands=("R_Q", "R_K", "V"))
 
 
-def rotated(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def rotated(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """R_Q and R_K: queries and keys turned by their positions."""
     if settings.position not in ROTATIONS:
         raise InputError(f"position is {settings.position!r}; queries and keys are turned by rotary or rotary-halves.")
@@ -59,23 +61,21 @@ LOOKING_UP = 10
 """Random numbers that take as long as looking at a query."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Keys, values, and queries that are looked up by the scores that they give after both are turned."""
     n, d_k, d_v = numbers(sizes, "n", "d_k", "d_v")
-    scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, n)
-    divisor = float(approximate(scale.divisor)) if scale else 1.0
+    by, keep = divisor(settings, sizes), mask_keep(settings.mask, n, n)
     turn = Rotate(angles(settings, d_k), positions(settings, n), layout(settings))
-    neat = divisor.is_integer() and all(isinstance(x, int) for x in turn.apply(Matrix([[1] * d_k] * n)))
+    neat = by.is_integer() and all(isinstance(x, int) for x in turn.apply(Matrix([[1] * d_k] * n)))
 
     among = queries(d_k, rng)
 
     def suits(i: int, query: list[int], turned_keys: Sequence[Sequence[float]]) -> bool:
-        scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in turned_keys]
-        seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
+        scores, seen = scores_seen(query, turned_keys, by, keep, i)
         few_ties = len(seen) - len(set(seen)) < most_ties([len(seen)])
         return few_ties and neither_flat_nor_steep(seen) and (all(s.is_integer() for s in scores) or not neat)
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         spend(rng, LOOKING_UP * len(among) * n)
         k = Matrix(entries(n, d_k, rng))
         keys = turn.apply(k)

@@ -5,35 +5,17 @@ Su et al. 2021 (RoFormer), section 3.2: a rotation's transpose is its inverse, s
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
-
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import rotary_attention
 from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import Mechanism
-from symattn.derivation.mechanisms.drawing import first_success, tried
-from symattn.derivation.mechanisms.drawing_gradients import upstream
-from symattn.derivation.mechanisms.settings import DESCENT, ROTARY, Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.drawing_gradients import there_and_back
+from symattn.derivation.mechanisms.settings import DESCENT, ROTARY, Settings, Sizes
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return backward(rotary_attention.derive(d, settings, sizes), "Z")
-
-
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    def drawn() -> dict[str, Matrix] | None:
-        given = rotary_attention.draw(settings, sizes, rng)
-        forward = rotary_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
-        back = upstream(tried(forward, rng), rng)
-        return None if back is None else {**given, "dZ": back}
-
-    return first_success(drawn, "gradients that come out", DRAWS)
-
-
-DRAWS = 50
 
 
 MECHANISM = Mechanism(
@@ -46,5 +28,5 @@ MECHANISM = Mechanism(
     uses=ROTARY | CHANGED_SCORES | DESCENT,
     default_sizes={"n": 2, "d_k": 4, "d_v": 2},
     derive=derive,
-    draw=draw,
+    draw=there_and_back(rotary_attention.draw, rotary_attention.derive, "gradients that come out", 50),
 )

@@ -5,8 +5,7 @@ With the weights A of the forward pass given, it is gone back from them, and all
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import self_attention
@@ -16,19 +15,19 @@ from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, entries, first_success, numbers, product, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
-from symattn.exact import Matrix, Size
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return from_weights(d, settings, lambda d: backward(self_attention.derive(d, settings, sizes), "Z"))
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     n, d_model, d_k, d_v = numbers(sizes, "n", "d_model", "d_k", "d_v")
     keep = mask_keep(settings.mask, n, n) or full(n, n)
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         x, w_v = entries(n, d_model, rng), entries(d_model, d_v, rng)
         w_q, w_k = entries(d_model, d_k, rng), entries(d_model, d_k, rng)
         if not can_be_rounded(product(x, w_q), product(x, w_k), keep, settings, sizes, rng):
@@ -44,20 +43,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 MECHANISM = Mechanism(
     name="self_attention_gradient",
     title="Self-attention and its gradients",
-    givens={
-        "X": ("n", "d_model"),
-        "W_Q": ("d_model", "d_k"),
-        "W_K": ("d_model", "d_k"),
-        "W_V": ("d_model", "d_v"),
-        "dZ": ("n", "d_v"),
-    },
-    optional={
-        "A": ("n", "n"),
-        "b_Q": ("1", "d_k"),
-        "b_K": ("1", "d_k"),
-        "b_V": ("1", "d_v"),
-        "B": ("n", "n"),
-    },
+    givens={**self_attention.MECHANISM.givens, "dZ": ("n", "d_v")},
+    optional={"A": ("n", "n"), **self_attention.MECHANISM.optional},
     usual=("A",),
     uses=CHANGED_SCORES | DESCENT,
     default_sizes={"n": 2, "d_model": 2, "d_k": 4, "d_v": 2},

@@ -15,11 +15,17 @@ from symattn.derivation.ops.entrywise import Round, RoundingMethod
 from symattn.derivation.settings import ABOUT
 from symattn.derivation.sizes import Axis
 from symattn.errors import InputError, offered
-from symattn.exact import Value, exact, from_sympy, has_symbols, is_symbolic, sign
+from symattn.exact import Matrix, Size, Value, exact, from_sympy, has_symbols, is_symbolic, sign
 from symattn.exact.values import listed
 from symattn.formula.numbers import LETTERS
 from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, Such, choices
 from symattn.foundation.typed import read as read_data
+
+Sizes = Mapping[str, Size]
+"""What the letters are in the shapes of a mechanism: n, d_k …"""
+
+Givens = dict[str, Matrix]
+"""Matrices by name that a mechanism starts from."""
 
 SIZE = re.compile(r"[dghkmn](?:_\w+)?")
 """What a reader would take a letter in a scale for."""

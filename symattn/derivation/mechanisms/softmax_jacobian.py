@@ -5,30 +5,29 @@ Of the softmax only its weights a are needed; fractions make everything fraction
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import MOST_TRIES, first_success, number
 from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, telling_row, upstream_row
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.ops.attention import SoftmaxJacobian
 from symattn.derivation.ops.linear import MatMul
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import pick
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     """J (m×m), and ds = da J (1×m) where the gradient da with respect to the weights is given."""
     d = d.then("J_softmax", SoftmaxJacobian(), "a")
     return d.then("ds", MatMul(), "da", "J_softmax") if "da" in d.givens else d
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     m = number(sizes, "m")
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         gradient = upstream_row(m, rng)
         weights = telling_row(gradient, (True,) * m, max(m + 1, pick(rng, DENOMINATORS[:3])), rng)
         return {"a": Matrix([weights]), "da": Matrix([gradient])} if weights else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from symattn.derivation.algebra import size_in_sympy
 from symattn.derivation.derivation import Derivation, Op, Operand, row_of, transposed
 from symattn.derivation.mechanisms.masks import masks
-from symattn.derivation.mechanisms.settings import SIZE, Settings, parameter, read_number, read_parameter
+from symattn.derivation.mechanisms.settings import SIZE, Settings, Sizes, parameter, read_number, read_parameter
 from symattn.derivation.ops.attention import Mask, Softmax
 from symattn.derivation.ops.entrywise import Activation
 from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver
@@ -87,7 +87,7 @@ SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 _SIZES = re.compile(rf"\b(?:{'|'.join(SIZE_NAMES)})\b")
 
 
-def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
+def scale_op(spec: object, sizes: Sizes) -> Scale | None:
     """The scaling step that `spec` asks for: none, √d_k, a number, an expression in the sizes."""
     if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
         return None
@@ -111,7 +111,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     return Scale(_divisor(divisor, spec), _SIZES.sub(lambda name: _own_letter(name[0], sizes), of) if used else "")
 
 
-def _letter_of(letter: str, scale: str, sizes: Mapping[str, Size]) -> Any:
+def _letter_of(letter: str, scale: str, sizes: Sizes) -> Any:
     """What a letter of a scale that names no size stands for: what a size is called here, or a number of its own."""
     if any(letter in letters_of(size) for size in sizes.values()):
         return size_in_sympy(letter)
@@ -120,7 +120,7 @@ def _letter_of(letter: str, scale: str, sizes: Mapping[str, Size]) -> Any:
     return parameter(letter)
 
 
-def _own_letter(name: str, sizes: Mapping[str, Size]) -> str:
+def _own_letter(name: str, sizes: Sizes) -> str:
     """The letter that a size has here: p for d_k where d_k is p; its name where it is a number."""
     size = sizes[name]
     if not isinstance(size, str):
@@ -242,6 +242,11 @@ def _unfinished(name: str, so_far: str) -> str:
     return re.sub(r"(?=[\^.])|$", f"_{so_far}", name, count=1)
 
 
+PROJECTIONS = {"W_Q": ("d_model", "d_k"), "W_K": ("d_model", "d_k"), "W_V": ("d_model", "d_v")}
+BIASES = {"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")}
+"""What `project` takes of a single head: weights, and biases that there may be."""
+
+
 def project(d: Derivation, role: str, settings: Settings, source: str = "X", place: str = "") -> Derivation:
     """Q = X W_Q, with a bias and an activation where there are any.
 
@@ -254,7 +259,7 @@ def project(d: Derivation, role: str, settings: Settings, source: str = "X", pla
 def attend(
     d: Derivation,
     settings: Settings,
-    sizes: Mapping[str, Size],
+    sizes: Sizes,
     scope: Scope = NO_SCOPE,
     operands: tuple[str, str, str] | None = None,
 ) -> Derivation:

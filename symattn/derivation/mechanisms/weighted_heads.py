@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import Rows, dull, first_success, number, output_weights, side_by_side
 from symattn.derivation.mechanisms.multi_head_attention import combine, own_part
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, mix
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 from symattn.foundation.dice import pick, picks, sample, whole
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     h = settings.heads
     if h == 1:
         raise InputError("The weights of a single head are mixed by weighted_values; 2 heads or more were expected.")
@@ -30,7 +29,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return combine(d, settings)
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     """Weights in quarters, fifths or tenths, and values that differ by multiples of 4, 5 or 10: outputs are whole."""
     h, n, m, d_v = settings.heads, number(sizes, "n"), number(sizes, "m"), number(sizes, "d_v")
     denominators = [pick(rng, (4, 5) if m < 4 else (10,)) for _ in range(h)]
@@ -44,7 +43,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     }
 
 
-def _weights(n: int, m: int, of: int, rng: random.Random) -> Matrix | None:
+def _weights(n: int, m: int, of: int, rng: Random) -> Matrix | None:
     """Rows of positive fractions over one denominator that sum to 1; None if two are equal or all are uniform, or
     where they make a symmetric matrix."""
     rows = []
@@ -60,7 +59,7 @@ LARGEST = 9
 """The largest size of values."""
 
 
-def _values(m: int, d_v: int, step: int, rng: random.Random) -> Rows | None:
+def _values(m: int, d_v: int, step: int, rng: Random) -> Rows | None:
     """Values up to `LARGEST`, those of one feature apart by multiples of `step` and not all the same."""
 
     def column() -> list[int]:

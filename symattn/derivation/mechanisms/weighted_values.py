@@ -1,16 +1,13 @@
 """The last step alone: weights given, values mixed (note 004's h_3 = 0.3 v_1 + 0.5 v_2 + 0.2 v_3)."""
 
-from collections.abc import Mapping
-
 from symattn.derivation.derivation import Derivation, row_of
 from symattn.derivation.mechanisms.base import Mechanism
-from symattn.derivation.mechanisms.settings import Settings
+from symattn.derivation.mechanisms.settings import Settings, Sizes
 from symattn.derivation.mechanisms.steps import gather, mix, mix_token
 from symattn.errors import LetterError
-from symattn.exact import Size
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     if settings.by == "matrix":
         return mix(d, settings)
     n = sizes["n"]

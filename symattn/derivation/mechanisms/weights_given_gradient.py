@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
+from random import Random
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import attention_gradient
@@ -12,12 +11,12 @@ from symattn.derivation.mechanisms.base import Mechanism
 from symattn.derivation.mechanisms.drawing import Rows, dull, entries, first, first_success, numbers, tried
 from symattn.derivation.mechanisms.drawing_gradients import can_be_rounded, full, rounded, upstream_of_heads
 from symattn.derivation.mechanisms.masks import mask_keep
-from symattn.derivation.mechanisms.settings import DESCENT, Settings
+from symattn.derivation.mechanisms.settings import DESCENT, Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import attend
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix
 
 
-def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+def derive(d: Derivation, settings: Settings, sizes: Sizes) -> Derivation:
     return from_weights(d, settings, lambda d: attention_gradient.derive(d, settings, sizes))
 
 
@@ -25,7 +24,7 @@ QUERIES = 100
 """Draws of a query until other keys are drawn."""
 
 
-def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+def draw(settings: Settings, sizes: Sizes, rng: Random) -> Givens:
     n, m, d_k, d_v = numbers(sizes, "n", "m", "d_k", "d_v")
     keep = mask_keep(settings.mask, n, m) or full(n, m)
 
@@ -33,7 +32,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         (drawn,) = entries(1, d_k, rng)
         return drawn if can_be_rounded([drawn], keys, (keep[i],), settings, sizes, rng) else None
 
-    def drawn() -> dict[str, Matrix] | None:
+    def drawn() -> Givens | None:
         k, v = entries(m, d_k, rng), entries(m, d_v, rng)
         found = [first(lambda i=i: query(i, k), QUERIES) for i in range(n)]  # type: ignore[misc]
         q = [row for row in found if row]
