@@ -27,7 +27,6 @@ from symattn.teaching.problems.masks import (
     TEXTS,
     TYPE,
     keep_of,
-    prefix,
     token_words,
 )
 
@@ -136,7 +135,7 @@ def test_pictures_are_told_apart_and_fit_their_words():
 @given(st.integers(1, 8), st.integers(1, 8))
 def test_prefix_lies_between_causal_and_padding(tokens, length):
     """A prefix mask shows what causality or the prompt shows, and nothing more."""
-    keep = np.array(prefix(tokens, length))
+    keep = np.array(keep_of("prefix", (length,), tokens, tokens))
     assert (keep == np.array(causal(tokens, tokens)) | np.array(padding(tokens, tokens, length))).all()
 
 

@@ -35,11 +35,11 @@ from __future__ import annotations
 import gettext
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +118,11 @@ def capitalised(text: str) -> str:
     if not isinstance(text, Message):
         return _made(text, "", "", {}, capital=True)
     return _made(text.template, text.plural, text.context, text.values, capital=True, text=begun)
+
+
+def series(items: Iterable[str]) -> str:
+    """a; b; c."""
+    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
 
 
 def listed(items: Sequence[str], last: str = "and") -> str:

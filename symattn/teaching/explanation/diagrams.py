@@ -36,7 +36,7 @@ from symattn.formula import (
     read_formula,
 )
 from symattn.formula.width import width
-from symattn.foundation.languages import Message, capitalised, message
+from symattn.foundation.languages import Message, capitalised, message, series
 from symattn.page.document import (
     Block,
     Diagram,
@@ -608,15 +608,12 @@ def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
 
 def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:
     words = tuple(tuple(map(_number, row)) for row in rows)
-    first, *others = [message("row {row}: {weights}", row=i, weights=", ".join(row)) for i, row in enumerate(words, 1)]
-    said: str = capitalised(first)
-    for other in others:
-        said = message("{rows}; {row}", rows=said, row=other)
+    said = series(message("row {row}: {weights}", row=i, weights=", ".join(row)) for i, row in enumerate(words, 1))
     labels = (wording.notation.named("Q").row, wording.notation.named("K").row)
     down, across = labels if wording.orientation == "rows" else labels[::-1]
     return HeatMap(
         tuple(tuple(map(level, row)) for row in rows),
-        message("The weights as a heat map, from 0, white, to 1, black. {rows}.", rows=said),
+        message("The weights as a heat map, from 0, white, to 1, black. {rows}.", rows=capitalised(said)),
         row_labels=tuple(wording.read(down, i=i + 1) for i in range(len(rows))),
         column_labels=tuple(wording.read(across, i=j + 1) for j in range(len(rows[0]))),
         words=words,

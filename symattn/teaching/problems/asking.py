@@ -8,7 +8,6 @@ import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from importlib import resources
 from typing import Literal, TypeAlias, TypeVar, cast
 
@@ -273,11 +272,6 @@ def comes_to(product: str) -> int:
     return value
 
 
-def series(items: Iterable[str]) -> str:
-    """a; b; c."""
-    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
-
-
 # ------------------------------------------------------------------------------------------------ parts
 
 
@@ -285,7 +279,12 @@ def make_part(
     title: TextLike, ask: Sequence[BlockLike], key: Sequence[BlockLike], answer: Answer, *marks: Mark,
     name: str = "", marking: Sequence[BlockLike] = (),
 ) -> Part:  # fmt: skip
-    return Part(name, as_text(title), blocks(ask), blocks(key), answer, marks, blocks(marking))
+    """A part, worth B1 unless `marks` say otherwise."""
+    return Part(name, as_text(title), blocks(ask), blocks(key), answer, marks or (Mark("B", 1),), blocks(marking))
+
+
+WORKED_OUT = (Mark("M", 1), Mark("A", 1))
+"""The marks of what is worked out in one go."""
 
 
 @dataclass(frozen=True)
@@ -331,23 +330,6 @@ class Offer:
     tells: bool = False
 
 
-def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
-    return ChoiceAnswer(
-        tuple(Option(as_text(o.text), o.right, o.diagnosis, () if o.tells else as_text(o.why)) for o in offers), several
-    )
-
-
-def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
-    """What the student sees."""
-    return Choices(tuple(as_text(o.text) for o in offers), several)
-
-
-def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
-    """The same with the right ones ticked, and a sentence for each."""
-    shown = replace(choices(offers, several), ticked=frozenset(i for i, o in enumerate(offers) if o.right))
-    return shown, ItemList(labelled(o.why for o in offers))
-
-
 def labelled(items: Iterable[TextLike]) -> tuple[Inlines, ...]:
     """A: the first; B: the second."""
     return tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=as_text(x)) for i, x in enumerate(items))
@@ -357,9 +339,11 @@ def choice_part(
     title: TextLike, ask: Sequence[BlockLike], offers: Sequence[Offer], *marks: Mark, key: Sequence[BlockLike] = (),
     several: bool = False, name: str = "",
 ) -> Part:  # fmt: skip
-    """A part whose options are ticked, worth B1 unless `marks` say otherwise; `key` is what stands above them there."""
-    asked, solved = (*ask, choices(offers, several)), (*key, *choices_key(offers, several))
-    return make_part(title, asked, solved, choice(offers, several), *(marks or [Mark("B", 1)]), name=name)
+    """A part whose options are ticked; in the key, the right ones are, below `key`, with a sentence for each."""
+    options = tuple(Option(as_text(o.text), o.right, o.diagnosis, () if o.tells else as_text(o.why)) for o in offers)
+    boxes, answer = Choices(tuple(option.text for option in options), several), ChoiceAnswer(options, several)
+    solved = (*key, replace(boxes, ticked=frozenset(answer.right)), ItemList(labelled(o.why for o in offers)))
+    return make_part(title, (*ask, boxes), solved, answer, *marks, name=name)
 
 
 def ticks(number: int) -> Mark:

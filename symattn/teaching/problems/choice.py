@@ -5,11 +5,11 @@ With `several`, the options are ways of working, among them some that look wrong
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from random import Random
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style, oriented, turned_step
@@ -41,7 +41,6 @@ from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, 
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.draws import Draw, Item, ProvedQuestion, Record, Spec, up_to
 from symattn.teaching.problems.ways import WAYS, Entries, apart, gives, size
-from symattn.teaching.question import Mark
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -68,7 +67,7 @@ MORE = 8
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: Random) -> Family:
     """With the places of the right options, item by item."""
     shared = derived.family(spec, rng)
     return replace(shared, places=balanced_places(rng, WRONG[spec.level] + 1, MOST_ITEMS))
@@ -88,7 +87,7 @@ class ChoiceItem:
     options: tuple[str, ...] = ()
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     """A derivation, and what is asked of it."""
     several = draw.option("several")
     for _ in range(REDRAWN):
@@ -100,7 +99,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     raise InputError(f"No variant of {draw.spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(separated: Separation, draw: Draw, rng: random.Random) -> list[ChoiceItem] | None:
+def _items(separated: Separation, draw: Draw, rng: Random) -> list[ChoiceItem] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
     number, wrong = draw.number, WRONG[draw.spec.level]
     there = {step.name for step in separated.derivation if isinstance(step.result, Matrix)}
@@ -126,7 +125,7 @@ def _items(separated: Separation, draw: Draw, rng: random.Random) -> list[Choice
     return items
 
 
-def _formula_item(separated: Separation, name: str, place: int, wrong: int, rng: random.Random) -> ChoiceItem | None:
+def _formula_item(separated: Separation, name: str, place: int, wrong: int, rng: Random) -> ChoiceItem | None:
     rules = [m.id for m, _ in rewritten(separated.derivation, name)]
     if len(rules) < wrong:
         return None
@@ -151,7 +150,7 @@ def _formula(step: Step) -> Formula:
 
 
 def _row_item(
-    separated: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: random.Random
+    separated: Separation, name: str, turn: int, asked: Sequence[int | None], place: int, wrong: int, rng: Random
 ) -> ChoiceItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
     tokens = len(_by_token(separated.derivation, values_of(separated.derivation.value(name))))
@@ -163,7 +162,7 @@ def _row_item(
 
 
 def _options(
-    separated: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random
+    separated: Separation, name: str, token: int, place: int, wrong: int, rng: Random
 ) -> tuple[str, ...] | None:
     """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
     key = row_of(separated.derivation, name, token)
@@ -182,7 +181,7 @@ def _options(
     return put_in([id for id, _ in chosen], place, "")
 
 
-def _candidates(separated: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Entries]]:
+def _candidates(separated: Separation, name: str, token: int, rng: Random) -> Iterator[tuple[str, Entries]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
     right = values_of(separated.derivation.value(name))
     likely, elsewhere, unlikely = list[WrongDerivation](), list[WrongDerivation](), list[WrongDerivation]()
@@ -238,7 +237,7 @@ def _exactly(rows: Sequence[Entries]) -> bool:
     return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 
 
-def _several(separated: Separation, draw: Draw, rng: random.Random) -> list[ChoiceItem] | None:
+def _several(separated: Separation, draw: Draw, rng: Random) -> list[ChoiceItem] | None:
     """Ways of working out a step, two or three of which are right.
 
     A way is offered for what it is: a right one where it gives the step, a wrong one where that is seen.
@@ -272,12 +271,12 @@ def made(draw: Draw) -> ProvedQuestion:
     d = matrixwise(problem.derivation)
     wording = Wording(d, problem.notation)
     several, items = draw["several"], [ChoiceItem(**item) for item in draw["items"]]
-    marks = ticks(2) if several else Mark("B", 1)
+    marks = [ticks(2)] if several else []
     parts: list[Item] = []
     for item in items:
         prompt, offers = ASKED[item.kind](item, d, wording, problem)
         title = step_title(d[item.step], wording)
-        part = choice_part(title, [prompt], offers, marks, key=[prompt], several=several)
+        part = choice_part(title, [prompt], offers, *marks, key=[prompt], several=several)
         parts.append(Item(part, again=partial(_right, item, d)))
     return derived.question(draw, problem, parts, _SEVERAL if several else _ONE)
 

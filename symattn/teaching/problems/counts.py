@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from random import Random
 from typing import Any, cast
 
 from symattn.derivation.counting import Attention, Block, Count, Embedding, FeedForward, Model, Norm
@@ -113,18 +113,14 @@ def _block(a: Attention) -> Block:
 
 
 COUNTED: Mapping[str, Callable[..., Count]] = {
-    "weights": lambda a, *_: a.parameters,
-    "biased": lambda a, *_: a.parameters,
-    "inward": lambda a, *_: a.parameters,
+    **dict.fromkeys(("weights", "biased", "inward", "grouped weights"), lambda a, *_: a.parameters),
     "projecting": lambda a, *_: a.projecting,
     "scoring": lambda a, *_: a.scoring,
     "operations": lambda a, *_: a.operations,
     "flops": lambda a, *_: 2 * a.operations,
     "scores": lambda a, *_: a.scores,
-    "cache": lambda a, layers, *_: a.cache(layers),
+    **dict.fromkeys(("cache", "grouped cache"), lambda a, layers, *_: a.cache(layers)),
     "step": lambda a, *_: a.parameters + 2 * a.n * a.h * a.width,
-    "grouped weights": lambda a, *_: a.parameters,
-    "grouped cache": lambda a, layers, *_: a.cache(layers),
     "feed forward": lambda a, *_: _feed_forward(a).parameters,
     "feeding forward": lambda a, *_: _feed_forward(a).operations,
     "norms": lambda a, *_: 2 * Norm(a.d).parameters,
@@ -202,7 +198,7 @@ def layer_of(toy: Record) -> Attention:
     return Attention(toy["h"] * toy["width"], toy["h"], toy["width"], toy["n"], toy["h"])
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     """What a variant is made from; starters have no whole model, crossover and cache."""
     level, sizes = draw.spec.level, draw.spec.sizes
     starter, at = level == "starter", (draw.turn - 1) % 4
@@ -365,7 +361,6 @@ def _polynomial(name: str, k: int, layer: Attention, say: Prose) -> Item:
         [say(item.ask), fill_in(message("Count:"), 60)],
         [Display((equal(read_formula(item.how), shown),)), ItemList(tuple(wrong))],
         FormulaAnswer(value, tuple(errors)),
-        Mark("B", 1),
         name=f"letters {k}",
     )
     return Item(part, check)
@@ -454,7 +449,6 @@ def _scores(n: int, h: int, say: Prose) -> Part:
             ),
             say("{head}: one head only. {token}: one token only.", head=in_digits(n * n), token=in_digits(h * n)),
         ],
-        Mark("B", 1),
         name="scores",
         errors=(
             KnownError(n * n, says=message("one head only was counted")),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import chain, compress
 from operator import add
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symattn.derivation.derivation import Step, oriented
@@ -61,7 +61,7 @@ class Family:
         return self.places[choice][(number - 1) % len(self.places[choice])]
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: Random) -> Family:
     """The family of a pool: one that is kept, begun anywhere, or else a new one."""
     if spec.given:
         return Family()
@@ -69,7 +69,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     return Family(members, free)
 
 
-def _searched(kind: Kind, rng: random.Random, lines: Sequence[str]) -> Iterator[Givens]:
+def _searched(kind: Kind, rng: Random, lines: Sequence[str]) -> Iterator[Givens]:
     """Members beyond those that are kept, to which most sets do not come."""
     from symattn.teaching.fairness.search import searched
 
@@ -82,7 +82,7 @@ def kind_of(spec: Spec) -> Kind:
     return Kind(mechanism(spec.mechanism), settings, spec.chosen_sizes(), spec.level, spec.softmax)
 
 
-def balanced_places(rng: random.Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
+def balanced_places(rng: Random, options: int, choices: int) -> tuple[tuple[int, ...], ...]:
     """Where the right option stands: each place once in every `options` variants."""
     return tuple(tuple(p for _ in range(BLOCKS) for p in shuffled(rng, range(options))) for _ in range(choices))
 
@@ -91,7 +91,7 @@ FrozenRows = tuple[tuple[int | str, ...], ...]
 """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
 
 
-def drawn_numbers(rng: random.Random, draw: Draw) -> Record:
+def drawn_numbers(rng: Random, draw: Draw) -> Record:
     return numbers(draw.spec, draw.family)
 
 
@@ -119,7 +119,7 @@ def numbers(spec: Spec, family: Family) -> Record:
 
 def about_derivations(
     made: Callable[[Draw], draws.ProvedQuestion],
-    drawn: Callable[[random.Random, Draw], Record] = drawn_numbers,
+    drawn: Callable[[Random, Draw], Record] = drawn_numbers,
     **stated: Any,
 ) -> ProblemType:
     """Make a problem type of a function that asks about one derivation, of any mechanism; `drawn` is all of its record.
@@ -303,7 +303,7 @@ AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v
 
 
 def relabellings(
-    content: Record, spec: Spec, family: Family, rng: random.Random
+    content: Record, spec: Spec, family: Family, rng: Random
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], Record]]]:
     """The same variant with its features and, unmasked, its tokens in other orders: equally hard (tier A).
 

@@ -6,11 +6,11 @@ from an answer, and every one said to be impossible is a linear system without a
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 from typing import Annotated, Any, TypeVar
 
 from symattn.exact import Matrix, Value, compare, exact
@@ -19,7 +19,16 @@ from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.languages import message
 from symattn.foundation.typed import OneOf, plain
 from symattn.page.document import AnswerGrid, Display, Inlines, ItemList, WorkingSpace, as_text
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, make_part, named, number_part
+from symattn.teaching.problems.asking import (
+    WORKED_OUT,
+    BlockLike,
+    Offer,
+    Prose,
+    choice_part,
+    make_part,
+    named,
+    number_part,
+)
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, question
 from symattn.teaching.problems.systems import (
     Row,
@@ -72,7 +81,7 @@ class SharedInputs:
     shown: bool
 
 
-def inputs_and_keys(rng: random.Random) -> tuple[Rows, Rows]:
+def inputs_and_keys(rng: Random) -> tuple[Rows, Rows]:
     """Three tokens, and keys at the corners of a triangle whose area lets whole scores have whole queries."""
     while True:
         X, K = grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)
@@ -82,7 +91,7 @@ def inputs_and_keys(rng: random.Random) -> tuple[Rows, Rows]:
             return X, K
 
 
-def _pattern(rng: random.Random) -> Row:
+def _pattern(rng: Random) -> Row:
     return tuple(shuffled(rng, pick(rng, PATTERNS)))
 
 
@@ -146,24 +155,28 @@ def _query(x: Row, K: Rows, scores: Row) -> tuple[list[Fraction], Matrix]:
     return query, weights
 
 
-def _scores_line(x: Row, K: Rows, weights: Matrix, say: Prose) -> Inlines:
-    scores = times(times(Matrix([x]), weights), Matrix(K).T).rows[0]
-    return say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=scores)
+def _weights_item(
+    title: str, asked: Inlines, rule: str, model: Matrix, key: Sequence[BlockLike], x: Row, K: Rows, say: Prose,
+    **wanted: object,
+) -> Item:  # fmt: skip
+    """A W_Q that makes the token x have scores with these keys that are as they are wanted."""
+    scores = times(times(Matrix([x]), model), Matrix(K).T).rows[0]
+    last = say("Its scores are $scores$. Any other matrix with the property is right as well.", scores=scores)
+    answer = _property(rule, say, {"W_Q": model}, asked="W_Q", x=x, K=K, **wanted)
+    boxes = AnswerGrid(say.formula("W_Q"), 2, 2, "fraction")
+    part = make_part(title, [asked, WorkingSpace(36), boxes], [*key, last], answer, *QUERY_MARKS)
+    return Item(part, _has_property, 12)
 
 
 def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     token, weights = draw.whole("token", 0, 2), draw("weights", _pattern)
     x, K, scores = given.X[token], given.K, _logs(weights)
     query, model = _query(x, K, scores)
-    asked = (
-        say(
-            "With softmax to base 2, choose $W_Q$ so that the weights of token $x_{token}$ are exactly in the "
-            "ratio {ratio}.",
-            token=token + 1,
-            ratio=_ratio(weights),
-        ),
-        WorkingSpace(36),
-        AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
+    asked = say(
+        "With softmax to base 2, choose $W_Q$ so that the weights of token $x_{token}$ are exactly in the "
+        "ratio {ratio}.",
+        token=token + 1,
+        ratio=_ratio(weights),
     )
     key = (
         say(
@@ -173,25 +186,19 @@ def weights_of_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             row=Matrix([x]),
         ),
         Display((say.equation("q", Matrix([query])), say.equation("W_Q", model))),
-        _scores_line(x, K, model, say),
     )
-    answer = _property("exact weights", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base=2, weights=_fractions(weights))
-    return Item(make_part("Exact weights", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+    wanted = {"base": 2, "weights": _fractions(weights)}
+    return _weights_item("Exact weights", asked, "exact weights", model, key, x, K, say, **wanted)
 
 
 def one_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     token, to = draw.several("token to", lambda rng: sample(rng, range(3), 2))
     x, K = given.X[token], given.K
     _, model = _query(x, K, tuple(GAP if j == to else 0 for j in range(3)))
-    asked = (
-        say(
-            "With softmax to base $e$, choose $W_Q$ so that token $x_{token}$ gives $x_{other}$ a weight of at "
-            "least 0.99.",
-            token=token + 1,
-            other=to + 1,
-        ),
-        WorkingSpace(36),
-        AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
+    asked = say(
+        "With softmax to base $e$, choose $W_Q$ so that token $x_{token}$ gives $x_{other}$ a weight of at least 0.99.",
+        token=token + 1,
+        other=to + 1,
     )
     key = (
         say(
@@ -200,10 +207,8 @@ def one_token(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             key=to + 1,
         ),
         say.equations(W_Q=model),
-        _scores_line(x, K, model, say),
     )
-    answer = _property("attends", say, {"W_Q": model}, asked="W_Q", x=x, K=K, base="e", to=to, least=LEAST)
-    return Item(make_part("One token only", asked, key, answer, *QUERY_MARKS), _has_property, 12)
+    return _weights_item("One token only", asked, "attends", model, key, x, K, say, base="e", to=to, least=LEAST)
 
 
 def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
@@ -240,7 +245,7 @@ def keys_for_weights(draw: Draw, say: Prose, given: SharedInputs) -> Item:
 def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     """A query matrix of whole numbers with modest scores, and one entry of it that its token's weights betray."""
 
-    def candidate(rng: random.Random) -> tuple[Rows, int, tuple[int, int]]:
+    def candidate(rng: Random) -> tuple[Rows, int, tuple[int, int]]:
         return grid(rng, 2, 2, -2, 2), whole(rng, 0, 2), (whole(rng, 0, 1), whole(rng, 0, 1))
 
     def is_suitable(W: Rows, token: int, entry: tuple[int, int]) -> bool:
@@ -287,8 +292,8 @@ def missing_entry(draw: Draw, say: Prose, given: SharedInputs) -> Item:
             value=right,
         ),
     )
-    label, marks = named(say.formula("w")), (Mark("M", 1), Mark("A", 1))
-    return Item(number_part("A missing entry", asked, label, right, key, *marks, room=30, width=20), check, 10)
+    label = named(say.formula("w"))
+    return Item(number_part("A missing entry", asked, label, right, key, *WORKED_OUT, room=30, width=20), check, 10)
 
 
 def _linear(constant: int, slope: int) -> str:
@@ -411,9 +416,7 @@ def impossible_wish(draw: Draw, say: Prose, given: SharedInputs) -> Item:
     return Item(first, check, 6, "impossible request", (second,))
 
 
-def _wishes(
-    rng: random.Random, given: SharedInputs, turn: int
-) -> tuple[str, list[Row], list[Row], list[Row], list[int], Row]:
+def _wishes(rng: Random, given: SharedInputs, turn: int) -> tuple[str, list[Row], list[Row], list[Row], list[int], Row]:
     """Other inputs and keys with no row of those given: what changed must not tell which wish is impossible."""
     while True:
         others, keys = inputs_and_keys(rng)

@@ -12,12 +12,12 @@ is what the record says.  So nothing but the choices themselves may depend on di
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import combinations
 from math import isqrt
+from random import Random
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -172,7 +172,7 @@ Record = dict[str, Any]
 """What was drawn, by its names, as JSON: numbers, texts, lists, and records of items and of things inside."""
 
 Key = tuple[str, ...]
-Relabellings = Callable[[Record, Spec, Any, random.Random], Iterator[tuple[Key, Callable[[], Record]]]]
+Relabellings = Callable[[Record, Spec, Any, Random], Iterator[tuple[Key, Callable[[], Record]]]]
 
 
 class Draw:
@@ -185,7 +185,7 @@ class Draw:
     number: int
     family: Any
 
-    def __init__(self, of: ProblemType, record: Record, rng: random.Random | None = None) -> None:
+    def __init__(self, of: ProblemType, record: Record, rng: Random | None = None) -> None:
         self.type, self.record, self.rng = of, record, rng
 
     @property
@@ -194,9 +194,7 @@ class Draw:
         first: int = self.family.get("first", 0)
         return self.number + first
 
-    def __call__(
-        self, name: str, choose: Callable[[random.Random], T], holds: Callable[[T], bool] = lambda x: True
-    ) -> T:
+    def __call__(self, name: str, choose: Callable[[Random], T], holds: Callable[[T], bool] = lambda x: True) -> T:
         """Make a choice, again and again until it holds, or read it."""
         if self.rng is not None:
             while not holds(choice := choose(self.rng)):
@@ -208,7 +206,7 @@ class Draw:
     def several(
         self,
         names: str,
-        choose: Callable[[random.Random], Sequence[Any]],
+        choose: Callable[[Random], Sequence[Any]],
         holds: Callable[..., bool] = lambda *xs: True,
     ) -> tuple[Any, ...]:
         """Make several choices at once, or read them; `names` are separated by spaces."""
@@ -234,7 +232,7 @@ class Draw:
     def whole(self, name: str, low: int, high: int) -> int:
         return self(name, lambda rng: dice.whole(rng, low, high))
 
-    def together(self, choose: Callable[[random.Random, Draw], Record]) -> None:
+    def together(self, choose: Callable[[Random, Draw], Record]) -> None:
         """Record several choices at once, by their names."""
         if self.rng is not None:
             self.record |= plain(choose(self.rng, self))
@@ -375,7 +373,7 @@ Asked = ProvedQuestion | Callable[[], ProvedQuestion]
 # ------------------------------------------------------------------------------------------------ types
 
 
-def first_place(spec: Spec, rng: random.Random) -> Any:
+def first_place(spec: Spec, rng: Random) -> Any:
     """A family whose first variant has its right options anywhere; from there they move on from variant to variant."""
     return {"first": dice.whole(rng, 0, 59)}
 
@@ -402,7 +400,7 @@ class ProblemType:
     ask: Callable[[Draw], Asked]
     name: str
     title: str
-    family: Callable[[Spec, random.Random], Any] = first_place
+    family: Callable[[Spec, Random], Any] = first_place
     key: Callable[[Record], Key] | None = None
     relabellings: Relabellings | None = None
     options: Mapping[str, Option] = field(default_factory=lambda: NOTHING)
@@ -418,7 +416,7 @@ class ProblemType:
     """The content that was drawn or made last, and what `ask` gave: a variant is drawn, made and proved in turn.  They
     are one pair, taken and put as a whole, since threads may ask."""
 
-    def draw(self, spec: Spec, rng: random.Random, number: int, family: Any) -> Record:
+    def draw(self, spec: Spec, rng: Random, number: int, family: Any) -> Record:
         """The content of a variant: everything that is random."""
         draw = Draw(self, {"type": spec.type}, rng)
         draw.spec, draw.number, draw.family = spec, number, family

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import isqrt
 from operator import mul
+from random import Random
 from typing import Any, Literal
 
 from symattn.derivation.derivation import Derivation, Operand, Orientation, oriented, transposed
@@ -29,7 +29,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness.features import Row, dot_counts, mixed_patterns, product_counts, row_patterns
 from symattn.teaching.fairness.selfcheck import self_check
 from symattn.teaching.problem import Problem
-from symattn.teaching.problems.asking import Prose, make_part
+from symattn.teaching.problems.asking import WORKED_OUT, Prose, make_part
 from symattn.teaching.problems.derived import FrozenRows, frozen, thawed
 from symattn.teaching.problems.draws import (
     Asked,
@@ -44,7 +44,7 @@ from symattn.teaching.problems.draws import (
     up_to,
 )
 from symattn.teaching.problems.systems import Rows
-from symattn.teaching.question import LETTERS, Mark, MatrixAnswer, Part, answer_entries
+from symattn.teaching.question import LETTERS, MatrixAnswer, Part, answer_entries
 
 FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
 """Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
@@ -70,7 +70,7 @@ PARENTS = 15
 class _Wanted:
     """What an item is drawn for."""
 
-    def __init__(self, spec: Spec, rng: random.Random, turn: int, form: str) -> None:
+    def __init__(self, spec: Spec, rng: Random, turn: int, form: str) -> None:
         self.spec, self.rng, self.turn, self.form = spec, rng, turn, form
         self.size = {**SIZES[spec.level], **spec.sizes}
 
@@ -278,7 +278,7 @@ def _load(item: Drill) -> float:
     return dot_counts(*item.factors).load
 
 
-def family(spec: Spec, rng: random.Random) -> DrillFamily:
+def family(spec: Spec, rng: Random) -> DrillFamily:
     loads: dict[str, float] = {}
     for turn, kind in enumerate(("projection", "projection", "projection", "scores", "output")):
         items = [DRAWN[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
@@ -287,7 +287,7 @@ def family(spec: Spec, rng: random.Random) -> DrillFamily:
     return DrillFamily(loads)
 
 
-def stated(rng: random.Random, draw: Draw) -> Record:
+def stated(rng: Random, draw: Draw) -> Record:
     """How tokens lie, how masks are written, and in what form answers are wanted."""
     spec, settings = draw.spec, draw.spec.chosen_settings()
     return {
@@ -298,7 +298,7 @@ def stated(rng: random.Random, draw: Draw) -> Record:
     }
 
 
-def draw_drills(rng: random.Random, draw: Draw) -> list[Any]:
+def draw_drills(rng: Random, draw: Draw) -> list[Any]:
     spec, step, count = draw.spec, draw.option("step"), draw.option("items")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
     drawn: list[Drill] = []
@@ -349,7 +349,7 @@ def _item(item: Drill, d: Derivation, draw: Draw, say: Prose) -> Item:
         *ask_step(step, wording, problem.exact),
     )
     key = worked(step, wording, Detail(places=problem.places))
-    marks = [Mark("B", 1)] if item.kind == "mask" else [Mark("M", 1), Mark("A", 1)]
+    marks = () if item.kind == "mask" else WORKED_OUT
 
     def check(part: Part) -> str:
         """The step a second time in floating point, and weights exactly: a row is proportional to its powers."""

@@ -6,12 +6,12 @@ or by lowering a score that is not the largest.  Every claim is decided exactly 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import prod
+from random import Random
 
 from symattn.exact import NEGATIVE_INFINITY, Value, compare, divide
 from symattn.foundation.dice import pick, sample, shuffled, whole
@@ -22,12 +22,8 @@ from symattn.teaching.problems.asking import (
     Offer,
     Prose,
     blocks,
-    choice,
     choice_part,
-    choices,
-    choices_key,
     labelled,
-    make_part,
     order_part,
     put_in,
 )
@@ -103,7 +99,7 @@ ORDERINGS: Mapping[str, Ordering] = {
 }
 
 
-def rows_of_weights(rng: random.Random) -> list[list[int]]:
+def rows_of_weights(rng: Random) -> list[list[int]]:
     """Weights in parts of one whole, each row more even than the one before (majorisation), then shuffled."""
     total = pick(rng, [8, 10, 12])
     while True:
@@ -112,7 +108,7 @@ def rows_of_weights(rng: random.Random) -> list[list[int]]:
             return shuffled(rng, [shuffled(rng, row) for row in rows])
 
 
-def rows_of_scores(rng: random.Random) -> list[list[int]]:
+def rows_of_scores(rng: Random) -> list[list[int]]:
     """The gaps below the largest score grow from row to row, and constants hide it."""
     while True:
         gaps = sorted([whole(rng, 0, 4), whole(rng, 1, 5)] for _ in range(ORDERED))
@@ -149,7 +145,7 @@ def in_order(draw: Draw, say: Prose, place: int) -> Item:
     return Item(order_part(by.title, asked, map(say.row, rows), order, key, mark), check, 4, kind)
 
 
-def _partition(rng: random.Random, total: int) -> list[int]:
+def _partition(rng: Random, total: int) -> list[int]:
     cuts = sorted(whole(rng, 0, total) for _ in range(3))
     return _parts([b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)])
 
@@ -298,13 +294,12 @@ def change(draw: Draw, say: Prose, place: int) -> Item:
         change=say(effect.change, key=key, other=other),
         key=key,
     )
-    ticked, _ = choices_key(offers)
-    explained = [ticked, say(effect.reason)]
-    part = make_part(message("A change"), [asked, choices(offers)], explained, choice(offers), Mark("B", 1))
-    return Item(part, load=2, kind="effect", again=again)
+    part = choice_part(message("A change"), [asked], offers)
+    ticked, _ = part.key
+    return Item(replace(part, key=(ticked, say.paragraph(effect.reason))), load=2, kind="effect", again=again)
 
 
-def _effects(rng: random.Random, number: int, count: int) -> list[str]:
+def _effects(rng: Random, number: int, count: int) -> list[str]:
     """Different ones; over 3^count variants every combination of outcomes comes once, so that none can be guessed."""
     chosen: list[str] = []
     for turn in shuffled(rng, range(count)):
@@ -314,7 +309,7 @@ def _effects(rng: random.Random, number: int, count: int) -> list[str]:
     return chosen
 
 
-def _different_rows(rng: random.Random, count: int) -> list[Row]:
+def _different_rows(rng: Random, count: int) -> list[Row]:
     """Rows of three different scores, a range of at most 4."""
     rows: list[Row] = []
     while len(rows) < count:
@@ -362,7 +357,7 @@ MaskedRow = Sequence[int | None]
 def limit(draw: Draw, say: Prose, place: int) -> Item:
     """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
 
-    def row_and_order(rng: random.Random) -> tuple[MaskedRow, Sequence[int]]:
+    def row_and_order(rng: Random) -> tuple[MaskedRow, Sequence[int]]:
         row = _row_with_a_limit(rng)
         return row, put_in(shuffled(rng, [1, 2, 3]), (draw.turn - 1 + place * (1 + draw.turn // 4)) % 4, 0)
 
@@ -384,7 +379,7 @@ def limit(draw: Draw, say: Prose, place: int) -> Item:
     return Item(choice_part(message("A limit"), [asked], [offers[k] for k in order]), check, 2, "limit")
 
 
-def _row_with_a_limit(rng: random.Random) -> MaskedRow:
+def _row_with_a_limit(rng: Random) -> MaskedRow:
     """Four scores, perhaps two largest ones, perhaps one hidden."""
     tie, masked = pick(rng, [True, False]), pick(rng, [True, False])
     while True:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from random import Random
 
 from symattn.derivation.algebra import Index
 from symattn.derivation.derivation import Derivation, Operand, Step, View
@@ -197,7 +197,7 @@ BACKWARDS = {"starter": 1, "standard": 2, "long": 3}
 TRIES = 400
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     """A derivation, and the entries that are blank in it."""
     drawn = derived.drawn_numbers(rng, draw)
     problem = derived.problem_of(drawn)
@@ -226,7 +226,7 @@ def _chosen(problem: Problem, names: Sequence[Json]) -> list[Step]:
     return [step for step in problem.steps if not names or step.role in names]
 
 
-def _some(step: Step, share: int, line: int, d: Derivation, rng: random.Random) -> tuple[tuple[int, int], ...]:
+def _some(step: Step, share: int, line: int, d: Derivation, rng: Random) -> tuple[tuple[int, int], ...]:
     """About that share of its entries: all of one token's, as many as that leaves of the others, evenly by token.
 
     The token with everything blank takes turns from variant to variant, so that every variant asks for as much.
@@ -242,7 +242,7 @@ def _some(step: Step, share: int, line: int, d: Derivation, rng: random.Random) 
     return tuple(sorted([*whole, *others[: count - len(whole)]]))
 
 
-def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple[tuple[int, int], ...]]:
+def _backwards(d: Derivation, count: int, rng: Random) -> dict[str, tuple[tuple[int, int], ...]]:
     """Entries of the right factor of every product of two givens; where there is none, of Q and K."""
     factors = [
         step.operands[1 if d.orientation == "rows" else 0].name

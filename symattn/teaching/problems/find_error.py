@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
@@ -41,6 +41,7 @@ from symattn.teaching.fairness.separation import LEAST, Separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.asking import (
+    WORKED_OUT,
     BlockLike,
     Offer,
     choice_part,
@@ -53,7 +54,7 @@ from symattn.teaching.problems.asking import (
 from symattn.teaching.problems.choice import rewritten
 from symattn.teaching.problems.derived import balanced_places
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec, up_to
-from symattn.teaching.question import Mark, MatrixAnswer, Part, WordAnswer
+from symattn.teaching.question import MatrixAnswer, Part, WordAnswer
 
 OPTIONS = 5
 SLIP = "slip"
@@ -155,7 +156,7 @@ def plantable_slips(separated: Separation, step: str) -> list[Slipped]:
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> PlantFamily:
+def family(spec: Spec, rng: Random) -> PlantFamily:
     shared = derived.family(spec, rng)
     by_step: dict[str, dict[Plant, None]] = {}
     for _ in range(PARENTS):
@@ -174,7 +175,7 @@ def family(spec: Spec, rng: random.Random) -> PlantFamily:
     return PlantFamily(**vars(replace(shared, places=places)), plants=tuple(plants))
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
     plants = draw.family.plants
     for attempt in range(REDRAWN * len(plants)):
@@ -191,7 +192,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     raise InputError(f"No mistake can be planted in {draw.spec.mechanism} with these numbers so that it is unique.")
 
 
-def _plant(d: Derivation, wanted: Sequence[Plant], rng: random.Random) -> list[Planted] | None:
+def _plant(d: Derivation, wanted: Sequence[Plant], rng: Random) -> list[Planted] | None:
     """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
     script, errors = matrixwise(d), list[Planted]()
     order = [step.name for step in script]
@@ -227,7 +228,7 @@ def _pinned(d: Derivation) -> dict[str, object]:
 
 
 def _offered(
-    drawn: Record, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
+    drawn: Record, errors: Sequence[Planted], places: Sequence[int], rng: Random
 ) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
     script = matrixwise(derived.problem_of(drawn).derivation)
@@ -362,7 +363,7 @@ def _which(words: LineWords, step: Step, wording: Wording) -> Part:
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     told, answer = sentence(words.told, matrix=name), WordAnswer(first, tuple(others))
-    return make_part(words.title, [fill_in(words.asks, 30)], [told], answer, Mark("B", 1))
+    return make_part(words.title, [fill_in(words.asks, 30)], [told], answer)
 
 
 def _what(
@@ -407,12 +408,12 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> TextLike:
 
 def _corrected(wrong: str, several: bool, wording: Wording, problem: Problem) -> Iterator[Part]:
     """The wrong line, or the first of two, as it should be, and all that follows from it."""
-    d, marks = problem.derivation, (Mark("M", 1), Mark("A", 1))
+    d = problem.derivation
     line = "Give the correct value of the first wrong line." if several else "Give the correct value of that line."
     asked: BlockLike = instruction(line, "Show how it is worked out.")
     products, others = Detail(places=problem.places), Detail("none", problem.places)
     key: list[BlockLike] = [*worked(d[wrong], wording, products)]
-    yield make_part("The correct line", [asked, WorkingSpace(70)], key, MatrixAnswer.of(d, wrong), *marks)
+    yield make_part("The correct line", [asked, WorkingSpace(70)], key, MatrixAnswer.of(d, wrong), *WORKED_OUT)
     last, answer = d.last, MatrixAnswer.of(d, d.last.name)
     once = "If the output itself is the wrong line, it is enough to write it once."
     asked = in_turn((as_text("Carry on from there to the output."), () if several else as_text(once)))
@@ -422,7 +423,7 @@ def _corrected(wrong: str, several: bool, wording: Wording, problem: Problem) ->
     following = d.steps[d.steps.index(d[wrong]) + 1 :]
     key = [x for step in following for x in worked(step, wording, products if isinstance(step.op, MatMul) else others)]
     at_once = "The output is the line that was wrong; its correct value is the answer above."
-    yield make_part("The correct output", [asked, WorkingSpace(70), grid], key or [at_once], answer, *marks)
+    yield make_part("The correct output", [asked, WorkingSpace(70), grid], key or [at_once], answer, *WORKED_OUT)
 
 
 # ------------------------------------------------------------------------------------------------ proving

@@ -6,21 +6,21 @@ exactly 0, so that every question has one answer that the picture alone decides.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations
+from random import Random
 
 from symattn.derivation.ops.attention import Keep, Mask, Softmax, blocks, causal, padding, window
 from symattn.exact import Matrix, Value, compare
 from symattn.exact.sums import total
 from symattn.formula import Formula, Text
 from symattn.foundation.dice import pick, sample, shuffled, whole
-from symattn.foundation.languages import capitalised, message
+from symattn.foundation.languages import capitalised, message, series
 from symattn.page.document import HeatMap, Inlines, TextLike
 from symattn.teaching.explanation.diagrams import BOUNDS, level
-from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, series, ticks
+from symattn.teaching.problems.asking import Offer, Prose, choice_part, put_in, ticks
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, question
 from symattn.teaching.problems.systems import Rows, normalised, softmax
 from symattn.teaching.question import Mark, Part
@@ -80,17 +80,14 @@ def scale() -> HeatMap:
     return HeatMap(((0, 1, 2, 3, 4),), description, column_labels=labels)
 
 
-MASKS: Mapping[str, tuple[str, Callable[[int], Keep]]] = {
-    "none": ("No mask.", lambda n: ((True,) * n,) * n),
-    "causal": ("Causal mask: no token sees a later one.", lambda n: causal(n, n)),
-    "window": ("Local window: each token sees itself and the one before.", lambda n: window(n, n, 2)),
-    "padding": ("Padding mask: the last token is padding.", lambda n: padding(n, n, n - 1)),
-    "blocks": ("Block mask: two blocks of two tokens.", lambda n: blocks((n // 2, n - n // 2))),
+ALL_SEEN: Keep = ((True,) * PICTURE,) * PICTURE
+MASKS: Mapping[str, tuple[str, Keep]] = {
+    "none": ("No mask.", ALL_SEEN),
+    "causal": ("Causal mask: no token sees a later one.", causal(PICTURE, PICTURE)),
+    "window": ("Local window: each token sees itself and the one before.", window(PICTURE, PICTURE, 2)),
+    "padding": ("Padding mask: the last token is padding.", padding(PICTURE, PICTURE, PICTURE - 1)),
+    "blocks": ("Block mask: two blocks of two tokens.", blocks((2, 2))),
 }
-
-
-def keep_of(mask: str, tokens: int = PICTURE) -> Keep:
-    return MASKS[mask][1](tokens)
 
 
 @cache
@@ -100,7 +97,7 @@ def row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
 
 
-def clear_scores(rng: random.Random, keep: Keep) -> Rows:
+def clear_scores(rng: Random, keep: Keep) -> Rows:
     """Scores whose weights are clear under the mask, row by row."""
     rows = []
     for kept in keep:
@@ -161,7 +158,7 @@ def _wrong_matrices(say: Prose) -> Mapping[str, tuple[str, TextLike]]:
 def which_matrix(draw: Draw, say: Prose, place: int) -> Item:
     """Which of four matrices is shown."""
 
-    def chosen(rng: random.Random) -> tuple[Rows, tuple[str, ...]]:
+    def chosen(rng: Random) -> tuple[Rows, tuple[str, ...]]:
         number = draw.turn - 1 + place * (1 + draw.turn // 4)
         others = [name for k, name in enumerate(("columns", "unmasked", "triangle")) if k != number // 4 % 3]
         wrong = ["transposed", *others]
@@ -199,7 +196,7 @@ def _matrices(scores: Rows) -> dict[str, Matrix]:
         "right": right,
         "transposed": right.T,
         "columns": Softmax("columns").apply(Mask(keep).apply(Matrix(scores))),
-        "unmasked": softmax(scores, keep_of("none", len(scores))),
+        "unmasked": softmax(scores),
         "triangle": softmax(scores, later),
     }
 
@@ -214,16 +211,16 @@ def _differences(p: Rows, q: Rows) -> int:
 def which_mask(draw: Draw, say: Prose, place: int) -> Item:
     """Which mask was used."""
     mask = draw("mask", lambda rng: list(MASKS)[(draw.turn - 1) % len(MASKS)])
-    keep = keep_of(mask)
+    _, keep = MASKS[mask]
     A = softmax(draw("scores", lambda rng: clear_scores(rng, keep)), keep)
     right = say("no cell is white." if mask == "none" else "the white cells are exactly those that it hides.")
     offers = [
-        Offer(title, right if name == mask else _unlike(keep, other(PICTURE), say), name == mask)
+        Offer(title, right if name == mask else _unlike(keep, other, say), name == mask)
         for name, (title, other) in MASKS.items()
     ]
 
     def is_right(k: int) -> bool:
-        return keep_of(list(MASKS)[k]) == tuple(tuple(weight != 0 for weight in row) for row in A.rows)
+        return [*MASKS.values()][k][1] == tuple(tuple(weight != 0 for weight in row) for row in A.rows)
 
     return picture_item("mask", "Which mask", "Which mask was used?", A, offers, is_right, 4, say)
 
@@ -255,7 +252,7 @@ TARGETS: Mapping[str, Callable[[int], int]] = {
 def which_head(draw: Draw, say: Prose, place: int) -> Item:
     """Which pattern a head has; its rows are given as parts of their own sums."""
 
-    def next_pattern(rng: random.Random) -> str:
+    def next_pattern(rng: Random) -> str:
         number = draw.turn - 1 + place * (1 + (draw.turn - 1) // 5 % 2)
         return list(PATTERNS)[number % len(PATTERNS)]
 
@@ -272,7 +269,7 @@ def which_head(draw: Draw, say: Prose, place: int) -> Item:
     return picture_item("head", "Which head", asked, A, offers, lambda k: _is_head(A, list(PATTERNS)[k]), 4, say)
 
 
-def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
+def _head(rng: Random, name: str, is_causal: bool) -> Rows:
     n = PICTURE
     if name == "uniform":
         return ((1,) * n,) * n
@@ -357,7 +354,7 @@ def _stated(said: Record, A: Matrix, say: Prose) -> tuple[Inlines, Inlines, bool
 def which_statements(draw: Draw, say: Prose, place: int) -> Item:
     """Which of five statements on an unmasked picture are true: two or three of them."""
     scores, statements = draw.several("scores statements", _statements)
-    A = softmax(scores, keep_of("none"))
+    A = softmax(scores)
     offers = []
     for statement in statements:
         text, why, _ = _stated(statement, A, say)
@@ -371,10 +368,10 @@ def which_statements(draw: Draw, say: Prose, place: int) -> Item:
     return Item(part, partial(misprinted, A, say), 7, "statements", again=again)
 
 
-def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:
+def _statements(rng: Random) -> tuple[Rows, list[Record]]:
     """False ones come of reading columns as rows."""
     while True:
-        scores = clear_scores(rng, keep_of("none"))
+        scores = clear_scores(rng, ALL_SEEN)
         A = tuple(map(row_levels, scores))
         most = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
         cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
@@ -394,7 +391,7 @@ def _statements(rng: random.Random) -> tuple[Rows, list[Record]]:
             return scores, made
 
 
-def _about_most(rng: random.Random, A: Rows, i: int) -> Record | None:
+def _about_most(rng: Random, A: Rows, i: int) -> Record | None:
     """x_i attends most to x_j: true by the row, false by the column; None if the picture leaves one open."""
     row, column = A[i], [line[i] for line in A]
     right, wrong = row.index(max(row)), column.index(max(column))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, groupby, islice
+from random import Random
 
 from symattn.derivation.derivation import Derivation, oriented
-from symattn.derivation.ops.attention import MARKED, Keep, Mask, MaskStyle, Softmax, causal, padding, window
-from symattn.derivation.ops.attention import blocks as in_blocks
+from symattn.derivation.ops.attention import MARKED, Keep, Mask, MaskStyle, Pattern, Softmax
 from symattn.errors import InputError
 from symattn.exact import Matrix, indices
 from symattn.exact.sums import total
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, equal
 from symattn.foundation.dice import pick, sample, whole
-from symattn.foundation.languages import Message, counted, in_context, listed, message, sentences
+from symattn.foundation.languages import Message, counted, in_context, listed, message, sentences, series
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -34,7 +33,7 @@ from symattn.teaching.explanation.parts import answer_form
 from symattn.teaching.explanation.steps import Detail, cell_kind, entries, working_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem, read_given
-from symattn.teaching.problems.asking import Offer, Prose, bank, blocks, choice_part, make_part, put_in, series
+from symattn.teaching.problems.asking import Offer, Prose, bank, blocks, choice_part, make_part, put_in
 from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuestion, Record, one_of, question
 from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part
 
@@ -47,21 +46,15 @@ FEWEST, MOST = 3, 6
 
 @dataclass(frozen=True)
 class MaskKind:
-    """Which keys each query sees, and what the mask is for, in words from which it can be drawn.
+    """What a mask is for, in words from which it can be drawn.
 
-    Both go by the numbers of queries and keys, and by `parameters`, what the kind leaves open; these are drawn for a
+    They go by the numbers of queries and keys, and by `parameters`, what the kind leaves open; these are drawn for a
     number of tokens.
     """
 
     name: Message
-    keep: Callable[..., Keep]
     rule: Callable[..., str]
-    parameters: Callable[[int, random.Random], tuple[int, ...]] = lambda tokens, rng: ()
-
-
-def prefix(tokens: int, length: int) -> Keep:
-    """Every token sees the first `length` tokens; from there on it is causal (Raffel et al. 2020, section 3.2.1)."""
-    return tuple(tuple(j < length or j <= i for j in range(tokens)) for i in range(tokens))
+    parameters: Callable[[int, Random], tuple[int, ...]] = lambda tokens, rng: ()
 
 
 def _padded(say: Prose, rows: int, columns: int, real: int) -> str:
@@ -127,28 +120,28 @@ def _cached(say: Prose, rows: int, columns: int) -> str:
     )
 
 
-def _some_tokens(tokens: int, rng: random.Random) -> tuple[int, ...]:
+def _some_tokens(tokens: int, rng: Random) -> tuple[int, ...]:
     return (whole(rng, 2, max(2, tokens - 2)),)
 
 
-def _two_texts(tokens: int, rng: random.Random) -> tuple[int, ...]:
+def _two_texts(tokens: int, rng: Random) -> tuple[int, ...]:
     first = whole(rng, 2, tokens - 2) if tokens > FEWEST else whole(rng, 1, 2)
     return (first, tokens - first)
 
 
 KINDS: Mapping[str, MaskKind] = {
-    "causal": MaskKind(message("causal"), causal, lambda *_: "The mask is causal: no token sees a later one."),
-    "padding": MaskKind(message("padding"), padding, _padded, lambda tokens, rng: (whole(rng, 2, tokens - 1),)),
-    "window": MaskKind(message("window"), window, _local, _some_tokens),
-    "prefix": MaskKind(message("prefix"), lambda rows, _, length: prefix(rows, length), _prompted, _some_tokens),
-    "blocks": MaskKind(message("blocks"), lambda rows, columns, *sizes: in_blocks(sizes), _packed, _two_texts),
-    "cross": MaskKind(message("cross"), causal, _cached),
+    "causal": MaskKind(message("causal"), lambda *_: "The mask is causal: no token sees a later one."),
+    "padding": MaskKind(message("padding"), _padded, lambda tokens, rng: (whole(rng, 2, tokens - 1),)),
+    "window": MaskKind(message("window"), _local, _some_tokens),
+    "prefix": MaskKind(message("prefix"), _prompted, _some_tokens),
+    "blocks": MaskKind(message("blocks"), _packed, _two_texts),
+    "cross": MaskKind(message("cross"), _cached),
 }
 
 
 def keep_of(kind: str, parameters: Sequence[int], rows: int, columns: int) -> Keep:
     """Which keys each query sees."""
-    return KINDS[kind].keep(rows, columns, *parameters)
+    return Pattern("causal" if kind == "cross" else kind, tuple(parameters)).keep(rows, columns)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------------------ pictures
@@ -203,7 +196,7 @@ def powers_for(softmax: str, logs: bool) -> Powers:
     return {str(x): math.e**x for x in (-1, 0, 1, 2)}
 
 
-def telling_scores(keep: Keep, asked: Sequence[int], softmax: str, powers: Powers, rng: random.Random) -> Scores:
+def telling_scores(keep: Keep, asked: Sequence[int], softmax: str, powers: Powers, rng: Random) -> Scores:
     """Scaled scores of which masking mistakes show: hidden ones of every sign (rules.md 2.4, D4), no two rows equal."""
     for _ in range(TRIES):
         rows = tuple(_row(seen, i in asked, softmax, powers, rng) for i, seen in enumerate(keep))
@@ -216,7 +209,7 @@ def telling_scores(keep: Keep, asked: Sequence[int], softmax: str, powers: Power
     raise InputError("No scores were found under which every mistake with this mask would show.")
 
 
-def _row(seen: Sequence[bool], asked: bool, softmax: str, powers: Powers, rng: random.Random) -> tuple[str, ...]:
+def _row(seen: Sequence[bool], asked: bool, softmax: str, powers: Powers, rng: Random) -> tuple[str, ...]:
     for _ in range(TRIES):
         row = tuple(pick(rng, list(powers)) for _ in seen)
         if softmax == "equal":
@@ -273,7 +266,7 @@ PAD = "[pad]"
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     spec = draw.spec
     round_, place = divmod(draw.number - 1, len(KINDS))
     kind = draw.option("kind") or list(KINDS)[place]
@@ -312,7 +305,7 @@ def _sizes(kind: str, stated: Mapping[str, int], usual: int) -> tuple[int, int]:
     return rows, columns
 
 
-def _words(kind: str, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
+def _words(kind: str, parameters: Sequence[int], tokens: int, rng: Random) -> tuple[str, ...]:
     """A short sentence, one word a token; two for a mask with blocks; filled up with padding."""
     lengths = _text_lengths(kind, parameters, tokens)
     words = [word for length in lengths for word in pick(rng, TEXTS[length]).split()]
@@ -327,7 +320,7 @@ def _text_lengths(kind: str, parameters: Sequence[int], tokens: int) -> Sequence
 # ---------------------------------------------------------------------------- reading a mask: what may be drawn
 
 
-def _reading(other: str, tokens: int, number: int, rng: random.Random) -> Record:
+def _reading(other: str, tokens: int, number: int, rng: Random) -> Record:
     """One in which every way of misreading shows."""
     kinds = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
     for _ in range(TRIES):
@@ -358,7 +351,7 @@ def _readings(keep: Keep, query: int) -> Mapping[frozenset[int], str]:
     return different
 
 
-def _drawing(number: int, rng: random.Random) -> Record:
+def _drawing(number: int, rng: Random) -> Record:
     """A picture, and three others whose sentences are wrong."""
     right, *wrong = sample(rng, list(PICTURES), 4)
     return {"right": right, "wrong": wrong, "at": number % 4}

@@ -7,12 +7,12 @@ The proof is marked by a rubric, or its lines are put in order; the instance is 
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import chain, product, repeat
+from random import Random
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ from symattn.foundation.typed import OrOne
 from symattn.page.document import Block, Box, Display, ItemList, TextLike, WorkingSpace, as_text, listing
 from symattn.teaching.explanation.parts import instruction
 from symattn.teaching.problems.asking import (
+    WORKED_OUT,
     Offer,
     Phrase,
     Prose,
@@ -89,12 +90,12 @@ THEOREMS: Mapping[str, Theorem] = MappingProxyType(bank(dict[str, Theorem], "the
 def ask(draw: Draw) -> ProvedQuestion:
     say = draw.prose(turns=True)
 
-    def order(rng: random.Random) -> tuple[int, ...]:
+    def order(rng: Random) -> tuple[int, ...]:
         """Of the options of a choice, with the right one, 0, where it is its turn."""
         turn = (draw.turn - 1 + (draw.number - 1) // len(THEOREMS)) % 4
         return put_in(shuffled(rng, [1, 2, 3]), turn, 0)
 
-    def mixed(rng: random.Random) -> list[int]:
+    def mixed(rng: Random) -> list[int]:
         lines = list(range(len(theorem.proof)))
         while (given := shuffled(rng, lines)) == lines:
             pass
@@ -157,7 +158,6 @@ def _in_order(theorem: Theorem, lines: Sequence[int], say: Prose) -> Part:
 # base 2, so that weights are fractions, unless the theorem is about something else.
 
 
-WORKED_OUT = (Mark("M", 1), Mark("A", 1))
 Numbers = Mapping[str, Shown]
 """What is put into sentences, by its names there."""
 
@@ -249,7 +249,7 @@ def modest(scores: Sequence[Sequence[Any]]) -> bool:
     return all(1 <= max(row) - min(row) <= 3 for row in scores)
 
 
-def distinct_values(rng: random.Random, rows: int) -> Rows:
+def distinct_values(rng: Random, rows: int) -> Rows:
     while not different(rows_drawn := grid(rng, rows, 2, -3, 6)):
         pass
     return rows_drawn
@@ -301,7 +301,7 @@ def convex_hull(draw: Draw, say: Prose) -> Instance:
     def whole_point(V: Rows, parts: Row) -> bool:
         return abs(doubled_area(V)) >= 4 and all(isinstance(x, int) for x in times(normalised(parts), Matrix(V)))
 
-    def values_and_parts(rng: random.Random) -> tuple[Rows, list[int]]:
+    def values_and_parts(rng: Random) -> tuple[Rows, list[int]]:
         V, pattern = grid(rng, 3, 2, -4, 6), pick(rng, PATTERNS)
         return V, shuffled(rng, pattern)
 
@@ -363,7 +363,7 @@ def copies(draw: Draw, say: Prose) -> Instance:
 
 
 def causal_mask(draw: Draw, say: Prose) -> Instance:
-    def candidate(rng: random.Random) -> tuple[Rows, Row, Rows, Row]:
+    def candidate(rng: Random) -> tuple[Rows, Row, Rows, Row]:
         scores, (row,), V = grid(rng, 3, 3, 0, 2), grid(rng, 1, 3, 0, 2), distinct_values(rng, 3)
         (v,) = distinct_values(rng, 1)
         return scores, row, V, v
@@ -397,7 +397,7 @@ def causal_mask(draw: Draw, say: Prose) -> Instance:
 
 
 def order_of_products(draw: Draw, say: Prose) -> Instance:
-    def candidate(rng: random.Random) -> tuple[list[list[int]], Rows, Rows]:
+    def candidate(rng: Random) -> tuple[list[list[int]], Rows, Rows]:
         parts = [shuffled(rng, pick(rng, [(1, 1, 2), (1, 3, 0), (1, 1, 0)])) for _ in range(2)]
         return parts, grid(rng, 3, 2, -2, 3), grid(rng, 2, 2, -1, 2)
 
@@ -422,7 +422,7 @@ _HALVES = (0, Fraction(1, 2), Fraction(1, 2))
 
 
 def rounded(draw: Draw, say: Prose) -> Instance:
-    def candidate(rng: random.Random) -> tuple[Rows, Row]:
+    def candidate(rng: Random) -> tuple[Rows, Row]:
         V, low, gap = grid(rng, 3, 3, 0, 8), whole(rng, 0, 3), pick(rng, [2, 2, 3])
         return V, (low, low + gap, low + gap)
 
@@ -484,7 +484,7 @@ def key_bias(draw: Draw, say: Prose) -> Instance:
         plain, more = (times(Matrix(q), Matrix(rows).T) for rows in (K, b))
         return different(plain.rows[0]) and more[0, 0] not in (0, 1) and 0 not in q[0]
 
-    def candidate(rng: random.Random) -> tuple[Rows, Rows, Rows]:
+    def candidate(rng: Random) -> tuple[Rows, Rows, Rows]:
         return grid(rng, 1, 2, -2, 3), grid(rng, 1, 2, -2, 3), grid(rng, 3, 2, -2, 2)
 
     q, b, K = map(Matrix, draw.several("q b K", candidate, is_suitable))
@@ -553,7 +553,7 @@ def variance(draw: Draw, say: Prose) -> Instance:
 
 
 def temperature(draw: Draw, say: Prose) -> Instance:
-    def candidate(rng: random.Random) -> tuple[list[int], int, int, list[int]]:
+    def candidate(rng: Random) -> tuple[list[int], int, int, list[int]]:
         scores, factor, exponent = [whole(rng, 0, 2) for _ in range(3)], whole(rng, 2, 3), whole(rng, 2, 6)
         return [2**s for s in scores], factor, exponent, sample(rng, range(3), 2)
 
@@ -588,7 +588,7 @@ def doubling(draw: Draw, say: Prose) -> Instance:
     def is_suitable(scores: Sequence[int]) -> bool:
         return min(scores) == 0 and max(scores) >= 1 and scores.count(max(scores)) < 3
 
-    def candidate(rng: random.Random) -> list[int]:
+    def candidate(rng: Random) -> list[int]:
         while not is_suitable(scores := [whole(rng, 0, 2) for _ in range(4)]):
             pass
         return [2**s * pick(rng, [1, 3]) for s in scores]
@@ -630,7 +630,7 @@ def _pairs(W_Q: Matrix, W_K: Matrix, C: Matrix) -> list[tuple[Matrix, Matrix]]:
 
 
 def product_alone(draw: Draw, say: Prose) -> Instance:
-    def candidate(rng: random.Random) -> tuple[Rows, Rows, Rows]:
+    def candidate(rng: Random) -> tuple[Rows, Rows, Rows]:
         return grid(rng, 2, 2, -1, 2), grid(rng, 2, 2, -1, 2), pick(rng, _INVERTIBLE)
 
     def is_suitable(*matrices: Rows) -> bool:

@@ -6,12 +6,12 @@ derivations of a layer of these sizes, where there is one.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
+from random import Random
 from typing import Literal
 
 from symattn.derivation.counting import chain, depth, independent, multiply_adds
@@ -34,6 +34,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import (
+    WORKED_OUT,
     Offer,
     Prose,
     TableRow,
@@ -50,6 +51,9 @@ from symattn.teaching.problems.draws import Draw, Item, ProblemType, ProvedQuest
 from symattn.teaching.question import LETTERS, Lesser, Mark, Part, RubricAnswer
 
 # ------------------------------------------------------------------------------------------------ the bank
+
+
+Layer = Literal["attention", "recurrent"]
 
 
 @dataclass(frozen=True)
@@ -71,15 +75,14 @@ class Work:
     """Steps of a layer of three positions that may or may not be done at the same time, and why."""
 
     text: str
-    layer: Literal["attention", "recurrent"]
+    layer: Layer
     steps: tuple[str, ...]
     why: str
 
     @property
     def parallel(self) -> bool:
         """Whether none of them waits for another: told by the derivation."""
-        layer = attention_layer if self.layer == "attention" else recurrent_layer
-        return independent(layer(3, 2, "token" if "." in self.steps[0] else "matrix"), self.steps)
+        return independent(layer(self.layer, 3, 2, "token" if "." in self.steps[0] else "matrix"), self.steps)
 
 
 @dataclass(frozen=True)
@@ -109,19 +112,14 @@ def dilated_layers(distance: int, k: int) -> int:
 # ------------------------------------------------------------------------------------------------ derivations
 
 
-@lru_cache(maxsize=32)
-def attention_layer(n: int, d: int, by: str = "matrix") -> Derivation:
-    """Self-attention over n tokens of width d, in shapes alone; its scores are scaled."""
-    weights = {name: Outline((d, d)) for name in ("W_Q", "W_K", "W_V")}
-    return mechanism("self_attention").run({"X": Outline((n, d)), **weights}, Settings.read({"by": by}))
-
-
-@lru_cache(maxsize=32)
-def recurrent_layer(n: int, d: int, by: str = "matrix") -> Derivation:
-    """A recurrent layer over n tokens of width d, from a state that is given, in shapes alone."""
-    weights = {name: Outline((d, d)) for name in ("W_x", "W_h")}
-    givens = {"X": Outline((n, d)), **weights, "H_0": Outline((1, d))}
-    return mechanism("recurrent_network").run(givens, Settings.read({"by": by, "function": "tanh"}))
+@lru_cache(maxsize=64)
+def layer(kind: Layer, n: int, d: int, by: str = "matrix") -> Derivation:
+    """A layer over n tokens of width d, in shapes alone: scores are scaled, and a state is given to begin with."""
+    chosen = mechanism({"attention": "self_attention", "recurrent": "recurrent_network"}[kind])
+    settings = Settings.read({"by": by} if kind == "attention" else {"by": by, "function": "tanh"})
+    shapes = chosen.given_shapes({**dict.fromkeys(chosen.letters, d), "n": n}, settings)
+    givens = {name: Outline(shape) for name, shape in shapes.items()}
+    return chosen.run(givens if kind == "attention" else {**givens, "H_0": Outline((1, d))}, settings)
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -137,7 +135,7 @@ CLAIMS = {"starter": 4, "standard": 6, "long": 8}
 """Statements to judge; half of them are true."""
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     level = draw.spec.level
     tokens, widths = SIZES[level]
     n = pick(rng, tokens)
@@ -157,13 +155,13 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     }
 
 
-def _works(rng: random.Random) -> tuple[str, ...]:
+def _works(rng: Random) -> tuple[str, ...]:
     """Three pieces of work that can be done at once and three that cannot, in random order."""
     sorts = [[name for name, work in WORK.items() if work.parallel == parallel] for parallel in (True, False)]
     return tuple(shuffled(rng, [name for names in sorts for name in sample(rng, names, 3)]))
 
 
-def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
+def _statements(each: int, rng: Random) -> tuple[str, ...]:
     """`each` true claims and as many false ones, on different topics, in random order."""
     chosen: list[str] = []
     topics: set[str] = set()
@@ -259,7 +257,7 @@ def _cost(sizes: Sizes) -> Item:
             sum(d * d for _ in range(n) for _ in "WU"),
             sum(d * d for _ in range(n) for _ in range(k)),
         ]
-        layers = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
+        layers = [multiply_adds(layer("attention", n, d)), multiply_adds(layer("recurrent", n, d))]
         return counts if layers == [counts[0] + counts[1], counts[2]] else layers
 
     part = table_part(
@@ -289,7 +287,6 @@ def _steps(sizes: Sizes) -> Part:
             _line("Recurrent layer", sizes.n, "each state waits for the one before it: {value}"),
             _line("Convolution", 1, "no output waits for another: {value}"),
         ],
-        Mark("B", 1),
         name="steps",
     )
 
@@ -297,14 +294,14 @@ def _steps(sizes: Sizes) -> Part:
 def _chains(sizes: Sizes) -> Item:
     lines = []
     for tokens in (sizes.n, 2 * sizes.n):
-        layer = attention_layer(tokens, sizes.d)
-        steps = listing([as_text(read_formula(step.name)) for step in chain(layer)], last="")
+        attention = layer("attention", tokens, sizes.d)
+        steps = listing([as_text(read_formula(step.name)) for step in chain(attention)], last="")
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
-        lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
+        lines.append(_line(what, depth(attention), "{steps}: {value}", steps=steps))
     for tokens in (sizes.n, 2 * sizes.n):
         how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done in the meantime: 3·{tokens} = {value}"
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
-        lines.append(_line(what, depth(recurrent_layer(tokens, sizes.d)), how, tokens=tokens))
+        lines.append(_line(what, depth(layer("recurrent", tokens, sizes.d)), how, tokens=tokens))
     asked = say(
         "Now in more detail: multiplying by a matrix (one token or all tokens), a sum, a scaling, a softmax and $f$ "
         "count as one step each. A step can start as soon as everything that it needs is available, and any number "
@@ -375,7 +372,7 @@ def _gradients(steps: int, large: Fraction) -> Part:
         "$h_{steps}$ with respect to $h_0$?",
         steps=steps,
     )
-    part = table_part("Gradients through time", asked, ("Weight", "Derivative"), lines, Mark("B", 1), name="gradients")
+    part = table_part("Gradients through time", asked, ("Weight", "Derivative"), lines, name="gradients")
     unstable = say(
         "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
         "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "
@@ -403,9 +400,8 @@ def _overtaking(sizes: Sizes) -> Item:
         bound=str(Fraction(k * d, 2)),
         smallest=n,
     )
-    marks = Mark("M", 1), Mark("A", 1)
     title, label = "When the scores cost more", say("$n$ =")
-    part = number_part(title, [asked], label, n, [why], *marks, name="overtaking", room=24, width=30)
+    part = number_part(title, [asked], label, n, [why], *WORKED_OUT, name="overtaking", room=24, width=30)
     return Item(part, again=lambda: next(n for n in count(1) if 2 * n * n * d > k * n * d * d))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import prod
+from random import Random
 
 from symattn.derivation.derivation import Op
 from symattn.derivation.ops.attention import Softmax
@@ -262,7 +262,7 @@ COUNTS = {"starter": (4, 2), "standard": (5, 3), "long": (7, 3)}
 """How many expressions are defined, and how many are not."""
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     level = draw.spec.level
     defined, undefined = COUNTS[level]
     heads = level != "starter"
@@ -290,7 +290,7 @@ def draw_variant(rng: random.Random, draw: Draw) -> Record:
     }
 
 
-def _sizes(rng: random.Random) -> dict[str, int]:
+def _sizes(rng: Random) -> dict[str, int]:
     """Pairwise different, and none twice d_v, which two heads have: then a product is defined by right alone."""
     letters = ("n", "d_model", "d_k", "d_v")
     while True:
@@ -391,7 +391,6 @@ def _expression(text: str, shapes: Mapping[str, Size], say: Prose) -> Part:
         [fill_in("Shape:", 50)],
         [Display((annotated(formula, shapes, say),)), why],
         ShapeAnswer(shape),
-        Mark("B", 1),
     )
 
 

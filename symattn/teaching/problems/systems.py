@@ -4,11 +4,11 @@ whether matrices of the student's own choice do what was asked.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ Row = tuple[int, ...]
 Rows = tuple[Row, ...]
 
 
-def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:
+def grid(rng: Random, rows: int, columns: int, low: int, high: int) -> Rows:
     return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
 
 

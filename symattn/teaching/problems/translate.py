@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Operand, Step, oriented, transposed, turned
 from symattn.derivation.matrixwise import matrixwise
@@ -22,10 +22,10 @@ from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
-from symattn.teaching.problems.asking import Offer, choice_part, fill_in, make_part, put_in
+from symattn.teaching.problems.asking import WORKED_OUT, Offer, choice_part, fill_in, make_part, put_in
 from symattn.teaching.problems.derived import Family, balanced_places
 from symattn.teaching.problems.draws import Draw, ProvedQuestion, Record, Spec
-from symattn.teaching.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.teaching.question import MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
 """Matrices that are mistaken for one another."""
@@ -42,12 +42,12 @@ OPTIONS = 4
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
+def family(spec: Spec, rng: Random) -> Family:
     """With the places of the right name and the right product."""
     return replace(derived.family(spec, rng), places=balanced_places(rng, OPTIONS, 2))
 
 
-def draw_variant(rng: random.Random, draw: Draw) -> Record:
+def draw_variant(rng: Random, draw: Draw) -> Record:
     """A derivation, the notation to write it `into`, and what is asked of it.
 
     `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
@@ -210,7 +210,6 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
         [prompt, fill_in("Rows × columns:", 30)],
         [in_turn((prompt, sentence(text, shape="×".join(map(str, shape)))))],
         ShapeAnswer(shape),
-        Mark("B", 1),
     )
 
 
@@ -226,7 +225,6 @@ def _token_part(token: int, there: Wording) -> Part:
         [prompt, AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")],
         [prompt, Display((equal(name, there.values(value)),))],
         MatrixAnswer(value),
-        Mark("B", 1),
     )
 
 
@@ -239,8 +237,7 @@ def _matrix_part(name: str, there: Wording, other: Problem) -> Part:
         [prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)],
         [prompt, Display(derived.printed(step, there))],
         answer,
-        Mark("M", 1),
-        Mark("A", 1),
+        *WORKED_OUT,
     )
 
 
