@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import random
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 from symattn.errors import InputError
@@ -81,7 +81,7 @@ one sheet in 100,000 takes more than ten times as many.  The chance of more than
 """
 
 
-class Counted(random.Random):
+class Counted(Random):
     """A generator that ends what draws in vain, after the same count on every machine."""
 
     left = MOST_NUMBERS
@@ -118,28 +118,28 @@ class Counted(random.Random):
         )
 
 
-def spend(rng: random.Random, count: int) -> None:
+def spend(rng: Random, count: int) -> None:
     """Count work that takes as long as drawing `count` numbers, where numbers are counted."""
     if isinstance(rng, Counted):
         rng.spend(count)
 
 
-def whole(rng: random.Random, low: int, high: int) -> int:
+def whole(rng: Random, low: int, high: int) -> int:
     """A whole number from `low` to `high`, both included."""
     return low + int(rng.random() * (high - low + 1))
 
 
-def pick(rng: random.Random, items: Sequence[T]) -> T:
+def pick(rng: Random, items: Sequence[T]) -> T:
     return items[int(rng.random() * len(items))]
 
 
-def picks(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
+def picks(rng: Random, items: Sequence[T], count: int) -> list[T]:
     """`count` picks, one after the other."""
     number = _numbers(rng, count)
     return [items[int(number() * len(items))] for _ in range(count)]
 
 
-def shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
+def shuffled(rng: Random, items: Sequence[T]) -> list[T]:
     """The items in a random order (Fisher–Yates)."""
     listed = list(items)
     last = len(listed) - 1
@@ -150,12 +150,12 @@ def shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
     return listed
 
 
-def _numbers(rng: random.Random, count: int) -> Callable[[], float]:
+def _numbers(rng: Random, count: int) -> Callable[[], float]:
     """What gives the next `count` numbers."""
     return rng.several(count) if isinstance(rng, Counted) else rng.random
 
 
-def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
+def sample(rng: Random, items: Sequence[T], count: int) -> list[T]:
     """`count` different ones, in random order; all of them where there are fewer (the first steps of a shuffle)."""
     listed = list(items)
     count = min(count, len(listed))

@@ -7,13 +7,13 @@ words those that stand where it is defined, and the example has numbers that it 
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
+from random import Random
 from textwrap import indent
 
 from symattn.derivation.derivation import Derivation
@@ -227,7 +227,7 @@ def _python(chosen: Mechanism) -> str:
     """A call of `derive` with numbers that the mechanism draws, and its output."""
     spec = problem_type("full").spec({"mechanism": chosen.name})
     settings, own = spec.chosen_settings(), Settings.read(chosen.defaults)
-    sizes, rng = spec.chosen_sizes(), random.Random(SEED)
+    sizes, rng = spec.chosen_sizes(), Random(SEED)
     drawn = chosen.draw(settings, sizes, rng) if chosen.draw else draw(chosen, settings, sizes, rng).givens
     givens = {name: values_of(m) for name, m in drawn.items()}
     stated = [name for name in ABOUT if getattr(settings, name) != getattr(own, name)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count, islice
 from operator import itemgetter
+from random import Random
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.foundation.dice import Dice
@@ -248,7 +248,7 @@ class Drawn:
 class Candidate:
     """What may become a variant: the key that it is compared by, with all else evaluated lazily."""
 
-    def __init__(self, of: Drawn, key: Key, make: Callable[[], Record], rng: random.Random | None = None) -> None:
+    def __init__(self, of: Drawn, key: Key, make: Callable[[], Record], rng: Random | None = None) -> None:
         self._of, self.key, self._make, self._rng = of, key, make, rng
 
     @cached_property

@@ -171,11 +171,11 @@ def tile_of(node: Formula, flat: bool) -> Tile:
         case Sum() | Fraction() as chain:
             return beside(*(text(f" {s} " if s in ("+", "−") else s) + inner(part) for s, part in pieces(chain)))
         case Power(base, exponent):
-            return _raised(inner(base), _exponent(exponent))
+            return _scripted(inner(base), _exponent(exponent))
         case Root(body):
             return text("√") + inner(body if isinstance(body, Number | Name) else Bracketed(body))
         case Transposed(body, sign):
-            return _raised(inner(body), "′" if sign == "′" else "ᵀ")
+            return _scripted(inner(body), "′" if sign == "′" else "ᵀ")
         case Call(function, arguments, separator):
             return text(_name(function)) + bracketed(joined(map(inner, arguments), f"{separator} "), "(")
         case Bracketed(body, bracket):
@@ -232,17 +232,10 @@ def _exponent(node: Formula) -> str:
     return f"^{words}" if words.isalnum() else f"^({words})"
 
 
-def _raised(base: Tile, script: str) -> Tile:
-    """A script at the upper right corner."""
-    return Tile(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
-                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
-
-
-def _lowered(base: Tile, script: str) -> Tile:
-    """A script at the lower right corner."""
-    last = base.height - 1
-    return Tile(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
-                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+def _scripted(base: Tile, script: str, at: int = 0) -> Tile:
+    """A script at the right end of a line, the first one if nothing else is said."""
+    lines = (f"{line}{script if i == at else ' ' * columns_of(script)}" for i, line in enumerate(base.lines))
+    return Tile(tuple(lines), base.baseline)
 
 
 _ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
@@ -333,7 +326,7 @@ def _annotated(node: Annotated, flat: bool) -> Tile:
         case "under" if not flat:
             return stacked((body, note), body.baseline)
         case "index":
-            return _lowered(body, _below(note.lines[0].strip("()")))
+            return _scripted(body, _below(note.lines[0].strip("()")), body.height - 1)
         case "under" | "beside":
             return beside(body, text("  " if node.place == "beside" else " "), note)
         case _:

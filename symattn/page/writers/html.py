@@ -117,7 +117,6 @@ _CLOSE_TO = ' lspace="0em" rspace="0em"'
 _UNSIGNED = {THIN: '<mspace width="0.17em"/>', INVISIBLE: "<mo>&#x2062;</mo>"}
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
-_OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "|", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": "|", "": ""}
 
 
@@ -296,7 +295,7 @@ def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
     if not bracket:
         return source
     grows = "" if tall else ' stretchy="false"'
-    left, right = f'<mo form="prefix"{grows}>{_OPEN[bracket]}</mo>', f'<mo form="postfix"{grows}>{_CLOSE[bracket]}</mo>'
+    left, right = f'<mo form="prefix"{grows}>{bracket}</mo>', f'<mo form="postfix"{grows}>{_CLOSE[bracket]}</mo>'
     return _row(left + source + right)
 
 
@@ -355,7 +354,7 @@ def _cell(node: MatrixOf, i: int, j: int, pads: Pads) -> str:
     source = left + _math(node.rows[i][j], "normal") + right
     if node.nested:
         bracket, last = node.bracket or "[", j == len(node.rows[i]) - 1
-        source = (_still(_OPEN[bracket]) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")
+        source = (_still(bracket) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")
     sign = measure.sign_after(node, i, j)
     excluded = ' class="excluded"' if (i, j) in node.excluded else ""
     return f"<mtd{excluded}>{source}{_still(sign) if sign else ''}</mtd>"
@@ -715,8 +714,8 @@ def _columns(columns: Columns, screen: _Screen) -> str:
 
 
 def _parts_of_table(head: str, rows: Iterable[str]) -> str:
-    body = "\n".join(rows)
-    return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n"
+    above, body = f"<thead><tr>{head}</tr></thead>\n" if head else "", "\n".join(rows)
+    return f"{above}<tbody>\n{body}\n</tbody>\n"
 
 
 def _head(scope: Literal["row", "col"], content: Inlines) -> str:
@@ -743,9 +742,7 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     ]
     heads = "".join(_head("col", as_text(label)) for label in picture.column_labels)
     corner = "<td></td>" if heads and picture.row_labels else ""
-    head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
-    body = "\n".join(rows)
-    table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
+    table = f'<table class="heat-map">\n{_parts_of_table(corner + heads, rows)}</table>'
     across = len(picture.levels[0]) * max(3.1, paper.cell_width(picture) / paper.EM) if picture.levels else 0
     description = f'<span class="heard">{escaped(picture.description)}</span>' if picture.description else ""
     moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
@@ -874,13 +871,7 @@ def _table_of_grid(
 
     Those for `working` say so, lest the transposed keys be taken for the keys.
     """
-    above, before = (
-        _labels(labels, count, after)
-        for labels, count, after in (
-            (grid.column_labels, grid.columns, start[1]),
-            (grid.row_labels, grid.rows, start[0]),
-        )
-    )
+    above, before = _labels(grid.column_labels, grid.columns, start[1]), _labels(grid.row_labels, grid.rows, start[0])
     name = speak(grid.name) or say("Answer")
 
     def box(i: int, j: int, cell: Formula) -> str:
@@ -925,13 +916,12 @@ def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
 def _fill_in(item: FillIn, page: Page) -> str:
     """A label and a place to write; what stands there already is text."""
     label = spoken(item.label)
-    if common.has_character_boxes(item) and item.value:
-        boxes = (f"<span>{escaped(c)}</span>" for c in common.in_boxes(item))
-        place = f'<span class="characters">{"".join(boxes)}</span>'
-    elif common.has_character_boxes(item):
+    if common.has_character_boxes(item):
         boxes = (
-            _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
-            for k in range(1, item.boxes + 1)
+            f"<span>{escaped(c)}</span>"
+            if item.value
+            else _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
+            for k, c in enumerate(common.in_boxes(item), 1)
         )
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif item.value:

@@ -7,11 +7,11 @@ Headings may be in any of the languages.  What a program has spoilt is told with
 from __future__ import annotations
 
 import logging
-import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Annotated
 from unicodedata import category
 
@@ -315,7 +315,7 @@ def places(students: Sequence[Student], seats_per_row: int) -> list[tuple[int, i
     return [divmod(k, length) for k in range(len(students))]
 
 
-def assign(seats: Sequence[tuple[int, int]], papers: int, rng: random.Random) -> list[int]:
+def assign(seats: Sequence[tuple[int, int]], papers: int, rng: Random) -> list[int]:
     """A paper (from 0) for every seat: never the same as a neighbour's (beside, before, behind, across a corner).
 
     Every paper goes out equally often, as far as seats allow, and which one to whom is random.  With fewer papers

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from fractions import Fraction as Ratio
 from functools import cache, cached_property
 from itertools import count, product
 from typing import Literal
@@ -76,14 +75,13 @@ from symattn.formula import (
     shortest,
     symbol_formula,
 )
-from symattn.formula import Number as FormulaNumber
 from symattn.formula.width import width
 from symattn.page.document import Inlines, Quoted, Sentence, as_text, places_of
 from symattn.page.notation import MatrixNames, Notation, Sizes, default_names, load_notation, read_name
 
 Separator = Literal["", ",", ";"]
 
-SMALLEST = Ratio(1, 10**12)
+SMALLEST = Fraction(1, 10**12)
 """A decimal that is carried on has digits of its own down to here."""
 
 MOST_PLACES = 50
@@ -420,7 +418,7 @@ class Wording:
         if not isinstance(result, Real):
             return result, self.notation.decimals
         digits = self._carried(result)
-        return Ratio(digits), len(digits.partition(".")[2])
+        return Fraction(digits), len(digits.partition(".")[2])
 
     def equals(self, step: Step) -> Literal["=", "≈"]:
         """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
@@ -532,7 +530,7 @@ class Wording:
     def with_printed_weights(self) -> Wording:
         """The derivation as it follows from its weights as they are printed, so that a calculator gives every line.
 
-        Rational weights are printed as they are, others with as many places as outputs need to be right in theirs.
+        Fractionnal weights are printed as they are, others with as many places as outputs need to be right in theirs.
         """
         weights = [step.name for step in self.derivation if step.role == "A"]
         irrational = [name for name in weights if not all(map(_is_rational, self.numeric(name)))]
@@ -574,7 +572,7 @@ class Wording:
         """
         matrix = self.numeric(name)
         rows, columns = matrix.shape
-        dot, zero = Dots("cell"), FormulaNumber("0")
+        dot, zero = Dots("cell"), Number("0")
         masks = [s.op for s in self.derivation if isinstance(s.op, Mask) and s.op.keep]
         hidden = frozenset((i, j) for mask in masks[:1] for i, j in indices(matrix.shape) if not mask.keep[i][j])
         cells = grid.rows if grid else tuple(tuple(zero if x == 0 else dot for x in row) for row in matrix.rows)
@@ -672,7 +670,7 @@ def without_zeros(formula: Formula) -> Formula:
     """A sum of products without the terms that have a factor 0: 0.7·v_1 + 0.3·v_2."""
     if not isinstance(formula, Sum):
         return formula
-    zero = FormulaNumber("0")
+    zero = Number("0")
     return Sum(tuple(t for t in formula.terms if not (isinstance(t, Product) and zero in t.factors)))
 
 
@@ -772,7 +770,7 @@ def _from_one(index: Index) -> Index:
 
 def _is_rational(value: Value) -> bool:
     """Also −∞."""
-    return value is NEGATIVE_INFINITY or isinstance(value, int | Ratio)
+    return value is NEGATIVE_INFINITY or isinstance(value, int | Fraction)
 
 
 def terminates(value: Value) -> bool:

@@ -8,11 +8,11 @@ under a mask, hidden scores that would make a wrong mask look right.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
+from random import Random
 
 from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
@@ -40,7 +40,7 @@ TRIES, HOPELESS = 10_000, 1000
 """Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
 
 
-def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Derivation:
+def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: Random) -> Derivation:
     """Givens for a mechanism, worked out; the same generator gives the same ones, on every machine.
 
     `InputError` if none passes: the sizes leave no room for a variant that is worth setting.
@@ -73,9 +73,7 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     )
 
 
-def _candidate(
-    mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
-) -> dict[str, Matrix]:
+def _candidate(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: Random) -> dict[str, Matrix]:
     if mechanism.draw is not None:
         return dict(mechanism.draw(settings, sizes, rng))
     filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
@@ -101,7 +99,7 @@ def _largest_needed(tokens: int, width: int) -> int:
     return largest
 
 
-def _entries(name: str, rows: int, columns: int, filled: float, largest: int, rng: random.Random) -> Matrix:
+def _entries(name: str, rows: int, columns: int, filled: float, largest: int, rng: Random) -> Matrix:
     """Entries of a size, −1, 0 and 1 mostly; drawn again while the matrix alone would be refused."""
     for _ in range(TRIES):
         matrix = Matrix.of([_entry(rng, filled, largest) for _ in range(columns)] for _ in range(rows))
@@ -114,7 +112,7 @@ def _width(sizes: Mapping[str, Size]) -> int:
     return max((s for s in (sizes.get("d_model"), sizes.get("d_k")) if isinstance(s, int)), default=1)
 
 
-def _entry(rng: random.Random, filled: float, largest: int) -> int:
+def _entry(rng: Random, filled: float, largest: int) -> int:
     """−1, 0 or 1, or up to a size, by `random()` alone: the only method whose sequence Python promises never to
     change."""
     x = rng.random()
@@ -122,7 +120,7 @@ def _entry(rng: random.Random, filled: float, largest: int) -> int:
     return sign * whole(rng, 1, largest) if largest > 1 else sign
 
 
-def _weights(rows: int, columns: int, rng: random.Random) -> Matrix:
+def _weights(rows: int, columns: int, rng: Random) -> Matrix:
     """Rows of tenths that sum to 1, as in note 004."""
     listed = []
     for _ in range(rows):

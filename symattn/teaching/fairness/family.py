@@ -6,7 +6,6 @@ by one, and each search has an end.
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,6 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import chain, cycle, islice
 from math import factorial, prod
+from random import Random
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation
@@ -66,11 +66,11 @@ class Kind:
         return f"A long search found no variants of {self.mechanism.name} that are equally hard, with {listed}{wanted}."
 
 
-Search = Callable[[Kind, random.Random, Sequence[str]], Iterator[Givens]]
+Search = Callable[[Kind, Random, Sequence[str]], Iterator[Givens]]
 """What finds members of a family beyond those on some lines: `search.searched`."""
 
 
-def in_turn(kind: Kind, rng: random.Random, searched: Search) -> tuple[Iterator[Givens], dict[str, int]]:
+def in_turn(kind: Kind, rng: Random, searched: Search) -> tuple[Iterator[Givens], dict[str, int]]:
     """The members of a family without end, and the sizes along which they may be set in any order.
 
     Those that are kept come from anywhere on, all in one order, so that keys have no more in common than was found, and
@@ -95,7 +95,7 @@ def in_turn(kind: Kind, rng: random.Random, searched: Search) -> tuple[Iterator[
 
 
 def _ordered(
-    members: Iterator[Givens], together: int, kind: Kind, free: Mapping[str, int], rng: random.Random
+    members: Iterator[Givens], together: int, kind: Kind, free: Mapping[str, int], rng: Random
 ) -> Iterator[Givens]:
     """Members, so many at a time in the same order."""
     shapes = kind.mechanism.shapes(kind.settings)
@@ -158,7 +158,7 @@ def _entries(d: Derivation, givens: Mapping[str, Matrix]) -> list[float]:
     return [x for step in d for x in sorted(chain.from_iterable(made.get(step.name, ())))]
 
 
-def any_order(free: Mapping[str, int], rng: random.Random) -> dict[str, list[int]]:
+def any_order(free: Mapping[str, int], rng: Random) -> dict[str, list[int]]:
     """An order for each of these sizes; where there are as many keys as queries, they are the same tokens."""
     orders = {letter: shuffled(rng, range(size)) for letter, size in free.items()}
     if "n" in free and free.get("m") == free["n"]:

@@ -7,7 +7,6 @@ much larger is taken back.  The search ends after a number of small steps; famil
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, compress, islice
 from operator import mul
+from random import Random
 from typing import Literal, NamedTuple, cast
 
 from symattn.derivation.derivation import Derivation
@@ -450,7 +450,7 @@ FRESH, SIBLING = 1_000_000, 2_000_000
 """Those for all parents of a family that is found backwards, which take a second, and for each of its members."""
 
 
-def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Iterator[Givens]:
+def searched(kind: Kind, rng: Random, lines: Sequence[str] = ()) -> Iterator[Givens]:
     """Members of a new family, or further ones of that with these lines: equally hard, and hiding nothing that the
     first does not hide.
 
@@ -476,7 +476,7 @@ def searched(kind: Kind, rng: random.Random, lines: Sequence[str] = ()) -> Itera
         search.again()
 
 
-def _search(kind: Kind, rng: random.Random, parents: Sequence[Derivation]) -> _Search:
+def _search(kind: Kind, rng: Random, parents: Sequence[Derivation]) -> _Search:
     """Backwards where that is possible; ordinary sheets, of sizes that have no siblings, forwards."""
     if not kind.is_found_backwards:
         return _Forwards(kind, rng, parents)
@@ -499,7 +499,7 @@ class _Search:
     """Whether the output has to tell misconceptions apart, too."""
     numbers: int
 
-    def __init__(self, kind: Kind, seeds: random.Random, parents: Sequence[Derivation]) -> None:
+    def __init__(self, kind: Kind, seeds: Random, parents: Sequence[Derivation]) -> None:
         self.kind, self._seeds = kind, seeds
         self.again()
         self.parents = list(parents)
