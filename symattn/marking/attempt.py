@@ -218,13 +218,15 @@ class Doubt:
     """Why an answer may have been read otherwise than it was meant, in one sentence; `remark` is what the file's
     remarks say of it, which is not so any more once the answer waits for a person.  `of_shape`: a matrix of this shape
     was not asked for, which is no doubt where a misconception leads to that very matrix.  `of_two`: it took the place
-    of another answer, which may have been meant for a part that has none.
+    of another answer, which may have been meant for a part that has none.  `of_blank`: there is no answer, but numbers
+    that may be it, which matters where later lines would imply it.
     """
 
     says: str
     remark: str = ""
     of_shape: bool = False
     of_two: bool = False
+    of_blank: bool = False
 
 
 @dataclass(frozen=True)

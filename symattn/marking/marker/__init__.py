@@ -87,9 +87,12 @@ def _is_wrong(report: Report, name: str) -> bool:
 
 def _stands(report: Report, name: str, doubt: Doubt) -> bool:
     """Whether an answer is right as it was read, or has its shape because of a misconception that leads to all of it,
-    or lacks only what later lines imply; a line that was not asked for stands where nothing was lost.
+    or lacks only what later lines imply; a line that was not asked for stands where nothing was lost.  A blank is in
+    doubt only where they imply it.
     """
     verdicts = report.of(name).values()
+    if doubt.of_blank:
+        return any(verdict.state != "implied" for verdict in verdicts)
     if not verdicts:
         return report.total == report.available
     explained = {e.number for e in report.events if doubt.of_shape and e.kind == "misconception"}
@@ -484,9 +487,14 @@ def _likelihood(candidate: Candidate) -> int:
 
 
 def _with_what_is_pending(report: Report, held: Mapping[str, Doubt], short: Collection[str]) -> Iterator[Given]:
-    """The marks in the order of the parts; those not given are pending where something has to be read first."""
+    """The marks in the order of the parts; those not given are pending where something has to be read first.
+
+    So are those for a line that later ones imply, where numbers that could not be read may be that line.
+    """
     order, unread = [part.name for part in report.question.parts], _Unread(report, held, short)
     for given in sorted(report.marks, key=lambda given: (given.code == "N", order.index(given.parts[0]))):
+        if not unread.blanks.isdisjoint(given.parts):
+            given = replace(given, given=0)
         pending = given.given < given.of and (unread.holds(given) or (not given.pending and unread.is_under(given)))
         yield replace(given, why=TO_BE_READ, pending=True) if pending else given
 
@@ -521,6 +529,11 @@ class _Unread:
     @cached_property
     def left_out(self) -> frozenset[str]:
         return frozenset(name for name in self.parts if self.report.attempt.answers.get(name) is None)
+
+    @cached_property
+    def blanks(self) -> frozenset[str]:
+        """The parts without an answer that may have been given all the same."""
+        return frozenset(name for name, doubt in self.held.items() if doubt.of_blank)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -104,6 +104,8 @@ from symattn.teaching.question import (
     total,
 )
 
+_OF_ITS_OWN = re.compile(r"\s*[^\W\d]\w*\s*(?:=|<-)")
+"""What a program or a text calls by a name of its own."""
 MOST_IN_VAIN = 300
 """Lines without an answer, after which only those with a name are looked at; the others are told, and wait."""
 USUAL_WIDTH = 80
@@ -215,10 +217,12 @@ class FreeText:
         return bool(piece.part or is_below or self.names.sign(head.strip(AROUND)))
 
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
-        """What was not read may belong to the answer right above it, and to what it speaks of."""
+        """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
         for piece in self.pieces:
             if piece in left:
+                if has_numbers(piece.text) and not _OF_ITS_OWN.match(piece.text):
+                    self.written.numbers_of.add(self.here)
                 words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
                 head, _, rest = partition(piece.text)

@@ -420,6 +420,8 @@ class Names:
                     yield word + token, step.name
             if called.stem == "Z" and called.head is not None and not called.place:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
+            for sign in (self._sign_of(step.name), step.name):
+                yield from ((way, step.name) for way in _in_programs(normal(sign)))
 
 
 def names_of(question: Question) -> Names:
@@ -442,6 +444,18 @@ def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _only(names: Collection[str]) -> str:
     return next(iter(names)) if len(names) == 1 else ""
+
+
+def _in_programs(sign: str) -> Iterator[str]:
+    """A sign with primes as programs have it, where a prime is no letter.
+
+    >>> list(_in_programs("S'")), list(_in_programs("s1''"))
+    (['Sprime', 'Sp'], ['s1primeprime', 'sprimeprime1', 's1pp', 'spp1'])
+    """
+    name = sign.rstrip("'")
+    letters, primes = name.rstrip("0123456789"), len(sign) - len(name)
+    for prime in ("prime", "p") if primes else ():
+        yield from dict.fromkeys((name + primes * prime, letters + primes * prime + name[len(letters) :]))
 
 
 def _in_any_order(word: str, called: StepName) -> Iterator[str]:

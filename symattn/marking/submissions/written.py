@@ -92,6 +92,8 @@ class Written:
     remarks: list[Remark] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     """The parts that something was written to that was not read; "" where it may belong to any."""
+    numbers_of: set[str] = field(default_factory=set)
+    """Of these, those to which numbers were written that nothing else is called by."""
     entered: bool = False
     """Whether a person who saw the paper entered the answers: none of them is in doubt then."""
     doubts: dict[str, Doubt] = field(default_factory=dict)
@@ -281,6 +283,10 @@ class Written:
         unread |= {name for name, said in answers.items() if cannot_be_read(said)}
         for name, said in (*answers.items(), *more.items()):
             self._doubt_shape(name, said)
+        for name in open_parts - answers.keys():
+            if self._in_numbers(name) and not self.numbers_of.isdisjoint(("", name)):
+                says = message("Numbers that may be its answer could not be read; a person has to look at them.")
+                self.doubts.setdefault(name, Doubt(says, of_blank=True))
         return Attempt(
             answers,
             more,
