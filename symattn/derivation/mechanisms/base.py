@@ -15,6 +15,9 @@ from symattn.derivation.sizes import letters_of, share, times
 from symattn.errors import InputError, LetterError, ShapeError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, matrix
 
+Shapes = Mapping[str, tuple[str, str]]
+"""Matrices with their rows and columns in letters."""
+
 
 @dataclass(frozen=True)
 class Mechanism:
@@ -40,9 +43,9 @@ class Mechanism:
 
     name: str
     title: str
-    givens: Mapping[str, tuple[str, str]]
+    givens: Shapes
     derive: Callable[[Derivation, Settings, Sizes], Derivation]
-    optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    optional: Shapes = field(default_factory=dict)
     usual: tuple[str, ...] = ()
     defaults: Mapping[str, object] = field(default_factory=dict)
     drawn: Mapping[str, object] = field(default_factory=dict)
@@ -55,7 +58,7 @@ class Mechanism:
     other_way: Callable[[Derivation], Derivation] | None = None
     starts_from: Callable[[str, Settings], bool] = lambda name, settings: True
 
-    def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
+    def shapes(self, settings: Settings) -> Shapes:
         """Every given, required or not, with its shape in letters for this orientation; h*d_k is d_k with one head."""
         listed = numbered({**self.givens, **self.optional}, settings)
         single = [f"{factor}*" for factor, count in head_counts(settings).items() if count == 1]
@@ -208,7 +211,7 @@ def _given(name: str, value: object) -> AnyMatrix:
 # ------------------------------------------------------------------------------------------ shapes in letters
 
 
-def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
+def numbered(named: Shapes, settings: Settings) -> Shapes:
     """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
     by_name = dict(named)
     for mark, count in (("{head}", settings.heads), ("{block}", settings.blocks)):

@@ -6,11 +6,10 @@ given, as pre-norm stacks have it (Xiong et al. 2020, section 3.1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.base import Mechanism, Shapes
 from symattn.derivation.mechanisms.drawing import (
     Rows,
     attention_weights,
@@ -131,7 +130,7 @@ def whole_numbers(m: AnyMatrix) -> Rows | None:
     return whole_rows(rows) if rows else None
 
 
-def in_each_block(named: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def in_each_block(named: Shapes) -> Shapes:
     """The givens of a block as those of every block; X and biases of scores are those of the whole stack."""
     return {name if name in ("X", "B", "B_{head}") else f"{name}^{{block}}": shape for name, shape in named.items()}
 

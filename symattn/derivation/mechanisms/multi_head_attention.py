@@ -10,7 +10,7 @@ from __future__ import annotations
 from random import Random
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.mechanisms.base import Mechanism, Shapes
 from symattn.derivation.mechanisms.drawing import attention_weights, entries, first_success, number
 from symattn.derivation.mechanisms.settings import HEADS, SCORES, Givens, Settings, Sizes
 from symattn.derivation.mechanisms.steps import Scope, affine, attend, layer_words, project
@@ -120,12 +120,12 @@ def alike(d: Derivation) -> str:
     return ""
 
 
-def projections(source: str = "d_model") -> dict[str, tuple[str, str]]:
+def projections(source: str = "d_model") -> Shapes:
     """The weights of the queries of all heads, and of keys and values that come from inputs of some width."""
     return {"W_Q": ("d_model", "h*d_k"), "W_K": (source, "g*d_k"), "W_V": (source, "g*d_v")}
 
 
-def output_and_biases(width: str) -> dict[str, tuple[str, str]]:
+def output_and_biases(width: str) -> Shapes:
     """What heads may have besides their projections, with an output so wide."""
     return {
         "W_O": ("h*d_v", width),

@@ -22,6 +22,7 @@ from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
     Block,
+    Blocks,
     Columns,
     Display,
     Document,
@@ -206,7 +207,7 @@ def level_of_first_heading(group: Together) -> int:
             return 0
 
 
-def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
+def with_sound_levels(blocks: Iterable[Block]) -> Blocks:
     """The same blocks with no heading more than one level below the heading before it."""
     level = 0
 
@@ -225,7 +226,7 @@ def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
 OF_HEADING = 1.25  # of the width of text, that of headings, which are bold
 
 
-def with_marks_in_headings(blocks: Iterable[Block], line: float) -> tuple[Block, ...]:
+def with_marks_in_headings(blocks: Iterable[Block], line: float) -> Blocks:
     """The same blocks, codes of marks in the heading above, before what they add up to.
 
     What is said of them stands there as well, if the heading has room for it on one line.

@@ -28,6 +28,9 @@ _TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
 # --- what is drawn: lengths in millimetres at 11 pt, from the upper left corner -----------------------------------
 
 
+Point = tuple[float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     """A formula in a box with its middle at (x, y); shaded where no arrow leads to it."""
@@ -55,17 +58,17 @@ class Line:
     With `arrow` there is a head at its end.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[Point, ...]
     arrow: bool
 
-    def pieces(self) -> Iterator[tuple[tuple[float, float], ...]]:
+    def pieces(self) -> Iterator[tuple[Point, ...]]:
         """From point to point: its end, if straight, or two control points and the end of a cubic Bézier curve."""
         for (x, y), (to_x, to_y) in pairwise(self.points):
             middle = (y + to_y) / 2
             yield ((to_x, to_y),) if x == to_x or y == to_y else ((x, middle), (to_x, middle), (to_x, to_y))
 
     @property
-    def head(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def head(self) -> tuple[Point, Point]:
         """The tip of the arrow and the direction, of length 1, in which it points."""
         (x, y), tip = self.points[-2:]
         return tip, ((1.0 if tip[0] > x else -1.0, 0.0) if y == tip[1] else (0.0, 1.0 if tip[1] > y else -1.0))
@@ -249,13 +252,13 @@ def arranged(net: Network, widths: Mapping[Node, float], apart: Callable[[Node, 
     return {node: round(x - left, 1) for node, x in middles.items()}
 
 
-def _mean(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _mean(places: Sequence[Point]) -> Point:
     """The mean of places by their weights, and the sum of these."""
     weight = sum(w for _, w in places)
     return sum(x * w for x, w in places) / weight, weight
 
 
-def _placed(wanted: Iterable[tuple[float, float]], gaps: Iterable[float]) -> Iterator[float]:
+def _placed(wanted: Iterable[Point], gaps: Iterable[float]) -> Iterator[float]:
     """The places in a layer nearest to those that are wanted, by weight, with gaps: an isotonic regression.
 
     Nodes that want the same place share a block, whose place is the mean of what they want (pool adjacent violators).
@@ -296,7 +299,7 @@ def drawn(diagram: Diagram) -> Drawing:
     return Drawing(shapes, right - left, bottom - top, diagram.description)
 
 
-Band = tuple[float, float]
+Band = Point
 """The upper and the lower end of a layer."""
 
 
@@ -425,7 +428,7 @@ class _Layout:
         return Line(tuple(rounded), target is not None)
 
 
-def _size(formula: Formula) -> tuple[float, float]:
+def _size(formula: Formula) -> Point:
     return max(9.0, round(width(formula) * EM + 3.4, 1)), round(height(formula) * EM + 2.8, 1)
 
 

@@ -16,7 +16,7 @@ from symattn.formula.nodes import NOTHING, Formula, Relation, equal
 from symattn.formula.width import fold
 from symattn.foundation.languages import say
 from symattn.page.document import Blocks, Flow, FlowGrid, FlowSheet, Inlines, Math, Strong, Words, all_blocks, as_text
-from symattn.page.writers.figures import Line
+from symattn.page.writers.figures import Line, Point
 from symattn.page.writers.measure import goes_on_with_a_sum, inlines_width
 from symattn.page.writers.paper import EM, PAGE_WIDTH, Page
 
@@ -43,7 +43,7 @@ class Title:
     ends: bool = False
 
     @property
-    def sides(self) -> tuple[float, float]:
+    def sides(self) -> Point:
         """Where it begins and ends, by estimate."""
         wide = max(map(inlines_width, self.lines)) * _OF_EM * EM
         return (self.x - wide, self.x) if self.ends else (self.x, self.x + wide)
@@ -185,7 +185,6 @@ _LABEL = 14.0  # a token's mark and name at the top
 
 _LOWER = ("X", "E", "W_Q", "Q", "W_K", "K", "K^T", "S")  # on the first of two pages
 
-Point = tuple[float, float]
 Part = Literal["", "lower", "upper"]
 _PARTS: tuple[Part, ...] = ("lower", "upper")
 
@@ -430,7 +429,7 @@ class _Panel:
     def is_shown(self, role: str) -> bool:
         return not self.part or (role in _LOWER) == (self.part == "lower")
 
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> Point:
         """The lower and the upper end of what is shown of it."""
         shown = list(filter(self.is_shown, self.places))
         if self.part == "upper":

@@ -804,7 +804,7 @@ def _n(length: float) -> str:
     return f"{length * _UNIT:.1f}"
 
 
-def _points(*points: tuple[float, float]) -> str:
+def _points(*points: figures.Point) -> str:
     return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
 
 

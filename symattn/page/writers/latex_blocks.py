@@ -566,7 +566,7 @@ def _braced(*lengths: float) -> str:
     return "".join(f"{{{length:.1f}}}" for length in lengths)
 
 
-def _piece(piece: tuple[tuple[float, float], ...]) -> str:
+def _piece(piece: tuple[figures.Point, ...]) -> str:
     *bends, end = [_at(*point) for point in piece]
     return f" .. controls {' and '.join(bends)} .. {end}" if bends else f" -- {end}"
 

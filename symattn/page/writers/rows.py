@@ -23,6 +23,7 @@ from symattn.page.document import (
     AnswerGrid,
     AnswerSpace,
     Block,
+    Blocks,
     Box,
     Choices,
     Columns,
@@ -76,12 +77,12 @@ class Asked:
     """A question with boxes: its heading, what stands above the boxes, and the room for working."""
 
     heading: Heading
-    above: tuple[Block, ...]
+    above: Blocks
     boxes: AnswerGrid
     working: WorkingSpace | None
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> Blocks:
         """What it is without the row."""
         last = AnswerSpace(self.boxes, self.working) if self.working else self.boxes
         return (self.heading, Together((*self.above, last)))
@@ -212,7 +213,7 @@ class InRow:
 class WorkedRow:
     """Questions that are worked out side by side: their blocks, and their shares of the line in millimetres."""
 
-    questions: Sequence[tuple[Block, ...]]
+    questions: Sequence[Blocks]
     widths: Sequence[float]
 
 
@@ -547,7 +548,7 @@ def worked_in_rows(blocks: Sequence[Block], page: Page) -> list[Placed]:
     return [*placed, *_lowest_rows(run)]
 
 
-def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, ...] | Block | Labelled]:
+def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[Blocks | Block | Labelled]:
     """The blocks, those of a question together if they are text, formulas and options."""
     k = 0
     while k < len(blocks):
@@ -570,7 +571,7 @@ def _worked_parts(blocks: Sequence[Block], page: Page) -> Iterator[tuple[Block, 
 class _Worked:
     """A question that is worked out, and its height in em in every number of parts of a line."""
 
-    blocks: tuple[Block, ...]
+    blocks: Blocks
     heights: tuple[float, ...]
 
     @property
@@ -579,7 +580,7 @@ class _Worked:
         return next((parts for parts, high in enumerate(self.heights) if high <= HIGHEST), len(self.heights))
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], page: Page) -> _Worked:
+    def of(cls, blocks: Blocks, page: Page) -> _Worked:
         heading, *rest = blocks
         assert isinstance(heading, Heading)
         size = HeadingSize.of(heading)
@@ -679,7 +680,7 @@ class Group:
     and no formulas, is `high` without end.  What surely has room side by side `fits`.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: Blocks
     columns: int
     high: float
     fits: bool = False
@@ -770,7 +771,7 @@ def _height_of_entries(block: Entries, columns: int) -> float:
     return -(-len(block.equations) // columns) * max(map(measure.line_height, block.equations))
 
 
-def beside(blocks: tuple[Block, ...], room: float) -> Group | None:
+def beside(blocks: Blocks, room: float) -> Group | None:
     """Equations with the formulas of the same step beside them, in as many columns as have room; None without room."""
     if (found := _of_one_step(blocks)) is None or room <= found.width:
         return None
@@ -799,7 +800,7 @@ class _Step:
 
 
 @coverage.once_for_a_document
-def _of_one_step(blocks: tuple[Block, ...]) -> _Step | None:
+def _of_one_step(blocks: Blocks) -> _Step | None:
     """Blocks that are equations and formulas; None if these are of another step, or if there is anything else."""
     match [block for block in blocks if isinstance(block, Entries)]:
         case [own]:

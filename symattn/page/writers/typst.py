@@ -848,6 +848,6 @@ def _point(x: float, y: float) -> str:
     return f"at({_numbers(x, y)})"
 
 
-def _piece(piece: tuple[tuple[float, float], ...]) -> str:
+def _piece(piece: tuple[figures.Point, ...]) -> str:
     name = "line" if len(piece) == 1 else "cubic"
     return f"curve.{name}({', '.join(_point(*point) for point in piece)})"

@@ -12,6 +12,7 @@ from symattn.formula.width import width
 from symattn.foundation.languages import filled
 from symattn.page.document import (
     Block,
+    Blocks,
     Heading,
     Inlines,
     ItemList,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from symattn.teaching.fairness.separation import Separation
 
 
-def diagnoses(problem: Problem, separated: Separation) -> tuple[Block, ...]:
+def diagnoses(problem: Problem, separated: Separation) -> Blocks:
     """Common wrong answers with their diagnosis, a table for each line, and what this variant cannot tell apart.
 
     A mistake is left out where its results look right, and where it spoils a line but not the last one.

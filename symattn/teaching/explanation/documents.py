@@ -283,7 +283,7 @@ SHOWN: Mapping[Solutions, frozenset[Besides]] = {
 """What is shown of every `Solved`."""
 
 
-def _diagnosis(question: Question) -> tuple[Block, ...]:
+def _diagnosis(question: Question) -> Blocks:
     if not question.diagnosis:
         raise InputError(
             f"Questions of the type {question.type} have no common wrong answers to list; leave out diagnosis."
@@ -375,7 +375,7 @@ def _counted(position: int) -> str:
     return f"{position + 1}."
 
 
-def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tuple[Block, ...]:
+def answers(question: Question, numbered: Callable[[int], str] = _counted) -> Blocks:
     """Every final answer, with the number of its part on the sheet, and the marks with their total."""
     named = {part.name: listed for part in question.parts if (listed := _named(question, part))}
     apart = len({step for _, step, _ in named.values()}) < len(named)  # one name for several matrices

@@ -60,9 +60,9 @@ def given_as_equation(name: str, matrix: AnyMatrix, wording: Wording) -> Relatio
     return equal(wording.shaped(wording.name(name), matrix), wording.values(matrix, name))
 
 
-def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
+def asked(problem: Problem, wording: Wording) -> dict[str, Blocks]:
     """For each step asked: the lines that lead to it without being asked, its rule, space for working, its boxes."""
-    blocks: dict[str, tuple[Block, ...]] = {}
+    blocks: dict[str, Blocks] = {}
     for name, way in leading_to(problem).items():
         step = problem[name]
         rules = [rule for one in way for rule in (*_mask_of(one, wording), wording.equation(one))]
@@ -86,7 +86,7 @@ def leading_to(problem: Problem) -> dict[str, list[Step]]:
     return ways
 
 
-def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
+def decimals_wanted(problem: Problem) -> Blocks:
     """Where exact values end in the middle of a question."""
     wanted = message(
         "From here on, give decimals with {places} places, and carry at least two more places than you quote.",
@@ -95,7 +95,7 @@ def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
     return (Paragraph(as_text(wanted), typed=()),)
 
 
-def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
+def worked(step: Step, wording: Wording, detail: Detail) -> Blocks:
     """A step for the key: every product, every entry, exact values and decimals."""
     return (*mask_shown(step, wording), *explain_step(step, wording, detail))
 
@@ -149,7 +149,7 @@ EXACT_FORMS = {
 """By whether there are powers of e, and sines."""
 
 
-def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
+def mask_shown(step: Step, wording: Wording) -> Blocks:
     return tuple(Display((mask,)) for mask in _mask_of(step, wording))
 
 

@@ -19,7 +19,7 @@ from symattn.derivation.numpy_source import HELPERS, array, assigned, helpers_ca
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.formula import Formula, MatrixOf, number, parts_of
-from symattn.page.document import Block, Display, Program, Solved, all_blocks
+from symattn.page.document import Blocks, Display, Program, Solved, all_blocks
 from symattn.teaching.problem import Problem
 from symattn.teaching.question import Part, Question, asked_step, matrix_of
 
@@ -148,12 +148,12 @@ def functions(source: str, defined: set[str]) -> str:
 class StepPrograms:
     """A derivation as a program: what opens it, the cells of every step, and what closes it."""
 
-    opening: tuple[Block, ...]
-    steps: Mapping[str, tuple[Block, ...]]
-    closing: tuple[Block, ...] = ()
+    opening: Blocks
+    steps: Mapping[str, Blocks]
+    closing: Blocks = ()
 
     @property
-    def whole(self) -> tuple[Block, ...]:
+    def whole(self) -> Blocks:
         """All of it, one cell after another."""
         return (*self.opening, *(cell for cells in self.steps.values() for cell in cells), *self.closing)
 
@@ -181,9 +181,9 @@ class Programs:
     A student gets those givens as arrays that are printed and not asked for, and nothing that is worked out.
     """
 
-    opening: tuple[Block, ...]
-    asked: tuple[tuple[Block, ...], ...]
-    worked: tuple[tuple[Block, ...], ...]
+    opening: Blocks
+    asked: tuple[Blocks, ...]
+    worked: tuple[Blocks, ...]
 
     def below(self, part: Solved, number: int) -> Solved:
         """A part, by its number from 1, with its programs below it."""
@@ -286,5 +286,5 @@ def _matrices(question: Question) -> Iterator[tuple[tuple[Formula, ...], ...]]:
                 yield from (part.rows for part in parts_of(line) if isinstance(part, MatrixOf))
 
 
-def _cells(*sources: str) -> tuple[Block, ...]:
+def _cells(*sources: str) -> Blocks:
     return tuple(Program(source) for source in sources if source)

@@ -39,6 +39,7 @@ from symattn.foundation.typed import OrOne, read
 from symattn.page.document import (
     AnswerGrid,
     Block,
+    Blocks,
     Choices,
     Display,
     FillIn,
@@ -86,7 +87,7 @@ Phrase = typing.Annotated[tuple[str, ...], OrOne()]
 """What a bank says, for `say(*phrase)`: a text; or one for tokens as rows, and one for tokens as columns."""
 
 
-def blocks(shown: Sequence[BlockLike]) -> tuple[Block, ...]:
+def blocks(shown: Sequence[BlockLike]) -> Blocks:
     """Blocks of a page; a text is a paragraph."""
     return tuple(Paragraph(as_text(x)) if isinstance(x, tuple | str) else x for x in shown)
 

@@ -17,7 +17,7 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, indices, 
 from symattn.formula import Formula, Relation, equal
 from symattn.formula.width import fold, wrapped
 from symattn.foundation.dice import sample, shuffled
-from symattn.page.document import AnswerGrid, Block, Display, WorkingSpace, sentence
+from symattn.page.document import AnswerGrid, Blocks, Display, WorkingSpace, sentence
 from symattn.teaching.derivation_question import all_given, measured
 from symattn.teaching.explanation.parts import answer_form, instruction, mask_shown, wording_of
 from symattn.teaching.explanation.steps import (
@@ -42,7 +42,10 @@ from symattn.teaching.question import EntriesAnswer, Json, Mark, MatrixAnswer, P
 Cell = tuple[str, int, int]
 """A matrix, and an entry of it (from 0)."""
 
-Blanks = Mapping[str, tuple[tuple[int, int], ...]]
+Cells = tuple[tuple[int, int], ...]
+"""Rows and columns of entries."""
+
+Blanks = Mapping[str, Cells]
 
 
 def result_of(step: Step) -> Matrix:
@@ -51,7 +54,7 @@ def result_of(step: Step) -> Matrix:
     return step.result
 
 
-def cells_of(step: Step) -> tuple[tuple[int, int], ...]:
+def cells_of(step: Step) -> Cells:
     return tuple(indices(result_of(step).shape))
 
 
@@ -226,7 +229,7 @@ def _chosen(problem: Problem, names: Sequence[Json]) -> list[Step]:
     return [step for step in problem.steps if not names or step.role in names]
 
 
-def _some(step: Step, share: int, line: int, d: Derivation, rng: Random) -> tuple[tuple[int, int], ...]:
+def _some(step: Step, share: int, line: int, d: Derivation, rng: Random) -> Cells:
     """About that share of its entries: all of one token's, as many as that leaves of the others, evenly by token.
 
     The token with everything blank takes turns from variant to variant, so that every variant asks for as much.
@@ -242,7 +245,7 @@ def _some(step: Step, share: int, line: int, d: Derivation, rng: Random) -> tupl
     return tuple(sorted([*whole, *others[: count - len(whole)]]))
 
 
-def _backwards(d: Derivation, count: int, rng: Random) -> dict[str, tuple[tuple[int, int], ...]]:
+def _backwards(d: Derivation, count: int, rng: Random) -> dict[str, Cells]:
     """Entries of the right factor of every product of two givens; where there is none, of Q and K."""
     factors = [
         step.operands[1 if d.orientation == "rows" else 0].name
@@ -274,7 +277,7 @@ def made(draw: Draw) -> ProvedQuestion:
             if not recovered or not any(o.name in recovered for o in step.operands):
                 printed += derived.printed(step, wording)
             continue
-        way: tuple[Block, ...] = (Display(tuple(printed)),) if printed else ()
+        way: Blocks = (Display(tuple(printed)),) if printed else ()
         parts.append(_completed(step, blanks[step.name], way, problem, wording))
         printed = []
     shown = tuple(name for name in d.givens if name not in blanks)
@@ -304,9 +307,7 @@ def _grid(
     return AnswerGrid(wording.name(name), rows, columns, cell_kind(step.result, problem.exact), filled, step=name)
 
 
-def _completed(
-    step: Step, cells: tuple[tuple[int, int], ...], way: tuple[Block, ...], problem: Problem, wording: Wording
-) -> Part:
+def _completed(step: Step, cells: Cells, way: Blocks, problem: Problem, wording: Wording) -> Part:
     """A step some of whose entries are missing."""
     rule = equal(wording.name(step.name), wording.rule(step, shapes=True))
     whole = working_space(step, problem.derivation, problem.exact)
@@ -329,7 +330,7 @@ def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
     return Display(tuple(fold(equal(wording.name(name), wording.values(matrix)), LINE)), step=name, role="values")
 
 
-def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:
+def _recover(name: str, cells: Cells, blanks: Blanks, problem: Problem, wording: Wording) -> Part:
     """A given matrix some of whose entries are missing, with a product that tells them."""
     d = problem.derivation
     matrix = values_of(d.value(name))
@@ -356,7 +357,7 @@ def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, prob
 
 def _equation_lines(
     name: str, cells: Sequence[tuple[int, int]], products: Sequence[Step], blanks: Blanks, wording: Wording
-) -> tuple[Block, ...]:
+) -> Blocks:
     """For the key: equations for the missing entries, one after another as they follow, then their values."""
     d = wording.derivation
     hidden = {(n, i, j) for n, listed in blanks.items() for i, j in listed}

@@ -22,6 +22,7 @@ from symattn.foundation.dice import pick, shuffled
 from symattn.page.document import (
     AnswerGrid,
     Block,
+    Blocks,
     Display,
     Entries,
     Heading,
@@ -290,7 +291,7 @@ def made(draw: Draw) -> ProvedQuestion:
     )
 
 
-def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
+def _script(script: Derivation, problem: Problem) -> Blocks:
     """Every line by name and value; how it was worked out would give the mistake away."""
     wording = Wording(script, problem.notation)
     blocks: list[Block] = []

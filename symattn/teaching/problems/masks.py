@@ -19,7 +19,7 @@ from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import Message, counted, in_context, listed, message, sentences, series
 from symattn.page.document import (
     AnswerGrid,
-    Block,
+    Blocks,
     Display,
     HeatMap,
     Paragraph,
@@ -423,7 +423,7 @@ _MARKS: Mapping[MaskStyle, str] = {
 }
 
 
-def _given(draw: Draw, wording: Wording, say: Prose) -> tuple[Block, ...]:
+def _given(draw: Draw, wording: Wording, say: Prose) -> Blocks:
     rows, columns = len(draw["scores"]), len(draw["tokens"])
     scores = equal(wording.name("S'"), wording.values(wording.derivation.value("S'")))
     words = token_words(draw["tokens"], _text_lengths(draw["kind"], draw["parameters"], columns))

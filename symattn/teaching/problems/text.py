@@ -20,7 +20,7 @@ from symattn.formula.from_tex import read_tex
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Between, OrOne, Place, ReadBy, read
 from symattn.page import markup
-from symattn.page.document import AnswerGrid, Block, Choices, Display, ItemList, WorkingSpace, as_text
+from symattn.page.document import AnswerGrid, Blocks, Choices, Display, ItemList, WorkingSpace, as_text
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.problem import read_given
 from symattn.teaching.problems.asking import Prose, fill_in, lettered, make_part, named, ticks
@@ -125,12 +125,12 @@ def _part(own: OwnPart, place: Place, say: Prose) -> Part:
         return _in_words(own, ask)
 
 
-def _blocks(text: str, place: Place) -> tuple[Block, ...]:
+def _blocks(text: str, place: Place) -> Blocks:
     with place.here():
         return markup.blocks(text)
 
 
-def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
+def _choice(own: OwnPart, ask: Blocks) -> Part:
     if not 1 < len(own.options) <= len(LETTERS) or len({*own.options}) < len(own.options):
         raise InputError(f"It has {len(own.options)} options; from 2 to {len(LETTERS)} different ones were expected.")
     letters = LETTERS[: len(own.options)]
@@ -148,7 +148,7 @@ def _choice(own: OwnPart, ask: tuple[Block, ...]) -> Part:
     return make_part("", [*ask, boxes], [*ask, solved], ChoiceAnswer(options, several), marks)
 
 
-def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
+def _boxes(own: OwnPart, ask: Blocks, say: Prose) -> Part:
     """A matrix, a number, a formula in letters, or a word, in boxes."""
     name = read_tex(own.name) if own.name else None
     if isinstance(own.answer, list):
@@ -174,7 +174,7 @@ def _boxes(own: OwnPart, ask: tuple[Block, ...], say: Prose) -> Part:
 _WORD = re.compile(r"[^\W\d_]{2,}([ -][^\W\d_]+)*")
 
 
-def _in_words(own: OwnPart, ask: tuple[Block, ...]) -> Part:
+def _in_words(own: OwnPart, ask: Blocks) -> Part:
     """An answer on lines, which a person reads."""
     points = tuple(map(markup.inlines, own.scheme))
     looked_for = "The marks are shared among these points; any other right answer earns the same marks."
