@@ -14,6 +14,7 @@ from catalogue_sheets import ROWS, leaves, sheet
 from commands import run
 from pdf_marks import pages
 from sentences import refused_saying
+from trials import at_least_one
 from writer_samples import paragraph, words
 
 import symattn
@@ -191,7 +192,7 @@ def test_what_is_missing_from_a_faded_example_is_in_no_factor():
     """Entries of a given matrix may be blank as well: then its numbers stand in no scheme."""
     [made] = symattn.worksheet("attention", problem="faded", seed=3, options={"backwards": True})
     blanks = made.question.frozen["blanks"]
-    for scheme in leaves(made.document(layout="falk"), Falk):
+    for scheme in at_least_one(leaves(made.document(layout="falk"), Falk)):
         for factor in (scheme.left, scheme.above):
             if (shown := printed_lines.floats(factor)) is not None:
                 for name in blanks:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from trials import at_least_one
 from wrong_values import dumps
 
 from symattn.derivation.mechanisms import Settings, custom
@@ -175,7 +176,7 @@ def test_the_keys_of_all_kinds_of_files_are_tried():
 
 @NAMES
 def test_a_value_of_the_wrong_type(name):
-    for spot in those_of(name):
+    for spot in at_least_one(those_of(name)):
         later = spot.key in READ_LATER and name != "notation"
         if later or (name, spot.key) in {("step scale", "by"), ("step part", "of")}:
             continue
@@ -186,7 +187,7 @@ def test_a_value_of_the_wrong_type(name):
 
 @NAMES
 def test_a_key_that_is_missing(name):
-    for spot in those_of(name):
+    for spot in at_least_one(those_of(name)):
         if spot.required and (name, spot.key) not in FOLLOWING:
             without = {key: value for key, value in spot.others.items() if key != spot.key}
             sentence = said(name, spot.fill(without))
@@ -205,7 +206,7 @@ def ranges(hint):
 
 @NAMES
 def test_a_number_out_of_range(name):
-    for spot in those_of(name):
+    for spot in at_least_one(those_of(name)):
         for at in dict.fromkeys(ranges(spot.hint)) if spot.key not in ("sizes", "marks") else ():
             for value in (at.low - 1, *([] if at.high is None else [at.high + 1])):
                 sentence = said(name, spot.having(value))
@@ -216,7 +217,7 @@ def test_a_number_out_of_range(name):
 
 @NAMES
 def test_a_word_that_is_none_of_the_choices(name):
-    for spot in those_of(name):
+    for spot in at_least_one(those_of(name)):
         if not isinstance(spot.kind, Choice):
             continue
         sentence = said(name, spot.having("qqqqqqqq"))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from printed_lines import evaluated, is_written_out
 from test_letters import SETTINGS, SIZES, in_letters_of
-from trials import tries
+from trials import at_least_one, tries
 
 import symattn
 from symattn import formula as f
@@ -210,7 +210,7 @@ def named_entries(**settings):
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_every_symbolic_entry_is_written_with_the_entries_before_it(by, mask, orientation):
     wording = named_entries(by=by, mask=mask, orientation=orientation)
-    for step in wording.derivation:
+    for step in at_least_one(wording.derivation):
         meant = symbol_table(wording, [operand.name for operand in step.operands])
         result = step.result.sympy()
         for i, j in np.ndindex(result.shape):
@@ -231,7 +231,7 @@ def test_with_letters_for_sizes_the_sums_have_a_sum_sign(by):
     sizes = {"n": "N", "d_model": "d", "d_k": "p", "d_v": "r"} if by == "matrix" else {"n": 2, "d_k": "p"}
     solution = derive("self_attention", symbolic=True, sizes=sizes, by=by)
     wording = Wording(solution.derivation, solution.problem.notation)
-    for step in solution.derivation:
+    for step in at_least_one(solution.derivation):
         i, j = (0 if size == 1 else letter for size, letter in zip(step.result.shape, "ij", strict=True))
         written = wording.working(step, i, j)
         if isinstance(step.op, MatMul) or (isinstance(step.op, Softmax) and by == "matrix"):
@@ -384,7 +384,7 @@ def test_what_is_printed_of_an_entry_is_that_entry_and_has_room(name, settings, 
     wording = Wording(expanded.derivation, load_notation(notation))
     matrices, sizes = in_numbers(letters, settings | more)
     reader = Reader(wording, matrices, sizes)
-    for one, working in printed(expanded, wording).items():
+    for one, working in at_least_one(printed(expanded, wording).items()):
         assert width(working) <= max(LINE, width(wording.working(expanded[one], *any_place(expanded[one])))), one
         if contains(working, Dots, ListOf):
             continue  # "…" stands for any head, and a pair of columns has two entries

@@ -21,3 +21,10 @@ def some(cases, count):
     if not settings.default.derandomize or len(every) <= count:
         return every
     return [every[k * len(every) // count] for k in range(count)]
+
+
+def at_least_one(items):
+    """Them, and a failure if there are none: a law of nothing would hold."""
+    found = list(items)
+    assert found
+    return found

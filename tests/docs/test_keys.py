@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from trials import at_least_one
 
 from symattn.derivation.mechanisms import Settings
 from symattn.foundation.typed import keys
@@ -116,7 +117,7 @@ def test_every_key_of_a_problem_file_is_documented_once():
 @pytest.mark.parametrize(("found", "example", "_"), PROBLEM, ids=lambda value: str(value)[:40])
 def test_every_example_of_a_problem_file_is_read(found, example, _, tmp_path):
     stated = tomllib.loads(example)
-    for key in found:
+    for key in at_least_one(found):
         table, _, inside = key.partition(".")
         assert table in stated
         assert not inside or any(inside in one for one in _listed(stated[table]))

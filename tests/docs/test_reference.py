@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import pytest
 import reference
+from trials import at_least_one
 
 import symattn
 from symattn import errors
@@ -48,7 +49,7 @@ def test_every_method_of_the_main_classes_is_told(cls):
 
 
 def test_every_argument_of_every_function_stands_in_its_signature():
-    for function in reference.functions():
+    for function in at_least_one(reference.functions()):
         section = PAGE.split(f"\n### {function.__name__}\n")[1].split("\n### ")[0]
         said = section.split("```")[1]
         for name in inspect.signature(function).parameters:
@@ -56,7 +57,7 @@ def test_every_argument_of_every_function_stands_in_its_signature():
 
 
 def test_what_can_go_wrong_is_told_of_every_function():
-    for function in reference.functions():
+    for function in at_least_one(reference.functions()):
         assert "`InputError`" in (function.__doc__ or ""), function
 
 

@@ -9,6 +9,7 @@ from exams import exam_file, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripts import drawn
+from trials import at_least_one
 
 import symattn
 from symattn.formula import Relation
@@ -156,7 +157,7 @@ def test_what_is_used_and_not_asked_is_given_by_its_rule_and_worked_out_in_the_k
     asked = question.asking(data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
     d, wording = question.problem.derivation, wording_of(question.problem)
     on_paper, in_key = set(), set()
-    for part in asked.parts:
+    for part in at_least_one(asked.parts):
         on_paper |= left_sides(part.ask)
         in_key |= left_sides(part.key)
         rests_on = d.before(part.name) - {other.name for other in asked.parts}

@@ -15,6 +15,7 @@ import oracles
 import pytest
 from sentences import refused_saying
 from test_features import load
+from trials import at_least_one
 
 from symattn.api import derive
 from symattn.derivation.derivation import oriented
@@ -77,7 +78,7 @@ AT_THE_OUTPUT = {"C1", "C2", "C4", "C5", "C9", "T2", "X1", "X2", "X3", "X6", "X1
 @pytest.mark.slow
 def test_core_misconceptions_are_visible_and_apart_at_the_output(variants):
     """What a core misconception gives is seen in NumPy in tests/misconceptions."""
-    for q in variants[0]:
+    for q in at_least_one(variants[0]):
         found = separation(q.problem.derivation)
         outputs = [oracles.floats(w.value("Z")) for w in found.wrongs if w.misconception.id in AT_THE_OUTPUT]
         assert len(outputs) == len(AT_THE_OUTPUT)
@@ -105,7 +106,7 @@ def test_relabelled_keys_are_those_of_the_relabelled_variants():
         dice = Dice.seeded(2)
         family = chosen.family(spec, dice.rng("family"))
         content = chosen.draw(spec, dice.rng(1), 1, family)
-        for key, made in islice(chosen.relabellings(content, spec, family, dice.rng(2)), 8):
+        for key, made in at_least_one(islice(chosen.relabellings(content, spec, family, dice.rng(2)), 8)):
             assert Counter(chosen.key(made())) == Counter(key)
 
 
@@ -153,7 +154,7 @@ def test_the_variant_chosen_is_the_first_unlike_all_others_or_else_the_least_ali
 
     chosen = list(islice(choose(SimpleNamespace(level="standard"), SimpleNamespace(drawn=attempt), Tally(), 0.5), 12))
     before = []
-    for number, taken in enumerate(chosen, 1):
+    for number, taken in at_least_one(enumerate(chosen, 1)):
         likeness = lambda d: max((shared(d.key, b.key) for b in before), default=0)  # noqa: E731
         fit = []
         for k in range(1000):
@@ -175,7 +176,7 @@ def test_keys_in_floats_have_the_entries_of_the_exact_steps(name, notation):
     """The second variant goes through the steps of the first, and what is compared is its own, worked out exactly."""
     chosen = problem_type("full")
     spec = chosen.spec({"mechanism": name, "notation": notation})
-    for question in islice(pool(spec, Dice.seeded(3)), 2):
+    for question in at_least_one(islice(pool(spec, Dice.seeded(3)), 2)):
         d = oriented(question.problem.derivation, "rows")
         entries = (re.fullmatch(r"(.+)\[(\d+),(\d+)\]=(.+)", entry).groups() for entry in chosen.key(question.content))
         listed = {(step, int(i), int(j)): float(x) for step, i, j, x in entries}

@@ -13,6 +13,7 @@ from oracles import softmax
 from scripts import decimals, exactly, key_of, key_script, marked, page, script, step_of, texts, with_entry
 from scripts import drawn as drawn_question
 from test_worked_cases import CASES
+from trials import at_least_one
 
 import symattn
 from symattn.derivation.misconceptions import replayed
@@ -139,7 +140,7 @@ def number(formula):
 @pytest.mark.covering(most=1)
 @mechanisms
 def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_most(mechanism):
-    for part, report in slipped(mechanism):
+    for part, report in at_least_one(slipped(mechanism)):
         said = looked_at(report)
         assert "You have " in said, (part, said)
         told = ReportText(report, "student")
@@ -248,7 +249,7 @@ def test_what_is_right_is_said_first():
 def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechanism):
     """Every step that rests on a matrix has one, and its key is what the operation's witness gives, in floats."""
     d = question(mechanism).problem.derivation
-    for step in d:
+    for step in at_least_one(d):
         fresh = drawn(d, step, Random(5))
         if fresh is None:
             assert step.op.trivial or not step.operands, step.name
@@ -367,7 +368,7 @@ def ticked_wrongly(question):
 @pytest.mark.parametrize("kind", CHOICES)
 def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_right(kind):
     question = drawn_question(problem=kind)
-    for part, answer, k in ticked_wrongly(question):
+    for part, answer, k in at_least_one(ticked_wrongly(question)):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
         place = (part, k if answer.several else 0, 0)
         said = [plain(one.says) for one in ReportText(report, "student").mistakes if place in one.event.entries]
@@ -381,7 +382,7 @@ def test_a_wrong_option_is_told_what_is_wrong_with_it_and_never_which_one_is_rig
 
 def test_a_reader_who_sees_the_wrong_mistake_in_a_script_is_not_told_to_have_made_it():
     question = drawn_question(problem="find-error")
-    for part, _, k in ticked_wrongly(question):
+    for part, _, k in at_least_one(ticked_wrongly(question)):
         report = mark(question, Attempt({part: Ticked(frozenset({k}))}))
         assert [(event.kind, event.candidates) for event in report.events] == [("answer", ())]
 

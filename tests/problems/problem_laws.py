@@ -4,6 +4,8 @@ import json
 from copy import deepcopy
 from functools import cache
 
+from trials import at_least_one
+
 from symattn.foundation.dice import Dice
 from symattn.foundation.identity import identity
 from symattn.teaching.problems import problem_type
@@ -66,7 +68,7 @@ def questions(chosen, count, **stated):
 def items_of(questions, *kinds):
     """Frozen items, each with the part that it became; perhaps of some kinds alone."""
     pairs = (pair for question in questions for pair in zip(question.frozen["items"], question.parts, strict=True))
-    return ((item, part) for item, part in pairs if not kinds or item["kind"] in kinds)
+    return at_least_one((item, part) for item, part in pairs if not kinds or item["kind"] in kinds)
 
 
 def keeps_its_promises(chosen, count=200, **stated):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pdf_marks import LEFT, RIGHT, ink, pages, tags, words_on
 from test_writers_documents import plain
+from trials import at_least_one
 from writer_exam_samples import EVERYTHING, EXAM, KEYS, MAP, QUERIES
 from writer_markdown_rules import lint
 from writer_samples import HOSTILE, matrix, n, paragraph, plus, sheet, words
@@ -125,7 +126,7 @@ def test_there_are_as_many_ruled_lines_as_were_asked_for(lines, size):
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", ["exam", "pictures", "wide at 24 pt"])
 def test_nothing_stands_in_the_margins(name):
-    for page in pages(pdf.write_pdf(EVERYTHING[name])):
+    for page in at_least_one(pages(pdf.write_pdf(EVERYTHING[name]))):
         x = [x for x, _, _ in ink(page)]
         assert min(x) > LEFT - 0.5
         assert max(x) < RIGHT + 0.5
