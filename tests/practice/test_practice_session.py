@@ -254,9 +254,9 @@ def test_no_box_with_its_right_answer_is_said_to_be_unreadable(session, recipe):
     shown, sheet = drawn(session, recipe, 7)
     right = right_values(sheet)
     cells = {place: str(right[place]) for place in places(shown["html"]) if place in right}
-    page = filled(shown["html"], cells)
+    marked = session.marked(shown["sheet"], filled(shown["html"], cells))
     for part, row, column in cells:
-        assert not session.marked(shown["sheet"], page).reading(part, row, column)["says"], (part, row, column)
+        assert not marked.reading(part, row, column)["says"], (part, row, column)
 
 
 @pytest.mark.covering(most=4)
@@ -265,8 +265,8 @@ def test_nobody_is_told_to_wait_for_a_person(name, session):
     shown, sheet = drawn(session, f"--problem {name}", 7)
     page = re.sub('<input type="text"', '<input type="text" value="1/"', shown["html"])
     page = re.sub("(<textarea[^>]*>)", r"\1Because it is.", page)
-    told = [session.marked(shown["sheet"], page).mark()["html"]]
-    told += [session.marked(shown["sheet"], page).check(k)["html"] for k in range(1, len(sheet.question.parts) + 1)]
+    marked = session.marked(shown["sheet"], page)
+    told = [marked.mark()["html"], *(marked.check(k)["html"] for k in range(1, len(sheet.question.parts) + 1))]
     assert not [one for one in told if re.search(r"\bperson\b|\bpending\b", one)]
 
 
