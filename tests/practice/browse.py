@@ -118,19 +118,19 @@ def unscaled():
     }  # fmt: skip
 
 
-TOLD = ("recipe", "seed", "name", "typed", "edition")
+TOLD = ("recipe", "seed", "name", "typed")
 """What the browser is told of a script."""
 
 
 def browsed(made, site, pictures=None):
     """What the page said of the scripts."""
-    told = [{key: one[key] for key in TOLD if key in one} for one in made]
+    told = [{key: one[key] for key in TOLD} for one in made]
     return _run(RUNNER, site, told, *([str(pictures)] if pictures else []))
 
 
-def on_a_platform(script, package):
-    """What a learning platform was told when the script was typed into a package, and what came back."""
-    return _run(PLATFORM, package, {key: script[key] for key in TOLD})
+def on_platforms(script, packages):
+    """What learning platforms were told when the script was typed into one package, and gone on with in another."""
+    return _run(PLATFORM, packages, {key: script[key] for key in TOLD})
 
 
 def taught(asked, site):
@@ -140,7 +140,7 @@ def taught(asked, site):
 
 def in_firefox(script, choice, site):
     """What both pages said and gave away in Firefox."""
-    return _run(IN_FIREFOX, site, {"script": {key: script[key] for key in TOLD if key in script}, "choice": choice})
+    return _run(IN_FIREFOX, site, {"script": {key: script[key] for key in TOLD}, "choice": choice})
 
 
 def _run(runner, site, told, *more):

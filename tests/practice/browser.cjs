@@ -9,6 +9,7 @@ const { launched, served } = require('./served.cjs');
 const [site, scriptsFile, pictures] = process.argv.slice(2);
 const scripts = JSON.parse(readFileSync(scriptsFile, 'utf8'));
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const COLOURS = { type: 'rule', values: ['color-contrast'] }; // nothing else changes with them
 const PATIENCE = { timeout: 300_000 };
 
 async function opened(page, base, { recipe, seed, name }) {
@@ -34,9 +35,9 @@ async function checked(page) {
   return page.evaluate(() => window.practice.marked);
 }
 
-async function violations(page) {
+async function violations(page, runOnly = { type: 'tag', values: RULES }) {
   await page.evaluate(axe.source);
-  const found = await page.evaluate((values) => axe.run(document, { runOnly: { type: 'tag', values } }), RULES);
+  const found = await page.evaluate((only) => axe.run(document, { runOnly: only }), runOnly);
   return found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)} (${v.nodes.length})`);
 }
 
@@ -109,7 +110,7 @@ async function pictured(page, script) {
 
   for (const [name, media] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, forced: { forcedColors: 'active' } })) {
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...media });
-    said.axe[name] = await violations(page);
+    said.axe[name] = await violations(page, name === 'light' ? undefined : COLOURS);
   }
   await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -153,9 +154,6 @@ async function pictured(page, script) {
   said.undoable.push(await undoable());
   await page.click('#new');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
-  said.withoutLevel = await page.evaluate(() => [
-    document.querySelector('[aria-current]').firstChild.textContent, document.getElementById('level').value,
-  ]);
   await page.goBack();
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.returned = [await first()];
@@ -178,9 +176,6 @@ async function pictured(page, script) {
   await page.keyboard.press('Enter');
   await page.waitForFunction((name) => window.practice.sheet !== name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
   said.focus.push((await focused()) === second);
-  said.withoutLevel = await page.evaluate(() => [
-    document.querySelector('[aria-current]').firstChild.textContent, document.getElementById('level').value,
-  ]);
   await page.goBack();
   await page.waitForFunction((name) => window.practice.sheet === name && !document.querySelector('[aria-busy]'), scripts[0].name, PATIENCE);
 
@@ -245,7 +240,7 @@ async function pictured(page, script) {
   for (const hash of ['recipe=atention&seed=7', 'recipe=attention+--lev&seed=7', 'recipe=attention&see', 'recipe=attention&seed=7x', 'recip']) {
     await page.evaluate((h) => { location.hash = h; }, hash);
     await page.waitForFunction(() => !document.getElementById('lost').hidden && !document.querySelector('[aria-busy]'), undefined, PATIENCE);
-    said.axe.lost = [...(said.axe.lost ?? []), ...await violations(page)];
+    said.axe.lost ??= await violations(page);
     said.lost.push(await page.evaluate(() => [
       document.querySelector('#lost p').textContent, document.getElementById('status').textContent,
       document.getElementById('sheet').hidden, document.querySelector('#lost details').open,

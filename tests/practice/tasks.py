@@ -46,7 +46,7 @@ def main(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
     exam = midterm.made()
     handed = {name: b64encode(data).decode() for name, data in midterm.handed_in(exam).items()}
-    scripts = [{key: one[key] for key in browse.TOLD if key in one} for one in browse.scripts(20)]
+    scripts = [{key: one[key] for key in browse.TOLD} for one in browse.scripts(20)]
     asked = {
         "exam": EXAM, "class": midterm.CLASS, "frozen": exam["exam/exam.json"].decode(), "handed": handed,
         "scripts": scripts,

@@ -450,7 +450,7 @@ def test_a_teacher_in_a_browser_has_what_python_makes_and_asks_nobody_else(site,
     said = browse.taught(asked, site)
     assert said["elsewhere"] == said["console"] == said["wide"] == []
     assert {name: found for name, found in said["axe"].items() if found} == {}
-    assert len(said["axe"]) == 23
+    assert len(said["axe"]) == 18
     assert said["examples"] == ["Scaled dot-product attention", "mechanism", "layer_norm"]
     assert said["scripts"]
     assert all(0.7 < ratio < 0.8 for ratio in said["scripts"])
