@@ -99,7 +99,7 @@ def test_values_tell_multiplied_scores_from_all_weight_on_the_largest(name, size
     """C4 and X10 in NumPy; half of what is drawn without asking for it would not show it."""
     of, rng = kind(name, sizes), numbers(5)
     keep = np.array(CAUSAL) if name.startswith("causal") else np.ones((3, 3), bool)
-    for _ in range(2):
+    for _ in range(4):
         a = arrays(draw_givens(of, rng, steep=True))
         seen = np.where(keep, a["S"], -np.inf)
         hard = seen == seen.max(axis=1, keepdims=True)
