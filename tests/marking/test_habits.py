@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import symattn
 from symattn.exact import exact
 from symattn.marking.submissions import entry
-from symattn.marking.submissions.answers import Cells
+from symattn.marking.submissions.tables import Cells
 from symattn.marking.submissions.written import Written
 from symattn.teaching.question import MatrixAnswer, StepAnswer
 

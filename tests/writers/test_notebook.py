@@ -27,8 +27,8 @@ from symattn.derivation.numpy_source import value
 from symattn.exact import exact
 from symattn.foundation.dice import Dice
 from symattn.marking.submissions import entry
-from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.code import read_code
+from symattn.marking.submissions.tables import Cells
 from symattn.page.document import Heading, Program, WorkingSpace
 from symattn.page.writers import FORMATS, notebook
 from symattn.teaching.exam.frozen_exam import Copy

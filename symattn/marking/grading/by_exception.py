@@ -410,7 +410,7 @@ class Entered(Names):
             line = _cells(text, place.shape[0] * place.shape[1], target)
             return [line] if place.shape[0] == 1 else [[cell] for cell in line]
         matrix = read_matrix(text, place.shape)
-        if matrix is None or matrix.name or (len(matrix.rows) == len(matrix.rows[0]) == 1 and "[" not in text):
+        if matrix is None or "=" in text or (len(matrix.rows) == len(matrix.rows[0]) == 1 and "[" not in text):
             names = ", ".join(other.name for other in self.places if other.key is not None and other is not place)
             raise InputError(
                 f"{target} is {text!r}; a matrix such as [[1, 2], [3, 4]], another one's name ({names}), key, "

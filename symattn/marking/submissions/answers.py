@@ -26,7 +26,7 @@ from symattn.marking.submissions.entries import (
     without_crossed_out,
 )
 from symattn.marking.submissions.shapes import Shape, shape
-from symattn.marking.submissions.tables import Rows, read_matrix
+from symattn.marking.submissions.tables import Cells, Rows, read_matrix
 from symattn.page.document import AnswerGrid, Table, all_blocks
 from symattn.page.writers import characters, common
 from symattn.teaching.question import (
@@ -43,35 +43,6 @@ from symattn.teaching.question import (
     StepAnswer,
     WordAnswer,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
-
-    rows: Rows
-    factor: str = ""
-
-    @classmethod
-    def at_places(
-        cls, texts: Mapping[tuple[int, int], str] | Mapping[tuple[int, ...], str], shape: tuple[int, ...]
-    ) -> Cells:
-        """Entries by their places, from 1; nothing where there is none."""
-        high, wide = shape
-        return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
-
-    def transposed(self) -> Cells:
-        """Its columns as rows, where its rows are of one length."""
-        return Cells(tuple(zip(*self.rows, strict=True)), self.factor)
-
-    def texts(self) -> Iterator[str]:
-        yield self.factor
-        for row in self.rows:
-            yield from row
-
-    @property
-    def blank(self) -> bool:
-        return all(map(is_blank, self.texts()))
 
 
 @dataclass(frozen=True, slots=True)

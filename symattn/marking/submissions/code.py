@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import accumulate, islice
 from types import EllipsisType
-from typing import TypeAlias
 
 from symattn.marking.submissions.alphabet import rewriting, undrawn
-from symattn.marking.submissions.answers import Cells, RawText
+from symattn.marking.submissions.answers import RawText
 from symattn.marking.submissions.entries import kind_of
 from symattn.marking.submissions.latex import Groups, Replaced, rewritten
-from symattn.marking.submissions.tables import LONGEST, closed, read_matrix, split, without_kind
+from symattn.marking.submissions.tables import LONGEST, Cells, closed, read_matrix, split, without_kind
 
 MOST_BEGINS = 200
 """Places in an output where a matrix may begin."""
@@ -194,8 +193,6 @@ _MODULES = frozenset(("np", "numpy", "torch", "pd", "pandas", "sp", "sympy", "jn
 _ARRAYS = frozenset(["array", "Array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
 _FRACTIONS = frozenset(["Fraction", "Rational"])
 _THEMSELVES = _FRACTIONS | {"Integer", "Float", "S", "sympify", "int", "float", "float64", "int64"}
-_FUNCTIONS = frozenset(["exp", "sqrt", "log", "ln", "sin", "cos"]) | _THEMSELVES
-_CONSTANTS = frozenset(["e", "E", "inf", "oo", "nan"])
 _in_text = rewriting(
     (r"\b\w+\.(?=[A-Za-z_])", ""),  # np.
     (rf"\b(?:{'|'.join(_FRACTIONS)})\(([^(),]+),([^(),]+)\)", r"((\1)/(\2))"),
@@ -210,14 +207,6 @@ _in_text = rewriting(
 """What stands otherwise in code than people write it."""
 
 
-_SIGNS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UAdd)
-
-_Value: TypeAlias = "str | RawText | list[_Value] | Cells"
-"""Arithmetic of numbers as it was typed, a word, a list, an array.  A list times a number is the list again and again:
-only an array has a factor.
-"""
-
-
 class _Values:
     """Values written out in some source, as the texts that people would type."""
 
@@ -229,80 +218,64 @@ class _Values:
         """A matrix or a text; None where it has to be computed."""
         try:
             value = self.value(node)
-            return value if isinstance(value, RawText) else _matrix(value)
         except (_ComputedError, RecursionError, ValueError):  # of ragged rows, which cannot be turned
             return None
+        return Cells(((value,),)) if isinstance(value, str) else value
 
-    def value(self, node: ast.expr) -> _Value:
+    def value(self, node: ast.expr) -> str | RawText | Cells:
+        """Arithmetic of numbers as it was typed, a word, or rows: a list times a number is the list again and again."""
         match node:
+            case ast.Constant(str(text)):
+                return RawText(text)
+            case ast.Constant(bool() | None | EllipsisType() as value):
+                return RawText(str(value).lower() if isinstance(value, bool) else "")
             case ast.List(items) | ast.Tuple(items):
-                return [self.value(item) for item in items]
-            case ast.Constant(bool(value)):
-                return RawText(str(value).lower())
-            case ast.Constant(int() | float()):
-                return self.typed(node)
-            case ast.Constant(str() | None | EllipsisType() as value):
-                return RawText(value if isinstance(value, str) else "")
-            case ast.UnaryOp(sign, inner):
-                return self.result(node, "-1", ast.Mult() if isinstance(sign, ast.USub) else sign, self.value(inner))
-            case ast.BinOp(left, sign, right):
-                return self.result(node, self.value(left), sign, self.value(right))
+                return _listed([*map(self.value, items)])
+            case ast.Call(function, [inner, *_]) if _last_name(function) in _ARRAYS:
+                return self.value(inner)
             case ast.Attribute(inner, "T") if isinstance(array := self.value(inner), Cells):
-                return Cells(tuple(zip(*array.rows, strict=True)), array.factor)
-            case ast.Call(function, [inner, *_]) if (name := _last_name(function)) in _ARRAYS:
-                return _matrix(self.value(inner))
-            case ast.Call(function, arguments, []) if (name := _last_name(function)) in _FUNCTIONS:
-                values = [self.value(argument) for argument in arguments]
-                in_words = len(values) == 1 and name in _THEMSELVES and isinstance(values[0], RawText)
-                if in_words or (len(values) in (1, 1 + (name in _FRACTIONS)) and {*map(type, values)} == {str}):
-                    return self.typed(node)
-        if _last_name(node) in _CONSTANTS:
-            return self.typed(node)
-        raise _ComputedError
+                return array.transposed()
+            case ast.UnaryOp(ast.USub(), inner) if _has_array(inner):
+                return self.times(inner, "-1")
+            case ast.BinOp(number, ast.Mult(), inner) if _has_array(inner):
+                return self.times(inner, self.number(number))
+            case ast.BinOp(inner, ast.Div(), number) if _has_array(inner):
+                return self.times(inner, f"1/({self.number(number)})")
+        return self.number(node)
 
-    def result(self, node: ast.expr, left: _Value, sign: ast.operator | ast.unaryop, right: _Value) -> _Value:
-        """Of an operation: of numbers as it was typed, of an array and a number the array with a factor."""
-        match left, sign, right:
-            case str(), _, str() if isinstance(sign, _SIGNS):
-                return self.typed(node)
-            case (str(number), ast.Mult(), Cells() as array) | (Cells() as array, ast.Mult(), str(number)):
-                return _times(array, _in_text(number))
-            case Cells() as array, ast.Div(), str(number):
-                return _times(array, f"1/({_in_text(number)})")
-        raise _ComputedError
+    def times(self, node: ast.expr, factor: str) -> Cells:
+        array = self.value(node)
+        if not isinstance(array, Cells):
+            raise _ComputedError
+        return Cells(array.rows, f"({array.factor})*({factor})" if array.factor else factor)
 
-    def typed(self, node: ast.expr) -> str:
+    def number(self, node: ast.expr) -> str:
+        """Whatever is a number as people type them."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         start = self.starts[node.lineno - 1] + node.col_offset
-        return self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
+        source = self.source[start : self.starts[node.end_lineno - 1] + node.end_col_offset].decode()
+        typed = _in_text(source)
+        if not isinstance(node, _ARITHMETIC) or _OTHERWISE.search(source) or kind_of(typed) != "number":
+            raise _ComputedError
+        return typed
 
 
-def _matrix(value: _Value) -> Cells:
-    """Rows, one row, or a single entry, each as the text that people would type."""
-    if isinstance(value, Cells):
-        return value
-    listed = value if isinstance(value, list) else [value]
-    rows = [item for item in map(_row, listed) if item is not None]
-    if rows and len(rows) < len(listed):
+_OTHERWISE = re.compile(r"[\[^%&|~]|//|\bnot\b")
+"""Signs that mean something else in code than where people write numbers."""
+_ARITHMETIC = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call, ast.Name, ast.Attribute)
+
+
+def _has_array(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.Call) and _last_name(one.func) in _ARRAYS for one in ast.walk(node))
+
+
+def _listed(values: Sequence[str | RawText | Cells]) -> Cells:
+    """Rows, or the entries of one row."""
+    rows = [value.rows[0] for value in values if isinstance(value, Cells) and len(value.rows) == 1 and not value.factor]
+    entries = [value if isinstance(value, str) else value.text for value in values if not isinstance(value, Cells)]
+    if max(len(rows), len(entries)) < len(values):
         raise _ComputedError
-    return Cells(tuple(tuple(map(_entry, row)) for row in rows or [listed]))
-
-
-def _row(value: _Value) -> Sequence[_Value] | None:
-    """A list as a row of a matrix, or an array of one row; None if it is an entry."""
-    if isinstance(value, Cells):
-        return value.rows[0] if len(value.rows) == 1 else None
-    return value if isinstance(value, list) else None
-
-
-def _entry(value: _Value) -> str:
-    if isinstance(value, str | RawText):
-        return _in_text(value) if isinstance(value, str) else value.text
-    raise _ComputedError
-
-
-def _times(array: Cells, factor: str) -> Cells:
-    return Cells(array.rows, f"({array.factor})*({factor})" if array.factor else factor)
+    return Cells(tuple(rows) or (tuple(entries),))
 
 
 def _last_name(node: ast.expr) -> str:

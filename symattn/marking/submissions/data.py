@@ -26,9 +26,9 @@ from symattn.foundation.files import toml
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
-from symattn.marking.submissions.answers import Cells, Raw, RawText, Several
+from symattn.marking.submissions.answers import Raw, RawText, Several
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.tables import is_entry
+from symattn.marking.submissions.tables import Cells, is_entry
 from symattn.marking.submissions.written import Paper, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 

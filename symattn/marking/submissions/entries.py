@@ -543,20 +543,12 @@ _POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
 _AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
 
 
-def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
-    """Texts that the one typed may stand for, with `mark` as the decimal mark; what is `counted` may have a unit.
-
-    >>> list(ways("approx. 0.12", ".")), list(ways("4,915,200", ".")), list(ways("2·204", "."))
-    (['0.12'], ['4915200'], ['2·204', '2.204'])
-    >>> list(ways("0·05", "."))
-    ['0.05']
-    >>> list(ways("385 tokens", ".")), list(ways("385 tokens", ".", counted=False))
-    (['385'], ['385 tokens'])
-    """
-    yield from _ways(_bare(text, counted), mark)
-
-
 def _ways(plain: str, mark: str) -> Iterator[str]:
+    """Texts that the one typed may stand for, with `mark` as the decimal mark.
+
+    >>> list(_ways("4,915,200", ".")), list(_ways("2·204", ".")), list(_ways("0·05", "."))
+    (['4915200'], ['2·204', '2.204'], ['0.05'])
+    """
     if _THOUSANDS.fullmatch(plain):
         group = "," if "," in plain and "." not in plain.partition(",")[0] else "."
         digits = plain.replace(group, "")

@@ -21,7 +21,6 @@ from symattn.foundation.languages import message
 from symattn.marking.submissions import labels, shapes
 from symattn.marking.submissions.answers import (
     MATRICES,
-    Cells,
     Raw,
     RawText,
     Several,
@@ -80,6 +79,7 @@ from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     LARGEST,
     LONGEST,
+    Cells,
     Rows,
     are_counted,
     as_row,
@@ -458,11 +458,6 @@ class FreeText:
             self.written.not_read(self.where(piece.start), reason, part.name)
         self._at += 1
         return True
-
-    def _fits(self, text: str, name: str) -> bool:
-        """Whether a text is a matrix of the shape that a part or a step should have."""
-        matrix = matrix_in(text, self.written.shape(name))
-        return matrix is not None and has_shape(matrix.rows, self.written.shape(name))
 
     def _some_entries(self, piece: Piece, text: str) -> bool:
         """S_12 = 3, S[1,2] = 3, "s11 = 1·2 + 1 = 3, s12 = 4", "Scores: s1 = (1, 2)", "S row 1: 3 4", "row 2: 5 6"."""

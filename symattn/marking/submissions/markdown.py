@@ -24,12 +24,12 @@ from symattn.marking.attempt import (
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions import free, labels, names, shapes
 from symattn.marking.submissions.alphabet import plain_signs
-from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, grids_of, is_line, tables_of
+from symattn.marking.submissions.answers import Raw, RawText, Several, grids_of, is_line, tables_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import is_blank, is_number, undecorated, visible
 from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
-from symattn.marking.submissions.tables import entries_of, has_shape
+from symattn.marking.submissions.tables import Cells, entries_of, has_shape
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Blocks, Choices, FillIn, FillIns, Heading, Table, all_blocks

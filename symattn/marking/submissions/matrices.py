@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.entries import may_hold_number
 from symattn.marking.submissions.labels import AND
 from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     GAPS,
     Block,
+    Cells,
     are_entries,
     behind_arrow,
     closed,
@@ -50,9 +50,9 @@ def matrix_in(text: str, shape: Shape) -> Cells | None:
         if is_prose(text, matrix.rows, shape):
             continue
         if has_shape(matrix.rows, shape):
-            return Cells(matrix.rows, matrix.factor)
+            return matrix
         if found is None and not (any(shape) and has_unread(matrix.rows)):
-            found = Cells(matrix.rows, matrix.factor)
+            found = matrix
     if found is None:
         return None
     is_matrix = max(map(len, found.rows)) > 1 or shape[1] == 1 or text[:1] + text[-1:] == "[]"

@@ -17,12 +17,11 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions.alphabet import plain_signs
-from symattn.marking.submissions.answers import Cells
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
-from symattn.marking.submissions.tables import split
+from symattn.marking.submissions.tables import Cells, split
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.marking.submissions.written import Paper
 from symattn.teaching.explanation.program import Variables, identifier, variables

@@ -18,10 +18,10 @@ from symattn.formula import Blank
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import labels
-from symattn.marking.submissions.answers import Cells, Raw, RawText, Several, shape_of
+from symattn.marking.submissions.answers import Raw, RawText, Several, shape_of
 from symattn.marking.submissions.entries import is_blank, quoted
 from symattn.marking.submissions.markdown import matrix_name
-from symattn.marking.submissions.tables import read_matrix
+from symattn.marking.submissions.tables import Cells, read_matrix
 from symattn.marking.submissions.written import Paper, Written
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
 from symattn.page.writers import common

@@ -8,7 +8,7 @@ is no number at all (k1, token 2, ✓).  Nothing nests deeper than a list of row
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, chain
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from symattn.marking.submissions.entries import (
     begins_with_a_word,
+    is_blank,
     is_crossed,
     is_number,
     kind_of,
@@ -36,22 +37,42 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TextMatrix:
-    """The entries as they were typed, what stands before the first equals sign, and a common factor outside."""
+class Cells:
+    """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
 
     rows: Rows
-    name: str = ""
     factor: str = ""
 
+    @classmethod
+    def at_places(
+        cls, texts: Mapping[tuple[int, int], str] | Mapping[tuple[int, ...], str], shape: tuple[int, ...]
+    ) -> Cells:
+        """Entries by their places, from 1; nothing where there is none."""
+        high, wide = shape
+        return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
 
-def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None:
+    def transposed(self) -> Cells:
+        """Its columns as rows, where its rows are of one length."""
+        return Cells(tuple(zip(*self.rows, strict=True)), self.factor)
+
+    def texts(self) -> Iterator[str]:
+        yield self.factor
+        for row in self.rows:
+            yield from row
+
+    @property
+    def blank(self) -> bool:
+        return all(map(is_blank, self.texts()))
+
+
+def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> Cells | None:
     """A matrix in brackets, or in lines, or with `;` between its rows; None if nothing is written, or far too much.
 
     `shape` is the one that it should have: it decides where signs can be taken in two ways.  A decimal approximation
     behind ≈ is left away.
 
     >>> read_matrix("S = 1/2 * [[1, -2], [0, 1]]")
-    TextMatrix(rows=(('1', '-2'), ('0', '1')), name='S', factor='1/2')
+    Cells(rows=(('1', '-2'), ('0', '1')), factor='1/2')
     >>> read_matrix("1,5 2 ; 3 4", (2, 2)).rows
     (('1,5', '2'), ('3', '4'))
     """
@@ -60,14 +81,12 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     exact, *about = split(_without_sign(_RUN.sub("  ", without_kind(text))), "≈")
     if about and (("[" in about[0] and "[" not in exact) or not may_hold_number(exact)):
         exact += f"= {about[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
-    first, *others = split(exact, "=")
-    name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
-    body = _in_square_brackets(_ONE_MATRIX.sub(r"\1", body))
+    body = _in_square_brackets(_ONE_MATRIX.sub(r"\1", split(exact, "=")[-1].strip()))
     start, end = _bracketed(body)
     if not end:
-        return TextMatrix(rows, name) if (rows := _rows_of_lines(body, shape)) else None
+        return Cells(rows) if (rows := _rows_of_lines(body, shape)) else None
     rows = _rows_in_brackets(body[start:end], shape)
-    return TextMatrix(rows, name, factor_outside(body[:start], body[end:])) if rows else None
+    return Cells(rows, factor_outside(body[:start], body[end:])) if rows else None
 
 
 _ONE_MATRIX = re.compile(r"\[\s*(\[\s*(?:\[[^\[\]]*\][\s,;]*){1,40}\])\s*\]")
@@ -99,8 +118,8 @@ _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^'
 def _in_square_brackets(text: str) -> str:
     """Rows in round or curly brackets, as in "(1, 2), (3, 4)", in square ones; any other text as it is.
 
-    >>> [_in_square_brackets(text) for text in ("(1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)")]
-    ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)']
+    >>> [_in_square_brackets(text) for text in ("(1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)", "{e/(1 + e), 2}")]
+    ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)', '[e/(1 + e), 2]']
     """
     whole = _WHOLE.fullmatch(text)
     inside = whole[1] or whole[2] if whole else text
@@ -111,9 +130,16 @@ def _in_square_brackets(text: str) -> str:
     else:
         several = len(rows) > 1 or whole is not None
         listed = several and alone and all(set(",;") & set(row) or _NUMBERS.fullmatch(row) for row in rows)
-    return ", ".join(f"[{row}]" for row in rows) if listed else text
+    if listed:
+        return ", ".join(f"[{row}]" for row in rows)
+    stripped = text.strip()
+    ends = stripped[:1] + stripped[-1:]
+    is_row = ends in ("()", "{}") and closed(stripped, 0, *ends) == len(stripped)
+    is_row = is_row and len(split(stripped[1:-1], ",;")) > 1 and not _ONE_DECIMAL.fullmatch(stripped)
+    return f"[{stripped[1:-1]}]" if is_row else text
 
 
+_ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
 _LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
 _WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
 _ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
@@ -124,9 +150,7 @@ def _bracketed(text: str) -> tuple[int, int]:
     """Where a list of rows, or rows in square brackets of their own, begin and end; (0, 0) if there are none."""
     listed = next((i for i in (text.find("[["), text.find("[ [")) if i >= 0), -1)
     start = listed if listed >= 0 else text.find("[")
-    if start < 0:
-        return _tuple(text)
-    end = closed(text, start)
+    end = closed(text, start) if start >= 0 else 0
     while end and listed < 0 and (found := _NEXT_ROW.match(text, end)) and (further := closed(text, found.end() - 1)):
         end = further
     return (start, end) if end else (0, 0)
@@ -145,34 +169,12 @@ def closed(text: str, start: int, opening: str = "[", closing: str = "]") -> int
     return 0
 
 
-def _tuple(text: str) -> tuple[int, int]:
-    """(1, 2, 3) or {1, 2, 3}: the whole text, with a comma or a semicolon that stands in no inner bracket."""
-    stripped = text.strip()
-    if _ONE_DECIMAL.fullmatch(stripped):
-        return 0, 0
-    if stripped[:1] + stripped[-1:] not in ("()", "{}") or len(split(stripped[1:-1], ",;")) < 2:
-        return 0, 0
-    if closed(stripped, 0, stripped[0], stripped[-1]) < len(stripped):
-        return 0, 0
-    start = text.index(stripped[0])
-    return start, start + len(stripped)
-
-
-_ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
-
-
 def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
     several = text.startswith("[") and closed(text, 0) < len(text)  # [1, 2] and below it [3, 4]
     inside = text if several else text[1:-1].strip()
     if inside.startswith("["):
         lists = [piece.strip().strip("[]").rstrip(" ,") for piece in _pieces(inside, _BETWEEN_LISTS)]
         return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
-    if text.startswith(("(", "{")):
-        rows = _rows_of_lines(inside, shape) if ";" in inside else ()
-        if rows and (", " in inside or (len(rows) == shape[0] and {len(row) for row in rows} == {shape[1]})):
-            return rows  # (1, 2; 3, 4)
-        row = tuple(cell.strip() for cell in split(inside, ";" if ";" in inside else ","))
-        return tuple((entry,) for entry in row) if shape == (len(row), 1) else (row,)
     return _rows_of_lines(inside, shape)
 
 

@@ -33,7 +33,6 @@ from symattn.marking.submissions.answers import (
     HIDDEN,
     LINES,
     MATRICES,
-    Cells,
     Raw,
     RawText,
     Several,
@@ -57,7 +56,7 @@ from symattn.marking.submissions.entries import (
 )
 from symattn.marking.submissions.names import Names, names_of, normal, place_in
 from symattn.marking.submissions.shapes import Shape
-from symattn.marking.submissions.tables import LARGEST, read_matrix
+from symattn.marking.submissions.tables import LARGEST, Cells, read_matrix
 from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import (
     CellsAnswer,
@@ -528,8 +527,7 @@ class _Reader:
 
 
 def _cells(text: str, size: Shape) -> Cells:
-    matrix = read_matrix(text, size)
-    return Cells(matrix.rows, matrix.factor) if matrix else Cells(((text,),))
+    return read_matrix(text, size) or Cells(((text,),))
 
 
 def _trimmed(rows: list[list[Entry]], size: Shape) -> list[list[Entry]]:
