@@ -243,7 +243,7 @@ def undrawn(text: str) -> str:
     >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("    | 1 2 |\nQ = | 3 4 |")
     ('\nQ = [1 2; 3 4; 5 6]\n', '\nQ = [1 2; 3 4]')
     """
-    text = _one_behind_the_other(_below_their_names(_ROUND_A_NAME.sub(_on_its_line, text)))
+    text = _side_by_side(_ROUND_A_NAME.sub(_on_its_line, text))
     text = _NESTED.sub(_of_items, text)
     if not any(top in text for top in _PARTS):
         return text
@@ -287,62 +287,38 @@ def _on_its_line(found: re.Match[str]) -> str:
     return "\n" * found["above"].count("\n") + f"{found['name']}[{inside}]" + "\n" * found["below"].count("\n")
 
 
-def _below_their_names(text: str) -> str:
-    """Matrices in columns of a page, each below its name, on the line of their names.
+def _side_by_side(text: str) -> str:
+    """Matrices in columns of a page, each below its name or behind it, on the line of their names.
 
-    >>> _below_their_names("Q =      K =\\n1  0     0.5  2\\n3  4     1    7")
+    >>> _side_by_side("Q =      K =\\n1  0     0.5  2\\n3  4     1    7")
     'Q = [1  0; 3  4]    K = [0.5  2; 1    7]\\n\\n'
     """
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        names = [*_NAME_OF_A_COLUMN.finditer(line)] if _NAMES_OF_COLUMNS.fullmatch(line) else []
-        columns = [0, *(name.start() for name in names[1:])]
-        below = [*takewhile(partial(_is_cut, columns), lines[number + 1 :])] if names else []
-        cut = [[row[i:j].strip() for i, j in pairwise([*columns, None])] for row in below]
-        inside = ["; ".join(filter(None, column)) for column in zip(*cut, strict=True)]
-        if inside and all(inside):
-            whole = (f"{name[1]} = [{rows}]" for name, rows in zip(names, inside, strict=True))
-            lines[number : number + 1 + len(below)] = ["    ".join(whole), *[""] * len(below)]
-    return "\n".join(lines)
-
-
-_NAME_OF_A_COLUMN = re.compile(r"([^\W\d_][^\s=:]{0,12}) ?[=:](?=\s|$)")
-_NAMES_OF_COLUMNS = re.compile(
-    rf"[ \t]*{_NAME_OF_A_COLUMN.pattern}(?:[ \t]{{3,60}}{_NAME_OF_A_COLUMN.pattern}){{1,5}}[ \t]*"
-)
-_ROWS_OF_NUMBERS = re.compile(r"[ \t]*[-+−]?[\d.∞(i][-+−\d.,/ \tein∞f()]{0,400}")
-
-
-def _is_cut(columns: Sequence[int], line: str) -> bool:
-    """Whether a line is of rows of numbers that are parted before each of these columns."""
-    parted = all(not line[column - 2 : column].strip() for column in columns[1:])
-    return parted and _ROWS_OF_NUMBERS.fullmatch(line) is not None
-
-
-def _one_behind_the_other(text: str) -> str:
-    """Matrices that stand side by side, the brackets of their rows below one another, on the line of their names."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if line.count("=") < 2:
+        starts = [name.start() for name in _NAME_IN_A_COLUMN.finditer(line[:_WIDEST])]
+        columns = [*pairwise([0, *starts[1:], None])]
+        heads = [*filter(None, (_HEAD_OF_A_COLUMN.fullmatch(line[i:j]) for i, j in columns))]
+        if not starts[1:] or len(heads) < len(columns):
             continue
-        _, *named = _NAMED_ROW.split(line[:_WIDEST])
-        names, firsts = named[::2], named[1::2]
-        columns = [found.end() - 1 for found in _NAMED_ROW.finditer(line[:_WIDEST])]
-        below = [*takewhile(partial(_begin_rows, columns), islice(lines, number + 1, None))] if len(names) > 1 else []
-        parted = [firsts, *([row[i:j] for i, j in pairwise([*columns, None])] for row in below)]
-        rows = [[cell.strip(" \t,;[]") for cell in row] for row in parted]
-        if below and not any(set("[]=") & set(cell) for row in rows for cell in row):
-            whole = (f"{name} = [{'; '.join(own)}]" for name, own in zip(names, zip(*rows, strict=True), strict=True))
+        below = [*takewhile(partial(_is_cut, starts), islice(lines, number + 1, None))]
+        rows = [[head[2] or "" for head in heads], *([row[i:j] for i, j in columns] for row in below)]
+        cells = [[cell.strip(" \t,;[]") for cell in row] for row in rows]
+        inside = ["; ".join(filter(None, column)) for column in zip(*cells, strict=True)]
+        if below and all(inside) and not any(set("[]=") & set(column) for column in inside):
+            whole = (f"{head[1]} = [{own}]" for head, own in zip(heads, inside, strict=True))
             lines[number : number + len(rows)] = ["    ".join(whole), *[""] * len(below)]
     return "\n".join(lines)
 
 
-_NAMED_ROW = re.compile(r"([^\s\[\]=][^\[\]=]{0,20}?)[ \t]*=[ \t]*\[{1,2}")
+_NAME_IN_A_COLUMN = re.compile(r"(?:^|(?<=\s\s)|(?<=[\],;]\s))[^\s\[\]=:,;][^\[\]=:\n]{0,20}?[ \t]*[=:](?=\s|\[|$)")
+_HEAD_OF_A_COLUMN = re.compile(r"[ \t]*([^\s\[\]=:][^\[\]=:]{0,20}?)[ \t]*[=:][ \t]*(\[.*)?")
+_ROWS_OF_NUMBERS = re.compile(r"[ \t]*[-+−]?[\d.∞(i][-+−\d.,/ \tein∞f()]{0,400}|[ \t]*\[[^=:]*")
 
 
-def _begin_rows(columns: Sequence[int], line: str) -> bool:
-    """Whether rows in brackets begin in all of these columns, and nothing stands before the first of them."""
-    return not line[: columns[0]].strip() and all(line[column : column + 1] == "[" for column in columns)
+def _is_cut(columns: Sequence[int], line: str) -> bool:
+    """Whether a line is of rows that are parted before each of these columns but the first."""
+    parted = not any(line[column - 2 : column].strip(" \t,;]") for column in columns[1:])
+    return parted and _ROWS_OF_NUMBERS.fullmatch(line) is not None
 
 
 def _flattened(text: str) -> str:
