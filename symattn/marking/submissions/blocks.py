@@ -146,7 +146,20 @@ def _blocks(lines: list[str], at: int) -> Iterator[MarkdownBlock]:
         at = block.end if block else at + 1
 
 
-def _block(lines: list[str], at: int) -> MarkdownBlock | None:
+def _block(lines: list[str], at: int) -> MarkdownBlock:
+    line = lines[at]
+    if found := _beginning(lines, at):
+        return found
+    if _LIKE_A_HEADING.match(line.strip()):
+        return MarkdownBlock("heading", at, at + 1, line.strip()[2:-2])
+    if _RULE.match(line):
+        return MarkdownBlock("text", at, at + 1, "")
+    end = next((i for i in range(at + 1, len(lines)) if not lines[i].strip() or _beginning(lines, i)), len(lines))
+    return MarkdownBlock("text", at, end, "\n".join(lines[at:end]).strip())
+
+
+def _beginning(lines: list[str], at: int) -> MarkdownBlock | None:
+    """The block that begins in a line, even right below a paragraph; None if none does."""
     line = lines[at]
     if _QUOTE.match(line):
         return _quoted(lines, at)
@@ -157,31 +170,11 @@ def _block(lines: list[str], at: int) -> MarkdownBlock | None:
         return _comment(lines, at)
     if heading := _HEADING.match(line):
         return MarkdownBlock("heading", at, at + 1, heading[1].rstrip(" #"))
-    if _LIKE_A_HEADING.match(line.strip()):
-        return MarkdownBlock("heading", at, at + 1, line.strip()[2:-2])
-    if _RULE.match(line):
-        return MarkdownBlock("text", at, at + 1, "")
     if line.lstrip().startswith("$$"):
         return _math(lines, at)
     if _begins_table(lines, at):
         return _table(lines, at)
-    if _TASK.match(line):
-        return _tasks(lines, at)
-    end = next((i for i in range(at + 1, len(lines)) if not lines[i].strip() or _begins_other(lines, i)), len(lines))
-    return MarkdownBlock("text", at, end, "\n".join(lines[at:end]).strip())
-
-
-def _begins_other(lines: list[str], at: int) -> bool:
-    """Whether a line ends the paragraph before it."""
-    line = lines[at]
-    return bool(
-        _QUOTE.match(line)
-        or _FENCE.match(line)
-        or _HEADING.match(line)
-        or line.lstrip().startswith(("$$", "<!--"))
-        or _begins_table(lines, at)
-        or _TASK.match(line)
-    )
+    return _tasks(lines, at) if _TASK.match(line) else None
 
 
 def _quoted(lines: list[str], at: int) -> MarkdownBlock:

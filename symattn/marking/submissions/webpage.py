@@ -73,10 +73,6 @@ class _Tree(HTMLParser):
         if tag not in _EMPTY and len(self._open) < DEEPEST:
             self._open.append(element)
 
-    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        if tag in ("input", "br"):
-            self.handle_starttag(tag, attributes)
-
     def handle_endtag(self, tag: str) -> None:
         for at in range(len(self._open) - 1, 0, -1):
             if self._open[at].tag == tag:
@@ -256,8 +252,7 @@ def as_markdown(text: str) -> str:
 
 def with_tables(text: str) -> str:
     """A text in which every table of HTML or of a wiki stands as one of Markdown."""
-    if "{|" in text:
-        text = _out_of_wikis(text)
+    text = _TABLE_OF_A_WIKI.sub(_of_a_wiki, text)
     if "<table" not in text:
         return text
     *pages, rest = _END_OF_TABLE.split(text)
@@ -274,23 +269,14 @@ def _with_table(text: str) -> str:
 
 
 _TABLE, _END_OF_TABLE = re.compile(r"(?i)<table\b"), re.compile(r"(?i)</table>")
+_TABLE_OF_A_WIKI = re.compile(r"(?m)^\{\|(?P<rows>.*(?:\n(?!\{\||\|\}).*){0,400})\n\|\}.*$")
 _BETWEEN_ROWS, _BEFORE_CELL = re.compile(r"(?m)^\|-[^\n]*$"), re.compile(r"(?m)^[|!]|\|\||!!")
 
 
-def _out_of_wikis(text: str) -> str:
-    """Tables of MediaWiki's as those of Markdown: |- between rows, | or ! before a cell, || or !! between cells."""
-    lines: list[str] = []
-    start = -1
-    for line in text.split("\n"):
-        if line.startswith("{|"):
-            start = len(lines)
-        if start < 0 or not line.startswith("|}"):
-            lines.append(line)
-            continue
-        rows = (_BEFORE_CELL.split(row)[1:] for row in _BETWEEN_ROWS.split("\n".join(lines[start + 1 :])))
-        lines[start:] = ["", *map(table_row, filter(None, rows)), ""]
-        start = -1
-    return "\n".join(lines)
+def _of_a_wiki(table: re.Match[str]) -> str:
+    """A table of MediaWiki's as one of Markdown: |- between rows, | or ! before a cell, || or !! between cells."""
+    rows = (_BEFORE_CELL.split(row)[1:] for row in _BETWEEN_ROWS.split(table["rows"]))
+    return "\n".join(("", *map(table_row, filter(None, rows)), ""))
 
 
 def out_of_archive(text: str) -> str:
