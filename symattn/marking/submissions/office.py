@@ -109,25 +109,25 @@ def _inside(element: ElementTree.Element, *path: str) -> ElementTree.Element | N
     return element
 
 
-def _value(element: ElementTree.Element | None, name: str = "val") -> str:
+def value_of(element: ElementTree.Element | None, name: str = "val") -> str:
     """An attribute, in whatever namespace it stands."""
     own = element.attrib if element is not None else {}
     return next((value for key, value in own.items() if key.rpartition("}")[2] == name), "")
 
 
 def _is_on(element: ElementTree.Element | None) -> bool:
-    return element is not None and _value(element) not in ("0", "false", "none")
+    return element is not None and value_of(element) not in ("0", "false", "none")
 
 
 def _list_styles(numbering: ElementTree.Element) -> dict[str, str]:
     """How the items of each list are counted: bullet, decimal, lowerLetter …"""
     formats = {
-        _value(one, "abstractNumId"): _value(_inside(one, "lvl", "numFmt"))
+        value_of(one, "abstractNumId"): value_of(_inside(one, "lvl", "numFmt"))
         for one in numbering
         if _kind(one) == "abstractNum"
     }
     lists = (one for one in numbering if _kind(one) == "num")
-    return {_value(one, "numId"): formats.get(_value(_inside(one, "abstractNumId")), "") for one in lists}
+    return {value_of(one, "numId"): formats.get(value_of(_inside(one, "abstractNumId")), "") for one in lists}
 
 
 class _Document:
@@ -154,13 +154,13 @@ class _Document:
         return table_row(["\n".join(self.lines(cell)) for cell in row if _kind(cell) == "tc"])
 
     def paragraph(self, paragraph: ElementTree.Element) -> str:
-        style = _value(_inside(paragraph, "pPr", "pStyle"))
+        style = value_of(_inside(paragraph, "pPr", "pStyle"))
         heading = "## " if style.lower().startswith(("heading", "title", "berschrift", "titre", "überschrift")) else ""
         return heading + self.item(paragraph) + "".join(self.pieces(paragraph)).strip()
 
     def item(self, paragraph: ElementTree.Element) -> str:
         """The number that stands before an item of a list, which no text holds."""
-        number = _value(_inside(paragraph, "pPr", "numPr", "numId"))
+        number = value_of(_inside(paragraph, "pPr", "numPr", "numId"))
         if not number or number == "0":
             return ""
         self._items[number] += 1
@@ -213,7 +213,7 @@ def _styled(run: ElementTree.Element, text: str) -> str:
     if look is None:
         return text
     is_struck = _is_on(_inside(look, "strike")) or _is_on(_inside(look, "dstrike"))
-    return aligned(text, is_struck, _value(_inside(look, "vertAlign")))
+    return aligned(text, is_struck, value_of(_inside(look, "vertAlign")))
 
 
 def aligned(text: str, is_struck: bool, place: str) -> str:
@@ -272,7 +272,7 @@ def _in_delimiters(element: ElementTree.Element) -> str:
     look = _inside(element, "m:dPr")
     signs = [_inside(look, kind) if look is not None else None for kind in ("m:begChr", "m:sepChr", "m:endChr")]
     opening, between, closing = (
-        _value(sign) if sign is not None else usual for sign, usual in zip(signs, "(|)", strict=True)
+        value_of(sign) if sign is not None else usual for sign, usual in zip(signs, "(|)", strict=True)
     )
     if len(parts) == 1 and parts[0][:1] == "[" and parts[0][-1:] == "]":
         return parts[0]

@@ -25,6 +25,7 @@ from symattn.marking.submissions.office import (
     aligned,
     as_csv,
     counted,
+    value_of,
 )
 from symattn.marking.submissions.webpage import as_markdown
 
@@ -62,13 +63,8 @@ def _kind(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _value(element: ElementTree.Element, name: str) -> str:
-    """An attribute, in whatever namespace it stands."""
-    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
-
-
 def _count(element: ElementTree.Element, name: str) -> int:
-    said = _value(element, name)
+    said = value_of(element, name)
     return int(said) if said.isdecimal() and len(said) < 9 else 1
 
 
@@ -79,8 +75,8 @@ class _Document:
         self.archive = archive
         self.body = next((inner for inner in root if _kind(inner) == "body"), root)
         styles = [style for group in root if _kind(group) == "automatic-styles" for style in group]
-        self._looks = {_value(style, "name"): look for style in styles if (look := _look(style))}
-        self._lists = {_value(style, "name"): _numbering(style) for style in styles if _kind(style) == "list-style"}
+        self._looks = {value_of(style, "name"): look for style in styles if (look := _look(style))}
+        self._lists = {value_of(style, "name"): _numbering(style) for style in styles if _kind(style) == "list-style"}
         self._items = Counter[str]()
         self._left = LARGEST_UNPACKED  # characters in tables, of which a few may stand for many
 
@@ -90,7 +86,7 @@ class _Document:
                 case "p" | "h":
                     yield from (self.paragraph(inner), "")
                 case "list":
-                    yield from self.items(inner, _value(inner, "style-name"))
+                    yield from self.items(inner, value_of(inner, "style-name"))
                 case "table":
                     yield from ("", *map(table_row, self.rows(inner)), "")
                 case kind if kind not in _HIDDEN:
@@ -127,7 +123,7 @@ class _Document:
 
     def cell(self, cell: ElementTree.Element) -> str:
         """What a cell shows; a number with all of its digits."""
-        number = _value(cell, "value") if _value(cell, "value-type") == "float" else ""
+        number = value_of(cell, "value") if value_of(cell, "value-type") == "float" else ""
         return number or "\n".join(self.lines(cell))
 
     def pieces(self, element: ElementTree.Element) -> Iterator[str]:
@@ -143,7 +139,7 @@ class _Document:
                     yield "\n"
                 case "span":
                     yield aligned(
-                        "".join(self.pieces(inner)), *self._looks.get(_value(inner, "style-name"), (False, ""))
+                        "".join(self.pieces(inner)), *self._looks.get(value_of(inner, "style-name"), (False, ""))
                     )
                 case "frame":
                     yield from self.frame(inner)
@@ -165,7 +161,7 @@ class _Document:
     def equation(self, placed: ElementTree.Element) -> str:
         """An equation as LaTeX; "" for anything else that is put in, as a chart."""
         inside = next((inner for inner in placed if _kind(inner) == "math"), None)
-        name = f"{_value(placed, 'href').removeprefix('./').rstrip('/')}/{_BODY}"
+        name = f"{value_of(placed, 'href').removeprefix('./').rstrip('/')}/{_BODY}"
         if inside is None and self.archive.has(name):
             inside = self.archive.parsed(name)
         if inside is None or _kind(inside) != "math":
@@ -178,7 +174,7 @@ class _Document:
         """The tables of a spreadsheet, one below the other, each below its name where it has one of its own."""
         rows = list[list[str]]()
         for table in [table for table in self.body.iter() if _kind(table) == "table"][:MOST_SHEETS]:
-            name = _value(table, "name")
+            name = value_of(table, "name")
             rows += [[name]] * bool(name and not UNNAMED.fullmatch(name))
             rows += [row[:MOST_COLUMNS] for row, _ in zip(self.rows(table), range(MOST_ROWS), strict=False)]
             rows += [[]]
@@ -200,8 +196,8 @@ def _look(style: ElementTree.Element) -> tuple[bool, str] | None:
     """Whether a style crosses text out, and whether it is raised or lowered."""
     for one in style:
         if _kind(one) == "text-properties":
-            struck = _value(one, "text-line-through-style") not in ("", "none")
-            place = _value(one, "text-position").partition(" ")[0]
+            struck = value_of(one, "text-line-through-style") not in ("", "none")
+            place = value_of(one, "text-position").partition(" ")[0]
             raised = place == "super" or (place.endswith("%") and not place.startswith(("-", "0%")))
             lowered = place == "sub" or place.startswith("-")
             return struck, "superscript" if raised else "subscript" if lowered else ""
@@ -213,5 +209,5 @@ def _numbering(style: ElementTree.Element) -> tuple[str, int]:
     first = next(iter(style), None)
     if first is None or _kind(first) != "list-level-style-number":
         return "bullet", 1
-    letters = _value(first, "num-format").lower() == "a"
+    letters = value_of(first, "num-format").lower() == "a"
     return "lowerLetter" if letters else "decimal", _count(first, "start-value")
