@@ -16,16 +16,17 @@ from symattn.marking.attempt import Ordered, Said, Shaded, Shaped, Ticked, Unrea
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import (
     AUTO,
+    Shape,
     is_blank,
     is_number,
     mark_in,
     noticed,
     quoted,
+    shape,
     undecorated,
     visible,
     without_crossed_out,
 )
-from symattn.marking.submissions.shapes import Shape, shape
 from symattn.marking.submissions.tables import Cells, Rows, read_matrix
 from symattn.page.document import AnswerGrid, Table, all_blocks
 from symattn.page.writers import characters, common

@@ -28,7 +28,7 @@ from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.answers import Raw, RawText, Several
 from symattn.marking.submissions.entries import entry
-from symattn.marking.submissions.tables import Cells, is_entry
+from symattn.marking.submissions.tables import Cells
 from symattn.marking.submissions.written import Paper, Written
 from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 
@@ -300,22 +300,12 @@ def read_csv(text: str, questions: Sequence[Question]) -> Paper:
         return _read_entries(paper, _ORDER[-len(heads) :], filled)
     if heads[0] == "part" and not (paper.written[0].names.find(filled[0][0]) or _head().get(filled[0][0].casefold())):
         rows.remove(filled[0])  # matrix, row, 1, 2, 3
-        rows = [_row_by_number(row) for row in rows] if heads[1:2] == ["row"] else rows
     read = _as_written(paper, rows)
     if are_rows and _name_places(paper.written[0], filled):
         read.written[0].remark("CSV", _AS_ROWS)
         for part in read.written[0].parts:
             read.written[0].doubt(part, _AS_ROWS, _AS_ROWS)
     return read
-
-
-def _row_by_number(row: list[str]) -> list[str]:
-    """S, 2, 3, 4 as the line that says it: S row 2: 3; 4."""
-    name, number, *entries = row if len(row) > 2 else (*row, "", "")
-    while entries and not entries[-1]:
-        entries.pop()
-    is_row = name and number and entries and all(map(is_entry, entries))
-    return [f"{name} row {number}: {'; '.join(entries)}"] if is_row else row
 
 
 _ORDER = ("question", "part", "row", "column", "answer")

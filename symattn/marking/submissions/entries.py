@@ -1,4 +1,4 @@
-"""One number as a student typed it, with all the decoration that editors and habits put round it.
+"""One number or one shape as a student typed it, with all the decoration that editors and habits put round it.
 
 `symattn.exact.reading` knows the notation of numbers; this module knows that of people: what means "nothing written",
 what is crossed out, which of two values counts.  Nothing a student can type raises here: what cannot be read is an
@@ -25,7 +25,8 @@ from symattn.exact.reading import LONGEST_TEXT, Reading, read
 from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
-from symattn.marking.attempt import BLANK, Entry, Grid
+from symattn.marking.attempt import BLANK, Entry, Grid, Shaped, Unreadable
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import number_signs, rewriting
 
 LONGEST_SIZE = 1000
@@ -607,3 +608,148 @@ def _bare(text: str, counted: bool = True) -> str:
         text = found[2]
     text = _without_words(text)
     return _in_numbers(ungrouped(_UNIT.sub("", text)) if counted else text).strip()
+
+
+# ------------------------------------------------------------------------------------------------ shapes
+
+Shape = tuple[int, int]
+
+
+def shape_alone(text: str) -> Shape | None:
+    """The shape that a text is, and nothing else.
+
+    >>> shape_alone("(3 x 4)"), shape_alone("3 by 4"), shape_alone("3×4×5"), shape_alone("3 4")
+    ((3, 4), (3, 4), None, None)
+    """
+    found = _ALONE.fullmatch(text)
+    return _shape(found) if found else None
+
+
+def stated_shape(text: str) -> tuple[str, Shape] | None:
+    """A statement of a shape and of nothing else: the words for what has it, and the shape.
+
+    >>> stated_shape("Q is a 3×4 matrix"), stated_shape("The shape of Q is (3, 4)."), stated_shape("Q ∈ ℝ^{3×4}")
+    (('Q is a', (3, 4)), ('The of Q is', (3, 4)), ('Q', (3, 4)))
+    >>> stated_shape("Q = (3, 4)"), stated_shape("3×5 times 5×4"), stated_shape("3×4")
+    (None, None, None)
+    """
+    text = _raised(text)
+    found = _STATEMENT.fullmatch(text)
+    if found is None:
+        head, says_shape = _WORDS.subn(" ", text)
+        found = _PAIR.fullmatch(head) if says_shape else None
+    if found is None or _SIZES.search(found["what"]):
+        return None
+    what = " ".join(_WORDS.sub(" ", found["what"]).split())
+    return (what, _shape(found)) if what else None
+
+
+def shape_beside(name: str) -> Shape | None:
+    """The shape that stands beside a name; none if there are several, as of two factors.
+
+    >>> shape_beside("Q (3 x 4)"), shape_beside("Q_{3×4}"), shape_beside("Q₃ₓ₄"), shape_beside("X W_Q (3×5)(5×4)")
+    ((3, 4), (3, 4), (3, 4), None)
+    """
+    found = [*_SIZES.finditer(_raised(name))]
+    return _shape(found[0]) if len(found) == 1 else None
+
+
+def without_shape(name: str) -> str:
+    """A name without the shape beside it, in numbers or in letters.
+
+    >>> [*map(without_shape, ("Q (3 x 4)", "Q_{3 × 4}", "Q₃ₓ₄", "K (n×d_k)", "(dX_K)"))]
+    ['Q', 'Q', 'Q', 'K', '(dX_K)']
+    """
+    return _ANY.sub("", _raised(name))
+
+
+def without_last_shape(text: str) -> tuple[str, Shape | None]:
+    """What stands before the shape behind the last bracket of a matrix, and that shape.
+
+    >>> without_last_shape("[1 2; 3 4], 2×2"), without_last_shape("[1 2; 3 4]"), without_last_shape("X W (3×5)(5×4)")
+    (('[1 2; 3 4]', (2, 2)), ('[1 2; 3 4]', None), ('X W (3×5)(5×4)', None))
+    """
+    found = _BEHIND.search(text)
+    if found is None or _SIZES.search(text[: found.start()]):
+        return text, None
+    return text[: found.start()], _shape(found)
+
+
+def _raised(text: str) -> str:
+    """A shape that is set below the line, as our own plain text does it, on the line."""
+    return _LOW.sub(lambda found: f"_{{{found[0].translate(_DIGITS)}}}", text) if "ₓ" in text else text
+
+
+def _shape(found: re.Match[str]) -> Shape:
+    return int(found["rows"]), int(found["columns"])
+
+
+_CROSSED = r"(?P<rows>\d{1,3})\s{0,9}(?:[xX×⨯]|\\times|by)\s{0,9}(?P<columns>\d{1,3})"
+_SIZE = rf"[(\[{{]{{0,2}}\s{{0,9}}{_CROSSED}\s{{0,9}}[)\]}}]{{0,2}}"
+_WHAT = r"(?P<what>[^\[\]=\n]{1,60}?)"
+_IN = r"(?:\s{0,9}(?:∈|\\in)\s{0,9}(?:R|ℝ|\\mathbb\s?\{?R\}?)\s{0,9}\^?)?"
+_ALONE = re.compile(rf"\s{{0,9}}{_SIZE}[\s.]{{0,9}}")
+_SIZES = re.compile(rf"(?<![\d.]){_SIZE}(?![\d.])")
+_STATEMENT = re.compile(rf"{_WHAT}{_IN}[\s:=(_]{{0,9}}{_SIZE}\s{{0,9}}(?:matrix|matriz|matrice)?[\s.!]{{0,9}}", re.I)
+_PAIR = re.compile(
+    rf"{_WHAT}[\s:=]{{0,9}}[(\[]\s{{0,9}}(?P<rows>\d{{1,3}})\s{{0,9}}[,;]\s{{0,9}}(?P<columns>\d{{1,3}})\s{{0,9}}[)\]][\s.]{{0,9}}"
+)
+_WORDS = re.compile(
+    r"\.?\b(?:shape|dimensions?|dim|size|form|format|größe|taille|forma|dimensi(?:ón|ones))\b|形状|大小", re.I
+)
+_LOW = re.compile(r"[₀-₉]{1,3}ₓ[₀-₉]{1,3}")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₓ", "0123456789×")
+_ANY = re.compile(
+    r"\s{0,9}[(\[]\s{0,9}\w{1,5}\s{0,9}(?:[×*]|(?<=[\d\s])x(?=[\d\s]))\s{0,9}\w{1,5}\s{0,9}[)\]]"
+    r"|_\{?\s?\d{1,3}\s?(?:x|×|\\times)\s?\d{1,3}(?!\d)\s?\}?",
+    re.I,
+)
+_BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
+
+
+# ------------------------------------------------------------------------------------------------ as an answer
+
+_UNDEFINED = re.compile(
+    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
+    r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
+    r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
+    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|nicht (?:def\.?|möglich)|geht nicht|∅|✗|✘|×)\.?"
+)
+_LENGTH = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
+_SHAPE = re.compile(
+    rf"({_LENGTH})\s*(?:×|\*|\\times|⨯|[xX]|-?\bby\b-?)\s*({_LENGTH})"
+    rf"|[(\[]\s*({_LENGTH})\s*[,;]\s*({_LENGTH})\s*[)\]]"
+    r"|(\d{1,9})(?:\s*[,;]\s*|\s+)(\d{1,9})"
+)
+_ROUND_A_SHAPE = re.compile(
+    r"(?i)(?:(?:the|it|its|it['’]s|shape|size|is|of|a|an|so|defined|yes|torch\.size|die|form|hat)\b[\s:=,]*)*[:=]?\s*"
+    r"(.*?)(?:[-\s]matri(?:x|ces))?"
+)
+
+
+_COUNTED = re.compile(r"(?i)\b(?:rows?|columns?|zeilen|spalten|and|und)\b")
+
+
+def shape(text: str) -> Shaped | Unreadable:
+    """3×4, 3x4, (3, 4), "3 by 4", "not defined".
+
+    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape, shape("(3×2)(2×4) = 3×4").shape
+    ((3, 4), ('n', 'd_k'), None, (3, 4))
+    """
+    written = " ".join(visible(undecorated(text)).split())
+    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
+    words = last.strip("()[]。")
+    if _UNDEFINED.fullmatch(words) or words.casefold() in labels.said("not defined"):
+        return Shaped(None)
+    shapes = map(_SHAPE.fullmatch, (last, last.strip(" ()[]")))
+    bare = _ROUND_A_SHAPE.fullmatch(last)
+    found = next(filter(None, (*shapes, bare and _SHAPE.fullmatch(bare[1].strip()))), None)
+    if not found:
+        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=quoted(text))
+        return Unreadable(text, says)
+    rows, columns = (
+        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size)
+        for size in found.groups()
+        if size
+    )
+    return Shaped((rows, columns))

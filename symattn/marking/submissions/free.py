@@ -18,7 +18,7 @@ from itertools import islice, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
-from symattn.marking.submissions import labels, shapes
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.answers import (
     MATRICES,
     Raw,
@@ -31,7 +31,14 @@ from symattn.marking.submissions.answers import (
     shape_of,
     tables_of,
 )
-from symattn.marking.submissions.entries import begins_with_a_word
+from symattn.marking.submissions.entries import (
+    Shape,
+    begins_with_a_word,
+    shape_alone,
+    shape_beside,
+    stated_shape,
+    without_last_shape,
+)
 from symattn.marking.submissions.labels import AND, COLUMN, ROW
 from symattn.marking.submissions.matrices import (
     HEADS_OF_R,
@@ -75,7 +82,6 @@ from symattn.marking.submissions.places import (
     is_title,
     no_answer,
 )
-from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     LARGEST,
     LONGEST,
@@ -180,12 +186,9 @@ class FreeText:
 
     def _in_one(self) -> list[Piece]:
         """All that stands below the heading of a choice or an order is one answer, perhaps in several lines."""
-        lines = [piece for piece in self.pieces if not piece.blank]
-        if not lines:
-            return []
         number = self.names.parts.index(self.here) + 1
-        text = "\n".join(line.text for line in lines)
-        return [Piece(lines[0].start, lines[-1].end, f"{number}) {text}", part=self.here)]
+        text = "\n".join(piece.text for piece in self.pieces)
+        return [Piece(self.pieces[0].start, self.pieces[-1].end, f"{number}) {text}", part=self.here)]
 
     def unread(self) -> list[Piece]:
         """What is left when everything that can be read has been put under its part."""
@@ -312,7 +315,7 @@ class FreeText:
         if version == "new" or name in self._old:
             self._supersede(name, piece)
         self._old = self._old | {name} if version == "old" else self._old - {name}
-        if shape := shapes.beside(partition(text)[0]):
+        if shape := shape_beside(partition(text)[0]):
             self.written.put_shape(name, shape)
         part, words = self._part(name), words_of(MARKED.sub(r"\2", text).strip(AROUND))
         alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
@@ -418,13 +421,13 @@ class FreeText:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""
         text = text.strip(" $")
         part = self._part(self._target)
-        below = shapes.alone(text) if part and part.shape_counts else None
+        below = shape_alone(text) if part and part.shape_counts else None
         if below and sorted(below) == sorted(self._shape):
             self.written.put_shape(self._target, below)
             self.used.update((piece, *self._heads))
             self._at += 1
             return True
-        statements = [shapes.of_something(one) for one in _ALSO.split(text)]
+        statements = [stated_shape(one) for one in _ALSO.split(text)]
         found = [(self.resolver.called(one[0]), one[1]) for one in statements if one]
         if len(found) < len(statements) or not all(self.written.has_shape(name) for name, _ in found):
             return False
@@ -488,16 +491,9 @@ class FreeText:
     def _at_places(self, name: str, found: Mapping[Place, Sequence[str]]) -> Cells:
         """The entries and rows of a matrix, where programmers count from 0."""
         high, wide = self.written.shape(name)
-
-        def counted(more: int) -> dict[tuple[int, int], str]:
-            return {(row + more, j): text for (row, *column), texts in found.items()
-                    for j, text in enumerate(texts, column[0] + more if column else 1)}  # fmt: skip
-
         from_0 = not all(map(all, found))
-        cells = counted(from_0)
-        if from_0 and not all(i <= high and 0 < j <= wide for i, j in cells):
-            self.written.not_read(name, "; ".join(cells.values()), name)  # 0 and the last at once
-            cells = {place: text for place, text in counted(0).items() if all(place)}
+        cells = {(row + from_0, j): text for (row, *column), texts in found.items()
+                 for j, text in enumerate(texts, column[0] + from_0 if column else 1)}  # fmt: skip
         return Cells.at_places(cells, (max([high, *(i for i, _ in cells)]), max([wide, *(j for _, j in cells)])))
 
     # -------------------------------------------------------------------------------- what belongs to a name
@@ -528,7 +524,7 @@ class FreeText:
     def _value(self, lines: list[Piece], text: str) -> bool:
         """The matrix that stands in lines behind its name; false if they have to be read again, one by one."""
         (head, *further), shape = lines, self._shape
-        text, size = shapes.without_last(text)
+        text, size = without_last_shape(text)
         if size:
             self.written.put_shape(self._target, size)
         text = self._before_prose(head, text, shape)

@@ -22,11 +22,11 @@ from symattn.marking.attempt import (
     Remark,
 )
 from symattn.marking.submissions import blocks as md
-from symattn.marking.submissions import free, labels, names, shapes
+from symattn.marking.submissions import free, labels, names
 from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.answers import Raw, RawText, Several, grids_of, is_line, tables_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
-from symattn.marking.submissions.entries import is_blank, is_number, undecorated, visible
+from symattn.marking.submissions.entries import is_blank, is_number, shape_beside, undecorated, visible, without_shape
 from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.tables import Cells, entries_of, has_shape
@@ -380,7 +380,7 @@ class FilledSheet:
         here, lost = place == slot.place, slot.place not in self.headed  # lost: its heading is not there
         if not table.rows[1:] or place[0] not in (None, slot.question):
             return 0
-        corner = md.normal(shapes.without(table.rows[0][0]))
+        corner = md.normal(without_shape(table.rows[0][0]))
         if isinstance(slot.block, Table):
             heads = [md.normal(markdown.in_line(head)) for head in slot.block.header]
             return 1 if (here or lost) and [md.normal(cell) for cell in table.rows[0]][: len(heads)] == heads else 0
@@ -394,7 +394,7 @@ class FilledSheet:
 
     def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
         """Whether a table has the heads of a grid, and the part's name or none."""
-        corner = shapes.without(undecorated(unescaped(table.rows[0][0])))
+        corner = without_shape(undecorated(unescaped(table.rows[0][0])))
         named = not corner or (not is_number(corner) and self.names[slot.question].find(corner) == slot.part.name)
         return named and "=" not in table.rows[0][0] and _numbered(table.rows[0][1:])
 
@@ -578,7 +578,7 @@ def read_page(sheet: FilledSheet) -> Paper:
     for number, slot in enumerate(sheet.slots):
         for block in sheet.tables.get(number, ()):
             _put(paper, sheet, slot, _table_answer(slot, block), block)
-            if shape := shapes.beside(unescaped(block.rows[0][0])):
+            if shape := shape_beside(unescaped(block.rows[0][0])):
                 paper.written[slot.question].put_shape(slot.part.name, shape)
         if number in sheet.tasks:
             block = sheet.tasks[number]

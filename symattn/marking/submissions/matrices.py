@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from symattn.marking.submissions.entries import may_hold_number
+from symattn.marking.submissions.entries import Shape, may_hold_number
 from symattn.marking.submissions.labels import AND
-from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import (
     GAPS,
     Block,
@@ -20,8 +19,6 @@ from symattn.marking.submissions.tables import (
     has_unread,
     is_framed,
     is_plausible,
-    is_prose,
-    is_run_together,
     labelled_cells,
     read_matrix,
     results,
@@ -45,9 +42,7 @@ def matrix_in(text: str, shape: Shape) -> Cells | None:
         matrix = read_matrix(way, shape)
         if matrix is None and way == text:
             return None
-        if matrix is None or is_run_together(matrix.rows, shape) or not is_plausible(matrix.rows):
-            continue
-        if is_prose(text, matrix.rows, shape):
+        if matrix is None or not is_plausible(matrix.rows):
             continue
         if has_shape(matrix.rows, shape):
             return matrix

@@ -16,9 +16,9 @@ from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
 from symattn.exact import Matrix
 from symattn.foundation.identity import Same
-from symattn.marking.submissions import labels, shapes
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import rewriting
-from symattn.marking.submissions.entries import undecorated, visible
+from symattn.marking.submissions.entries import undecorated, visible, without_shape
 from symattn.page.document import AnswerGrid, all_blocks
 from symattn.page.notation import load_notation
 from symattn.page.writers.characters import on_one_line
@@ -505,13 +505,13 @@ class Resolver:
         marked = MARKED.match(text) if len(words_of(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
         if marked and (place := self.names.place(marked[1])) in self.names.twins(marked[2]):
             return place  # (b) mask, where (a) asks for a mask, too
-        if marked and LETTERS.search(marked[2]) and (name := self.called(marked[2])):
+        if marked and (name := self.called(marked[2])):
             return name  # (d) Z_1 is no gradient dZ_1
         if product := _OF_SIGNS.search(text[:LONGEST_LINE]):  # signs in a product are its factors, and name nothing
             beside = f"{text[: product.start()]} {text[product.end() :]}"
             return self.names.rule(product[0]) or (self.called(beside) if any(map(str.isalpha, beside)) else "")
         text = _ASIDE.sub(_unless_words, text)
-        text = shapes.without(undecorated(text.strip(AROUND)).strip(AROUND))
+        text = without_shape(undecorated(text.strip(AROUND)).strip(AROUND))
         words = words_of(text) if len(text) <= LONGEST_NAME else []
         if not 0 < len(words) <= MOST_WORDS:
             return ""
@@ -529,9 +529,7 @@ class Resolver:
             yield self.find(text, self.names.sign)
         yield from map(self.find, ways[:3])
         yield self.names.rule(text)
-        if PLACE.fullmatch(text):
-            yield self.names.place(text)
-        elif factors := self._side_by_side(words):
+        if factors := self._side_by_side(words):
             yield self.names.rule("".join(factors))
         elif any(map(str.isalpha, text)):
             plain = plain[words[0] == "A" :]  # A matrix is no weight

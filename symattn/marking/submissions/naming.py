@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from symattn.foundation.languages import message
-from symattn.marking.submissions import labels, shapes
-from symattn.marking.submissions.entries import undecorated
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import undecorated, without_shape
 from symattn.marking.submissions.labels import AND, ROW
 from symattn.marking.submissions.matrices import fits, has_numbers, matrix_in, open_brackets
 from symattn.marking.submissions.names import (
@@ -53,10 +53,9 @@ class Naming:
         if first and (name := self.resolver.called(first[1].strip(" =:->→⟶⇒"))):
             return name, text[first.end(1) :]  # for Q I get row 1: 3 4, row 2: 5 6
         head, sign, rest = partition(text)
-        is_matrix = sign == "=" and head[:1] == "[" and open_brackets(head) == 0
-        if is_matrix and LETTERS.match(rest) and (name := self.resolver.called(rest)):
+        if head[:1] == "[" and (name := self.resolver.called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
-        if sign and len(_NUMBERS_ALONE.findall(shapes.without(head))) < 2:
+        if sign and len(_NUMBERS_ALONE.findall(without_shape(head))) < 2:
             name = self.resolver.called(head)
             goes_on = further and sign != "=" and (not name or PLACE.fullmatch(head.strip()))
             inner = self.label(rest, further - 1) if goes_on else ("", "")

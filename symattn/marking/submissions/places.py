@@ -12,11 +12,11 @@ from itertools import accumulate, chain, groupby
 
 from symattn.foundation.languages import languages, message
 from symattn.marking.attempt import Ticked
-from symattn.marking.submissions import labels, shapes
+from symattn.marking.submissions import labels
 from symattn.marking.submissions.answers import MATRICES, answer_in, is_line, reader_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.code import in_square
-from symattn.marking.submissions.entries import is_number, shortened
+from symattn.marking.submissions.entries import is_number, shape_alone, shortened
 from symattn.marking.submissions.latex import statements
 from symattn.marking.submissions.names import MARKED, MOST_WORDS, ONE_ROW
 from symattn.marking.submissions.tables import BULLET, Rows, are_bulleted, as_row
@@ -89,8 +89,7 @@ class Places:
             for _ in below:
                 lines.popleft()
             if said != behind or not MARKED.match(piece.text):
-                before = f"({marker['place']})" if marker["place"].isalpha() else f"{marker['place']})"
-                piece = replace(piece, end=[piece, *below][-1].end, text=f"{before} {said}")
+                piece = replace(piece, end=[piece, *below][-1].end, text=f"{marker['place']}) {said}")
             found.append(replace(piece, part=part.name))
         return found
 
@@ -212,15 +211,16 @@ def is_answer(part: Part, text: str) -> bool:
     if not text or answer_in(part, text) != text:
         return False
     read = reader_of(part)
-    said = read(text) if read else None
-    is_one = not isinstance(part.answer, ChoiceAnswer) or part.answer.several
-    return is_one or not isinstance(said, Ticked) or len(said.options) == 1
+    match part.answer, read and read(text):
+        case ChoiceAnswer(several=False), Ticked(options):
+            return len(options) == 1
+    return True
 
 
 def _numbered(line: str) -> list[Answer]:
     """1a 2b 3d, or an answer behind a number and a dash or a tab: numbers of parts, and what is said of each."""
     found = _BEHIND_A_DASH.fullmatch(line)
-    is_value = found is not None and is_number(found["said"]) and not shapes.alone(found["said"])
+    is_value = found is not None and is_number(found["said"]) and not shape_alone(found["said"])
     may_be_minus = found and found["dash"] and found["place"].isdigit() and is_value  # 1 - 3
     return _lettered(line) or ([(found["place"], found["said"])] if found and not may_be_minus else [])
 

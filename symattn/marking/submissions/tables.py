@@ -15,6 +15,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 
 from symattn.marking.submissions.entries import (
+    Shape,
     begins_with_a_word,
     is_blank,
     is_crossed,
@@ -25,7 +26,6 @@ from symattn.marking.submissions.entries import (
 )
 from symattn.marking.submissions.labels import AND, ROW
 from symattn.marking.submissions.names import LONGEST_LINE, ONE_ROW, ROW_NUMBER
-from symattn.marking.submissions.shapes import Shape
 
 LARGEST = 40
 """Rows and columns that a matrix may have."""
@@ -543,9 +543,6 @@ FIRST_ROW = re.compile(rf"(?i)((?:[^\d\[\n]|(?<=[\w^])\d){{0,80}}?){ROW}\s*1\s*[
 _TO = re.compile(r"[-=]>|[→⟶⇒]")
 
 
-_WORD = re.compile(r"(?!sqrt|array|tensor)[^\W\d_]{4}")
-
-
 _FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{ROW_NUMBER}")
 
 
@@ -707,21 +704,6 @@ def has_shape(rows: Rows, shape: Shape) -> bool:
 def has_unread(rows: Rows) -> bool:
     """Whether an entry is no number, so that a shape that does not fit may be no mistake."""
     return not all(map(is_entry, chain.from_iterable(rows)))
-
-
-def is_run_together(rows: Rows, shape: Shape) -> bool:
-    """Whether entries were not told apart, so that the shape is wrong as well: "1,0  -1,0" is no difference."""
-    return not has_shape(rows, shape) and any(map(holds_two, chain.from_iterable(rows)))
-
-
-def is_prose(text: str, rows: Rows, shape: Shape) -> bool:
-    """Whether what was read in a line is a sentence with numbers in it: words between them, or rows of any length."""
-    if "\n" in text:
-        return False
-    unread = [cell for row in rows for cell in row if not is_number(cell)]
-    if any(map(_WORD.search, unread)):
-        return True
-    return len(set(map(len, rows))) > 1 if len(rows) > 1 else bool(unread) and len(rows[0]) != shape[1]
 
 
 def are_entries(rows: Rows) -> bool:

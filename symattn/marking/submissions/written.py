@@ -28,7 +28,6 @@ from symattn.marking.attempt import (
     Unreadable,
     cannot_be_read,
 )
-from symattn.marking.submissions import shapes
 from symattn.marking.submissions.answers import (
     HIDDEN,
     LINES,
@@ -45,17 +44,18 @@ from symattn.marking.submissions.answers import (
 from symattn.marking.submissions.entries import (
     AUTO,
     Noticed,
+    Shape,
     grid_of,
     is_blank,
     is_crossed,
     noticed,
     quoted,
+    shape_alone,
     undecorated,
     visible,
     without_idle_braces,
 )
 from symattn.marking.submissions.names import Names, names_of, normal, place_in
-from symattn.marking.submissions.shapes import Shape
 from symattn.marking.submissions.tables import LARGEST, Cells, read_matrix
 from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import (
@@ -130,7 +130,7 @@ class Written:
             return True
         target = self._part_or_sign(name, target, raw)
         texts = list(filter(None, raw.texts()))
-        if len(texts) == 1 and self.has_shape(target) and (shape := shapes.alone(texts[0])):
+        if len(texts) == 1 and self.has_shape(target) and (shape := shape_alone(texts[0])):
             self.put_shape(target, shape)
             return True
         into = self.parts if target in self.names.parts else self.more
