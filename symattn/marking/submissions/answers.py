@@ -271,7 +271,7 @@ def _ways_apart(text: str, count: int) -> Iterator[list[re.Match[str]]]:
         items = [_ITEM.fullmatch(item) for item in way]
         places = [_place(item["letter"], count) for item in items if item]
         cases = {item["letter"].isupper() for item in items if item}
-        if len(places) == len(items) and None not in places and len(set(places)) == len(places) and len(cases) == 1:
+        if len({*places} - {None}) == len(items) and len(cases) == 1:
             yield [item for item in items if item]
 
 

@@ -91,9 +91,10 @@ class _Page:
     def __init__(self, text: str, sheet: bool) -> None:
         self.sheet = sheet
         self.language = ""
-        self.lines: list[str] = []
+        self._pieces: list[str | list[list[str]]] = []
+        """Lines, and the rows of tables."""
         self._text: list[str] = []
-        self._tables: dict[str, tuple[int, list[list[str]]]] = {}
+        self._tables: dict[str, list[list[str]]] = {}
         self._box = ""
         self._read(_Tree(text).root, not sheet)
         self._line()
@@ -113,7 +114,7 @@ class _Page:
             self.language = one.said.get("lang", "")
         if tag == "textarea" or (tag == "pre" and not self.sheet):
             self._line()
-            self.lines += ["", *"".join(self._inline(one)).strip("\r\n").rstrip().splitlines(), ""]
+            self._pieces += ["", *"".join(self._inline(one)).strip("\r\n").rstrip().splitlines(), ""]
         elif tag == "table" and not one.is_layout:
             self._line()
             self._table(one)
@@ -123,7 +124,7 @@ class _Page:
             self._line(_HEADINGS.get(tag, self._box if tag == "label" else ""))
             self._box = "" if tag == "label" else self._box
         elif tag == "br":
-            self.lines.append(self._taken())
+            self._pieces.append(self._taken())
         elif tag == "th":
             pass  # what stands above the columns of a layout
         elif tag == "input" and one.said.get("type") in _BOXES:
@@ -171,7 +172,7 @@ class _Page:
 
     def _line(self, before: str = "") -> None:
         if text := self._taken():
-            self.lines += [before + text] if before.startswith("- [") else [*[""] * bool(before), before + text, ""]
+            self._pieces += [before + text] if before.startswith("- [") else [*[""] * bool(before), before + text, ""]
 
     def _table(self, table: _Element) -> None:
         rows, caption = list[list[str]](), ""
@@ -187,27 +188,25 @@ class _Page:
             rows[0] = [caption, *rows[0][1:]]
             if self._is_continued(caption, rows):
                 return
-            self._tables[caption] = len(self.lines) + 1, rows
-        self.lines += ["", *map(table_row, rows), ""]
+            self._tables[caption] = rows
+        self._pieces += ["", rows, ""]
 
     def _is_continued(self, caption: str, rows: list[list[str]]) -> bool:
         """Whether the table goes on with one of the same name, its columns or rows numbered on: they are joined."""
-        at, before = self._tables.get(caption, (0, []))
-        if not before:
-            return False
-        if len(rows) == len(before) and rows[0][1:2] == [str(len(before[0]))]:
-            whole = [[*row, *more[1:]] for row, more in zip(before, rows, strict=True)]
-        elif rows[0] == before[0] and rows[1:] and rows[1][:1] == [str(len(before))]:
-            whole = [*before, *rows[1:]]
+        before = self._tables.get(caption)
+        if before and len(rows) == len(before) and rows[0][1:2] == [str(len(before[0]))]:
+            for row, more in zip(before, rows, strict=True):
+                row += more[1:]
+        elif before and rows[0] == before[0] and rows[1:] and rows[1][:1] == [str(len(before))]:
+            before += rows[1:]
         else:
             return False
-        self.lines[at : at + len(before)] = [*map(table_row, whole)]
-        self._tables = {
-            name: (line + len(whole) - len(before) if line > at else line, own)
-            for name, (line, own) in self._tables.items()
-        }
-        self._tables[caption] = at, whole
         return True
+
+    @property
+    def lines(self) -> Iterator[str]:
+        for piece in self._pieces:
+            yield from (piece,) if isinstance(piece, str) else map(table_row, piece)
 
 
 def _is_tex(one: _Element) -> bool:
