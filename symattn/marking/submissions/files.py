@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, TypeGuard
 
 from symattn.errors import InputError
-from symattn.foundation.languages import Message, message
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import Remark, Submission
 from symattn.marking.submissions.data import TooMuchError, csv_head, head_of, json_data, read_csv, read_data, toml_data
 from symattn.marking.submissions.entries import AUTO
@@ -90,8 +90,9 @@ def read_submission(
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     if paper.empty and not (paper.sheet or paper.name or paper.names_parts or _mentions(content, questions)):
-        told = next((f" {remark.says}." for written in paper.written for remark in written.remarks), "")
-        raise InputError(f"{where}: nothing in it belongs to this sheet; {_expected(questions)} expected.{told}")
+        told = next((remark.says for written in paper.written for remark in written.remarks), "")
+        says = sentences(f"{where}: nothing in it belongs to this sheet; {_expected(questions)} expected.", told)
+        raise InputError(says if says.endswith((".", "?")) else f"{says}.")
     mark, remarks = decimal_mark, list(paper.remarks)
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))

@@ -15,7 +15,10 @@ from symattn.page.presentation import in_language
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
 """Labels of the lines at the head of a page, with what is written behind them."""
 
-TYPED = (message("attention"), message("masked"), message("rounded"))
+TYPED = (
+    message("attention"), message("masked"), message("rounded"), message("context"), message("raw scores"),
+    message("attention weights"), message("weighted sum"),
+)  # fmt: skip
 """Words for steps that no page prints by themselves; `names.WORDS` has them, and students type them."""
 
 TITLES = (

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import permutations, takewhile
 from operator import itemgetter
 from typing import Literal
@@ -25,31 +25,34 @@ from symattn.page.writers.characters import on_one_line
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import PropertyAnswer, Question
 
-WORDS = {
-    "Q": ("query", "queries"),
-    "K": ("key", "keys"),
-    "V": ("value", "values"),
-    "S": ("score", "scores", "raw scores", "attention scores"),
-    "S'": ("scaled", "scaled scores", "scores scaled", "S scaled", "scaled S"),
-    "M": ("masked", "masked scores", "masked scaled scores", "scores masked", "S masked", "masked S"),
-    "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities", "attn", "attn weights"),
-    "A_rounded": ("rounded", "rounded weights"),
-    "Z": ("output", "outputs", "result", "context", "Y", "O", "attn output"),
-    "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
-    "O": ("output", "outputs", "result", "context", "final output", "final result"),
-    "R_Q": ("rotated Q", "rotated queries"),
-    "R_K": ("rotated K", "rotated keys"),
-    "N_hat": ("normalised", "normalized", "standardised", "standardized", "x\u0302"),
-    "N": ("LayerNorm", "layer norm", "LN"),
-    "H": ("ReLU", "hidden", "hidden state", "activations"),
-    "F": ("FFN",),
-    "above": ("numerator", "numerators"),
-    "below": ("denominator", "denominators"),
-    **{
-        f"N{number}_{statistic}": (f"{ordinal}{word}", f"{word}{primes}", f"{word}s{primes}", f"{statistic}{primes}")
-        for number, ordinal, primes in (("", "", ""), ("1", "", ""), ("2", "second ", "'"), ("3", "third ", "''"))
-        for statistic, word in (("mean", "mean"), ("var", "variance"), ("ms", "mean square"))
-    },
+_SYNONYMS = {
+    "Q": "query, queries",
+    "K": "Key, keys",  # with a capital: in small letters it is the key of an exam, Lösung
+    "V": "value, values",
+    "S": "score, scores, raw scores, attention scores, raw attention scores, unscaled scores, dot products, QKT, S_raw",
+    "S'": "scaled, scaled scores, scores scaled, S scaled, scaled S, scaled_QK, scaled attention scores, "
+    "scaled dot products",
+    "M": "masked, masked scores, masked scaled scores, scores masked, S masked, masked S",
+    "A": "weight, weights, attention, attention weights, softmax, probabilities, attn, attn weights, alpha, A_weights, "
+    "attention map, softmax weights, softmax scores, softmax_S",
+    "A_rounded": "rounded, rounded weights",
+    "Z": "output, outputs, result, context, Y, O, attn output, attention output, Z_output, weighted sum, "
+    "weighted values",
+    "C": "concat, concatenation, concatenated heads, heads, all heads, concat_Z",
+    "O": "output, outputs, result, context, final output, final result",
+    "R_Q": "rotated Q, rotated queries",
+    "R_K": "rotated K, rotated keys",
+    "N_hat": "normalised, normalized, standardised, standardized, x\u0302",
+    "N": "LayerNorm, layer norm, LN",
+    "H": "ReLU, hidden, hidden state, activations",
+    "F": "FFN",
+    "above": "numerator, numerators",
+    "below": "denominator, denominators",
+}
+WORDS = {stem: tuple(names.split(", ")) for stem, names in _SYNONYMS.items()} | {
+    f"N{number}_{statistic}": (f"{ordinal}{word}", f"{word}{primes}", f"{word}s{primes}", f"{statistic}{primes}")
+    for number, ordinal, primes in (("", "", ""), ("1", "", ""), ("2", "second ", "'"), ("3", "third ", "''"))
+    for statistic, word in (("mean", "mean"), ("var", "variance"), ("ms", "mean square"))
 }
 """What each step is called in words, by its stem, besides the notation's own word."""
 
@@ -72,7 +75,7 @@ _TRANSPOSED = re.compile(
     r"(?i)\(?\b(?:transposed?|transponierte?|transposée?|transpuest[ao])\b\)?(?:\s+(?:of|von|de)\b)?"
 )
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
-_OF_HEAD = re.compile(r"(?i)(\S{1,20}?)[\s_]*head[\s_]*(\d)")
+_OF_HEAD = re.compile(r"(?i)(\S{1,20}?)[\s_]*(?:head|_h)[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
@@ -106,6 +109,71 @@ def _normal(name: str) -> str:
 _known = lru_cache(maxsize=2**12)(_normal)
 _LONGEST_KNOWN = 60
 """Names of a question are the same for every script and are remembered; long texts of a script are not."""
+
+
+def meaning(name: str) -> str:
+    """The roots of the words of a name in any order and language, short or written together; "" of signs.
+
+    >>> meaning("attnWeights"), meaning("pesos de atención"), meaning("Q_mat"), meaning("A matrix")
+    ('attention weight', 'attention weight', 'q', '')
+    """
+    name = _BETWEEN_WORDS.sub(" ", name).strip()
+    words = _WORD_OF_NAME.findall(name)
+    has_signs = _NO_WORDS.search(name) or (" " in name and any(len(word) == 1 and word.isalpha() for word in words))
+    return "" if has_signs else " ".join(sorted(filter(None, map(_root, words))))
+
+
+@lru_cache(maxsize=2**12)
+def _root(word: str) -> str:
+    """A word as all of its forms have it, in English if it is a word for a step there; "" for one of no meaning."""
+    stem = _stem(word)
+    return "" if stem in _NO_MEANING else _in_english().get(stem, stem)
+
+
+def _stem(word: str) -> str:
+    """A word without endings, and without accents if it is no sign: queries and query, escalados and escalada."""
+    folded = word.casefold()
+    word = _IS_MATRIX.sub("", folded) or folded
+    if len(word) < SHORTEST_STEM:
+        return word
+    plain = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    return _ENDING.sub("", plain)
+
+
+@cache
+def _in_english() -> Mapping[str, str]:
+    """The stems of short forms and of words of other languages, with what they stand for."""
+    known = {word for words in WORDS.values() for word in words if len(word) >= SHORTEST_STEM and " " not in word}
+    translated = labels.in_every_language({word: word for word in sorted(known)})
+    return {_stem(way): _stem(ALIKE.get(word, word)) for way, word in (*translated.items(), *ALIKE.items())}
+
+
+SHORTEST_STEM = 4
+ALIKE = {
+    **dict.fromkeys(("attn", "att"), "attention"),
+    **dict.fromkeys(("prob", "probs", "probability", "probabilities"), "weight"),
+    **dict.fromkeys(("logit", "energy", "similarity"), "score"),
+    **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("concatenation", "concatenated", "cat"), "concat"),
+    "out": "output",
+    "ctx": "context",
+    "var": "variance",
+}
+"""Short forms and other words in the names of steps, with what they mean."""
+
+_NO_MEANING = frozenset(
+    ("matrix", "matric", "matriz", "mat", "矩阵", "vector", "vektor", "vecteur", "vec", "row", "lign", "fil", "zeil")
+)
+
+_IS_MATRIX = re.compile(r"(?:matrix|vektor(?:en)?|矩阵)$")
+
+_ENDING = re.compile(r"(?:ies|y|e[nrs]?|[ao]s?|s)$")
+
+_WORD_OF_NAME = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
+
+_NO_WORDS = re.compile(r"[^\w\s-]")
+
+_BETWEEN_WORDS = re.compile(r"(?i)\b(?:(?:of|in|for|the|from|de|des|du|del|der|la|le|les|los|las|el)\b|[dl]['’])")
 
 
 def transposed(name: str) -> str:
@@ -207,13 +275,23 @@ class Names:
         sign = normal(name)
         if sign in self._known or sign in self._several:
             return self._known.get(sign, "")
-        ways = [sign, normal(_FILLERS.sub(" ", name))]
+        ways = [name, _FILLERS.sub(" ", name)]
         if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
-            ways.append(normal(f"{of_head[1]} head {of_head[2]}"))
+            ways.append(f"{of_head[1]} head {of_head[2]}")
         if self._several and (of_head := _OF_HEAD.fullmatch(name.strip())):  # S_head1
-            ways.append(normal(self.within(of_head[1], "head", int(of_head[2]))))
-        found = (self._folded.get(way.casefold(), "") for way in ways)
-        return next(filter(None, (self.place(name), *found, self.given.get(sign.casefold()))), "")
+            ways.append(self.within(of_head[1], "head", int(of_head[2])))
+        found = (self._folded.get(normal(way).casefold(), "") for way in ways)
+        known = (self.place(name), *found, self.given.get(sign.casefold()))
+        return next(filter(None, known), "") or next(filter(None, map(self._by_meaning.get, map(meaning, ways))), "")
+
+    @cached_property
+    def _by_meaning(self) -> Mapping[str, str]:
+        """The parts and steps by the meaning of their names, where it is that of one alone."""
+        meant: dict[str, set[str]] = {}
+        for name, target in (*self._signs(), *self._in_words()):
+            meant.setdefault(meaning(name), set()).add(target)
+        last = {meaning(word): step.name for step in self.steps[-1:] for word in ("output", "final output")}
+        return last | {words: _only(targets) for words, targets in meant.items() if words}
 
     @cached_property
     def given(self) -> Mapping[str, str]:
