@@ -537,9 +537,10 @@ class _Unread:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The parts for which there is something to be read, also those that a doubtful answer may be meant for."""
+        """The parts for which there is something to be read, also those that one of two answers may be meant for."""
         parts = self.parts
-        twice = {type(parts[name].answer) for name, doubt in self.held.items() if doubt.of_two and name in parts}
+        doubts = self.report.attempt.doubts
+        twice = {type(parts[name].answer) for name, doubt in doubts.items() if doubt.of_two and name in parts}
         meant_for = (name for name in self.left_out if type(parts[name].answer) in twice)
         return frozenset(self.report.attempt.unread).union(self.held, self.illegible, meant_for)
 

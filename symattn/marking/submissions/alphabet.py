@@ -113,11 +113,16 @@ LINES: tuple[Rewriting, ...] = (
     ),
     (r"(?m)^\{(?=(['\"])[^'\"\n]{1,40}\1:)([^{}]*)\}[ \t]*$", r"\2", "{"),  # a dictionary of Python's
     (r"(?m)^([ \t]*)'([^'\n]{1,40})'(?=:[ \t]*\S)", r"\1\2", "'"),
-    (
+    (  # of which more stands on one line
         r"(?<=\])([ \t]*,[ \t]*)(['\"])(\w[^'\"\n]{0,40})\2:(?=[ \t]*\[)",
         r"\1\3 =",
         "]",
-    ),  # of which more stand in a line
+    ),
+    (  # print("scores", S)
+        r"(?m)^([^\W\d_][^\n=:;(){}\[\]|]{0,60}?)[ \t]+(?=(?:tensor|array)\(\[)",
+        r"\1 = ",
+        "(",
+    ),
     (  # fences of which one has something beside it
         r"(?m)^([ \t]*)```(?:(?=[ \t]*[-+−.\d√\[(|])|[A-Za-z]*(?=\n)(?=[^`]*[^\s`]```))([^`]+)```[ \t]*$",
         r"\1\2",

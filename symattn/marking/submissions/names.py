@@ -43,7 +43,8 @@ _SYNONYMS = {
     "R_Q": "rotated Q, rotated queries",
     "R_K": "rotated K, rotated keys",
     "N_hat": "normalised, normalized, standardised, standardized, x\u0302",
-    "N": "LayerNorm, layer norm, LN",
+    "N": "LayerNorm, layer norm, LN, output of layer norm",
+    "N_gamma": "scaled by gamma, scaled, gamma_N_hat",
     "H": "ReLU, hidden, hidden state, activations",
     "F": "FFN",
     "above": "numerator, numerators",
@@ -290,6 +291,7 @@ class Names:
         meant: dict[str, set[str]] = {}
         for name, target in (*self._signs(), *self._in_words()):
             meant.setdefault(meaning(name), set()).add(target)
+        meant.pop(meaning("heads"), None)  # one of them is not all of them
         last = {meaning(word): step.name for step in self.steps[-1:] for word in ("output", "final output")}
         return last | {words: _only(targets) for words, targets in meant.items() if words}
 
