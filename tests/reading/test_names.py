@@ -8,6 +8,7 @@ from tables import tables_beside
 from test_forms import sheet
 
 from symattn.exact import decimal_text
+from symattn.marking.marker import mark
 from symattn.marking.submissions import read_submission
 from symattn.marking.submissions.names import WORDS, Names
 
@@ -47,3 +48,49 @@ def test_no_word_for_a_step_is_found_as_another_one_in_any_number_and_order():
                 for way in (word, f"{word}s", "_".join(reversed(word.split())), f"{word} matrix"):
                     found = names.find(way)
                     assert not found or found == names.find(word) or stems[found] == stem, (way, found)
+
+
+# ------------------------------------------------------------------------------------ whole matrices, and own numbers
+
+BELOW = (
+    "{name} = {listed}",
+    "### {name}\n\n{rows}",
+    "### 2. {name}\n\n{rows}",
+    "**{name}**\n{rows}",
+    "{name}:\n{rows}",
+)
+
+
+def cells(lines):
+    listed = ", ".join(f"[{', '.join(row)}]" for row in lines)
+    return {"listed": f"[{listed}]", "rows": "\n".join(map(" ".join, lines))}
+
+
+@pytest.mark.parametrize("write", BELOW)
+@pytest.mark.parametrize("name", ["self attention in note-003", "causal self attention in note-003"])
+def test_a_whole_matrix_answers_the_lines_of_all_tokens(name, write):
+    """Where a step is asked token by token, as in notes 002 and 003, and somebody writes A as one."""
+    question = sheet(name)
+    d, names = question.problem.derivation, Names(question)
+    for role, words in (("S", "Raw scores"), ("S'", "scaled_scores"), ("A", "Attention weights"), ("A", "attn_probs")):
+        lines = [[decimal_text(x, 4) for x in d.value(line)] for line in names.tokens(role)]
+        assert len(lines) > 1
+        matrix = lines if d.orientation == "rows" else [*zip(*lines, strict=True)]
+        text = "I did it by hand\n\n" + write.format(name=words, **cells(matrix))
+        [attempt] = read_submission(text, [question]).attempts
+        read = {line: [entry.text for *_, entry in grid.cells()] for line, grid in attempt.answers.items()}
+        assert read == dict(zip(names.tokens(role), lines, strict=True))
+
+
+@pytest.mark.parametrize("write", ["### {k}. {name}\n\n{rows}", "**{k}) {name}**\n\n{rows}", "{k}. {name}:\n{rows}"])
+@pytest.mark.parametrize("first", range(4))
+def test_headings_with_numbers_of_ones_own_say_by_their_words_what_stands_below(first, write):
+    question = sheet("self attention")
+    words = ("Queries", "Keys", "Values", "Raw scores", "Scaled scores", "Attention weights", "Output")
+    text = ""
+    for k, (part, name) in enumerate(zip(question.parts, words, strict=True), first):
+        rows = question.problem.derivation.value(part.answer.step).rows
+        text += write.format(k=k, name=name, **cells([[decimal_text(x, 4) for x in row] for row in rows])) + "\n\n"
+    [attempt] = read_submission(text, [question]).attempts
+    report = mark(question, attempt)
+    assert (report.total, report.pending, attempt.remarks) == (report.available, False, ())

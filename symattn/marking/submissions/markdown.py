@@ -187,7 +187,7 @@ class FilledSheet:
                 question = number if number < len(self.questions) else None
                 part = 0 if question is not None and self.questions[question].has_one_part else None
             elif question is not None and (found := (single and _NUMBER.match(title)) or _LETTER.match(title)):
-                part = self._position(question, found[1])
+                part = self._position(question, found[1], title[found.end() :])
             elif self.ends(block) or (block.kind == "text" and _is_foot(block.text)):
                 question, part = none
             yield question, part
@@ -240,10 +240,22 @@ class FilledSheet:
     def _text(self, start: int, end: int) -> MarkdownBlock:
         return MarkdownBlock("text", start, end, "\n".join(self.page.lines[start:end]).strip())
 
-    def _position(self, question: int, letter: str) -> int | None:
-        parts = self.questions[question].parts
+    def _position(self, question: int, letter: str, words: str) -> int | None:
+        """The part of a heading by its letter or number, where somebody's own words do not name another."""
         name = self.names[question].place(letter)
-        return next((i for i, part in enumerate(parts) if part.name == name), None) if name else None
+        if not name or self._names_another(question, name, words):
+            return None
+        return next((i for i, part in enumerate(self.questions[question].parts) if part.name == name), None)
+
+    def _names_another(self, question: int, name: str, words: str) -> bool:
+        return not self.is_printed and names.Resolver(self.names[question]).called(words) not in ("", name)
+
+    def _heads_a_part(self, title: str) -> bool:
+        """Whether a heading that begins with a number is that of a question or a part, as far as its words say."""
+        found = _NUMBER.match(title) or _LETTER.match(title)
+        if found is None or len(self.questions) > 1:
+            return True
+        return not self._names_another(0, self.names[0].place(found[1]), title[found.end() :])
 
     @cached_property
     def names(self) -> list[names.Names]:
@@ -278,6 +290,8 @@ class FilledSheet:
         if block.kind == "tasks" and any(item.ticked for item in block.items):
             return True
         if block.kind in ("text", "output") and (_TICKS if said else _SHADED).search(text):
+            return True
+        if block.kind == "heading" and not self._heads_a_part(_title(block)):
             return True
         if not said or self._is_furniture(block, text):
             return False

@@ -293,7 +293,7 @@ class Names:
             meant.setdefault(meaning(name), set()).add(target)
         meant.pop(meaning("heads"), None)  # one of them is not all of them
         last = {meaning(word): step.name for step in self.steps[-1:] for word in ("output", "final output")}
-        return last | {words: _only(targets) for words, targets in meant.items() if words}
+        return last | {words: target for words, targets in meant.items() if words and (target := _only(targets))}
 
     @cached_property
     def given(self) -> Mapping[str, str]:
@@ -310,6 +310,10 @@ class Names:
         if plain in self._several - self._own_signs:  # Q is no head's queries, but may be those of all heads
             return name if name in self.parts else ""
         return self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
+    def variable(self, name: str) -> str:
+        """The part or the step that a program calls so, which never is a letter's or a number's."""
+        return self.sign(name) or self._by_meaning.get(meaning(name), "") or self.whole(name)
 
     def step_in_words(self, name: str) -> str:
         """The step that is called so in words: A for "the softmax"; "" for signs, and for words that name none."""
@@ -444,18 +448,30 @@ class Names:
         near = {self._folded[one] for one in nearest(name, self._folded)}
         return near.pop() if len(near) == 1 else ""
 
+    def whole(self, name: str) -> str:
+        """The step that is asked token by token and called so where its whole matrix is written: A; "" if none is."""
+        sign, words = normal(name), meaning(name)
+        known = sign in self._known or words in self._by_meaning
+        return "" if known else self._wholes.get(sign) or self._wholes.get(words, "")
+
     def tokens(self, name: str) -> tuple[str, ...]:
-        """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
-        sign = normal(name)
-        return () if sign in self._known else self._by_token.get(sign, ())
+        """The lines of all tokens for such a step."""
+        return self._by_token.get(self.whole(name), ())
 
     @cached_property
     def _by_token(self) -> Mapping[str, tuple[str, ...]]:
         lines: dict[str, tuple[str, ...]] = {}
         for step in self.steps:
-            if step.token is not None:
+            if step.token is not None and 1 in step.result.shape:
                 lines[step.role] = (*lines.get(step.role, ()), step.name)
-        return {normal(sign): own for role, own in lines.items() for sign in (role, self._sign_of(role))}
+        return lines
+
+    @cached_property
+    def _wholes(self) -> Mapping[str, str]:
+        """The steps that are asked token by token, by their names and the meaning of these."""
+        names = ((role, self._sign_of(role), *WORDS.get(StepName.of(role).stem, ())) for role in self._by_token)
+        called = ((name, own[0]) for own in names for name in own)
+        return {key: role for name, role in called for key in (normal(name), meaning(name)) if key}
 
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
@@ -582,7 +598,7 @@ class Resolver:
             return self.names.rule(text)
         if (applied := self.names.function_of(_without_fillers(text.strip(AROUND)))) is not None:
             return applied
-        marked = MARKED.match(text) if len(words_of(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
+        marked = MARKED.match(text.lstrip("#* ")) if len(words_of(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
         if marked and (place := self.names.place(marked[1])) in self.names.twins(marked[2]):
             return place  # (b) mask, where (a) asks for a mask, too
         if marked and (name := self.called(marked[2])):
@@ -595,7 +611,7 @@ class Resolver:
         words = words_of(text) if len(text) <= LONGEST_NAME else []
         if not 0 < len(words) <= MOST_WORDS:
             return ""
-        return next(filter(None, self._meanings(text, words)), "")
+        return next(filter(None, self._meanings(text, words)), "") or self.names.whole(_FILLERS_ROUND.sub("", text))
 
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
         """What a name may mean, "" for nothing: the first that it means counts."""

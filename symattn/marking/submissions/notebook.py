@@ -30,8 +30,6 @@ from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 MOST_CELLS = 2_000
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
-_SHORT = {"out": "output"}
-"""Variables that are called by a part of a word, which is another word in a sentence."""
 _COMMENT_ABOVE = re.compile(r"#[ \t]*([^\n]{1,60})\n[^\n#]+\s*\Z")
 _ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
@@ -285,7 +283,7 @@ class _Session:
         named = [part.name for part in parts if known.parts.get(part.name) == variable]
         if named:
             return here.name if here and here.name in named else named[0] * (len(named) == 1)
-        return known.steps.get(variable) or self.sheet.names[question].sign(_SHORT.get(variable, variable))
+        return known.steps.get(variable) or self.sheet.names[question].variable(variable)
 
 
 def _listed(cells: Cells, mark: str) -> str:

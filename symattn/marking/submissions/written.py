@@ -110,6 +110,9 @@ class Written:
         if name in self.names.parts:
             return shape_of(self.part(name))
         problem = self.question.problem
+        if problem and (lines := self.names.tokens(name)):
+            size = len(lines), max(self.shape(lines[0]))
+            return size if problem.derivation.orientation == "rows" else size[::-1]
         value = problem.derivation.value(name) if problem and name else None
         return value.shape if isinstance(value, Matrix) else (0, 0)
 
