@@ -112,12 +112,16 @@ _LONGEST_KNOWN = 60
 """Names of a question are the same for every script and are remembered; long texts of a script are not."""
 
 
+@lru_cache(maxsize=2**12)
 def meaning(name: str) -> str:
-    """The roots of the words of a name in any order and language, short or written together; "" of signs.
+    """The roots of the words of a name in any order and language, short or written together; "" of signs, and of what
+    is too long for a name.
 
     >>> meaning("attnWeights"), meaning("pesos de atención"), meaning("Q_mat"), meaning("A matrix")
     ('attention weight', 'attention weight', 'q', '')
     """
+    if len(name) > _LONGEST_KNOWN or _NO_WORDS.search(name.replace("'", "").replace("’", "")):
+        return ""
     name = _BETWEEN_WORDS.sub(" ", name).strip()
     words = _WORD_OF_NAME.findall(name)
     has_signs = _NO_WORDS.search(name) or (" " in name and any(len(word) == 1 and word.isalpha() for word in words))
@@ -276,7 +280,7 @@ class Names:
         sign = normal(name)
         if sign in self._known or sign in self._several:
             return self._known.get(sign, "")
-        ways = [name, _FILLERS.sub(" ", name)]
+        ways = [*dict.fromkeys((name, _FILLERS.sub(" ", name)))]
         if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
             ways.append(f"{of_head[1]} head {of_head[2]}")
         if self._several and (of_head := _OF_HEAD.fullmatch(name.strip())):  # S_head1
