@@ -34,7 +34,7 @@ _SYNONYMS = {
     "scaled dot products",
     "M": "masked, masked scores, masked scaled scores, scores masked, S masked, masked S",
     "A": "weight, weights, attention, attention weights, softmax, probabilities, attn, attn weights, alpha, A_weights, "
-    "attention map, softmax weights, softmax scores, softmax_S",
+    "attention probabilities, attention map, softmax weights, softmax scores, softmax_S",
     "A_rounded": "rounded, rounded weights",
     "Z": "output, outputs, result, context, Y, O, attn output, attention output, Z_output, weighted sum, "
     "weighted values",
@@ -156,9 +156,10 @@ def _in_english() -> Mapping[str, str]:
 SHORTEST_STEM = 4
 ALIKE = {
     **dict.fromkeys(("attn", "att"), "attention"),
-    **dict.fromkeys(("prob", "probs", "probability", "probabilities"), "weight"),
+    **dict.fromkeys(("prob", "probs"), "probability"),
     **dict.fromkeys(("logit", "energy", "similarity"), "score"),
     **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("rohe", "bruts", "brutas"), "raw"),
     **dict.fromkeys(("concatenation", "concatenated", "cat"), "concat"),
     "out": "output",
     "ctx": "context",
@@ -293,11 +294,12 @@ class Names:
     def _by_meaning(self) -> Mapping[str, str]:
         """The parts and steps by the meaning of their names, where it is that of one alone."""
         meant: dict[str, set[str]] = {}
-        for name, target in (*self._signs(), *self._in_words()):
+        for name, target in (*self._signs(), *self._in_words(languages=())):
             meant.setdefault(meaning(name), set()).add(target)
         meant.pop(meaning("heads"), None)  # one of them is not all of them
-        last = {meaning(word): step.name for step in self.steps[-1:] for word in ("output", "final output")}
-        return last | {words: target for words, targets in meant.items() if words and (target := _only(targets))}
+        last = [step.name for step in self.steps[-1:] if step.name in ("Z", "N", "F")]  # of a layer alone
+        outputs = {meaning(word): name for name in last for word in ("output", "final output")}
+        return outputs | {words: target for words, targets in meant.items() if words and (target := _only(targets))}
 
     @cached_property
     def given(self) -> Mapping[str, str]:
@@ -506,14 +508,15 @@ class Names:
         assert self.wording is not None
         return on_one_line(self.wording.name(name))
 
-    def _in_words(self) -> Iterator[tuple[str, str]]:
+    def _in_words(self, languages: Sequence[str] = labels.OTHERS) -> Iterator[tuple[str, str]]:
+        """Names in words with what they belong to, in English and these languages."""
         if self.wording is None:
             return
         for step in self.steps:
             called = StepName.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
             own = [*filter(None, (self.wording.word(step), *WORDS.get(called.stem, ())))]
-            others = (said for word in own for language in labels.OTHERS for said in labels.words(word, language))
+            others = (said for word in own for language in languages for said in labels.words(word, language))
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
                 if normal(called.stem) not in self._several:
