@@ -206,6 +206,7 @@ def test_a_result_counts_only_for_what_was_computed():
         *((source, ["Q"]) for source in ("Q = X @ W_Q\nQ", "Q[0] = 1", "(Q, K), _ = f(X)", "for Q in X:\n    pass")),
         *((source, ["Q"]) for source in ("Q += 1", "Q = [[1]*3]*4")),
         ("Q = [[2^3, 1]]", ["Q"]),  # 8 for people, and 1 for Python
+        ("Q = [['1/2' + '3', 1]]", ["Q"]),  # 7/2 for people, and 1/23 for Python
         ("def f(X):\n    Q = [[5]]\n    return Q\n", []),
     ],
 )

@@ -239,6 +239,8 @@ class _Values:
                 return self.times(inner, "-1")
             case ast.BinOp(number, ast.Mult(), inner) if _has_array(inner):
                 return self.times(inner, self.number(number))
+            case ast.BinOp(inner, ast.Mult(), number) if _has_array(inner):
+                return self.times(inner, self.number(number))
             case ast.BinOp(inner, ast.Div(), number) if _has_array(inner):
                 return self.times(inner, f"1/({self.number(number)})")
         return self.number(node)
@@ -260,7 +262,7 @@ class _Values:
         return typed
 
 
-_OTHERWISE = re.compile(r"[\[^%&|~]|//|\bnot\b")
+_OTHERWISE = re.compile(r"[\[^%&|~]|//|\bnot\b|['\"]\s*[+*]")
 """Signs that mean something else in code than where people write numbers."""
 _ARITHMETIC = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call, ast.Name, ast.Attribute)
 
