@@ -81,6 +81,16 @@ def test_what_was_passed_over_is_told_and_waits(line):
     assert not any(verdict.state == "wrong" for verdict in report.verdicts)
 
 
+def test_what_is_answered_a_hundred_times_is_read_some_times_told_and_waits(monkeypatch):
+    several = [f"S = [[{k}, 2, 3], [4, 5, 6], [7, 8, 9]]" for k in range(400)]
+    attempt = read("\n".join((right(), *several)))
+    report = mark(question(), attempt)
+    assert report.total < report.available
+    assert all(given.pending for given in report.marks if given.given < given.of)
+    assert any("S = [[39, 2, 3]" in remark.says for remark in attempt.remarks)
+    assert looked_at("\n".join(several), monkeypatch) < 6_000
+
+
 # ------------------------------------------------------------------------------------------------ nothing is read twice
 
 

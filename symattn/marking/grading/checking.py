@@ -225,11 +225,11 @@ def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
 
 
 def _bytes(path: Path) -> bytes:
-    if not path.exists():
-        raise InputError(f"There is no file {path}.")
-    if not path.is_file() and not path.is_dir():  # a pipe might never end, or never begin
-        raise InputError(f"{path} is a pipe or a device; a file was expected.")
     try:
+        if not path.exists():
+            raise InputError(f"There is no file {path}.")
+        if not path.is_file() and not path.is_dir():  # a pipe might never end, or never begin
+            raise InputError(f"{path} is a pipe or a device; a file was expected.")
         with path.open("rb") as file:
             return file.read(LARGEST_FILE + 1)  # a longer one is refused by whoever reads it
     except OSError as error:

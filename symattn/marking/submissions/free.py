@@ -11,6 +11,7 @@ Whatever is not used is given back, so that somebody can be told.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -114,6 +115,8 @@ _OF_ITS_OWN = re.compile(r"\s*[^\W\d]\w*\s*(?:=|<-)")
 """What a program or a text calls by a name of its own."""
 MOST_IN_VAIN = 300
 """Lines without an answer, after which only those with a name are looked at; the others are told, and wait."""
+MOST_OF_ONE = 40
+"""Statements of one name; further ones are told, and wait."""
 USUAL_WIDTH = 80
 """Characters of a line; longer ones count as several."""
 
@@ -156,6 +159,8 @@ class FreeText:
     _heads: list[Piece] = field(default_factory=list)
     _answered: dict[Piece, str] = field(default_factory=dict)
     """What was answered last in a line."""
+    _statements: Counter[str] = field(default_factory=Counter)
+    """How often a part or a step was spoken of."""
     _old: frozenset[str] = frozenset()
     """What was answered in a way that was called wrong, or a first try."""
     _twofold: set[str] = field(default_factory=set)
@@ -301,7 +306,10 @@ class FreeText:
             name = self.resolver.find(found[1], self.names.sign)  # … and so I get S = [[1, 2]]
         if turned := self.naming.transposed(text):
             name, rest = turned, partition(text)[2]
-        if not name or (self.beside and name == self.here) or turned in self.written.parts:
+        self._statements[name] += 1
+        if not name or self._statements[name] > MOST_OF_ONE:
+            return False
+        if (self.beside and name == self.here) or turned in self.written.parts:
             return False
         if len(NUMBERS.findall(before)) > 1:
             self.written.not_read(self.where(piece.start), before, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from symattn.marking.submissions.entries import Shape, may_hold_number
 from symattn.marking.submissions.labels import AND
@@ -26,6 +27,7 @@ from symattn.marking.submissions.tables import (
 )
 
 
+@lru_cache(maxsize=2**6)  # a line is tried as several things
 def matrix_in(text: str, shape: Shape) -> Cells | None:
     """A text as a matrix of the shape, else as any matrix in which numbers stand."""
     if not may_hold_number(text):
