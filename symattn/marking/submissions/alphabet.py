@@ -100,6 +100,13 @@ NUMBERS: tuple[Rewriting, ...] = (
 LINES: tuple[Rewriting, ...] = (
     (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = ", "<"),
     (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1", "<"),
+    (r"torch\.Size\(\[(?:1, ?)*(\d{1,3}), ?(\d{1,3})\]\)", r"(\1×\2)", "("),
+    (  # scores: (3, 3), as programs print it above the array
+        r"(?m)^([ \t]*[^\W\d][^\n=;()\[\]|:]{0,60}?)[ \t]*:?[ \t]*\((?:1, ?)*(\d{1,3}), ?(\d{1,3})\)[ \t]*$"
+        r"(?=\n[ \t]*(?:tensor\(|array\()?\[\[)",
+        r"\1 (\2×\3)",
+        "(",
+    ),
     (r"\^[ \t]?\{?\[(\d{1,2})\]\}?", r"^(\1)", "^"),  # the second layer's Q^[2]
     (r"(?m)^={2,6}(?=[ \t]+\S)", "##", "="),  # AsciiDoc
     (r"(?m)^#{1,2}[ \t]+(?=\[)", "", "#"),  # what a program prints, as a comment

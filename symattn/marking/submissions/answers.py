@@ -245,7 +245,7 @@ def _by_text(text: str, texts: Sequence[str]) -> Options | None:
 _MARKS = r"\[\s?[xX✓✔✗]?\s?\]|\(\s?\)|\([xX✓✔]\)|[☒☑☐□✓✔✅✗✘❌]"
 _MARK = re.compile(_MARKS)
 _ITEM = re.compile(
-    rf"\s*(?:[-*•+]\s+)?(?P<mark>{_MARKS}|[xX](?=\s+\(?[A-Za-z][.):]))?\s*[*_]{{0,2}}\(?(?P<letter>[A-Za-z])(?![\w'^])"
+    rf"\s*(?:[{labels.BULLETS}]\s+)?(?P<mark>{_MARKS}|[xX](?=\s+\(?[A-Za-z][.):]))?\s*[*_]{{0,2}}\(?(?P<letter>[A-Za-z])(?![\w'^])"
     rf"[).:=]{{0,2}}[*_]{{0,2}}\s*(?P<rest>.*?)(?P<behind>{_MARKS})?\s*"
 )
 _EMPTY = frozenset(("[]", "()", "☐", "□"))

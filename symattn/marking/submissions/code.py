@@ -120,15 +120,23 @@ _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
+SINGLE_PLACES = 7
+"""Decimal places that a float32 is printed with at least, where it is no short number."""
+
+
 def _with_zeros(cells: Cells) -> Cells:
-    """The decimals of an array with equally many places, as NumPy rounds them: it prints no zeros at their ends."""
+    """The decimals of an array with equally many places, as NumPy rounds them: it prints no zeros at their ends.
+
+    Where seven or more are shown, a number with one or two fewer may be a larger one in float32, and stays.
+    """
     places = max(
         (len(text.partition(".")[2]) for row in cells.rows for text in row if _PLAIN.fullmatch(text)), default=0
     )
 
     def filled(text: str) -> str:
         whole, _, decimals = text.partition(".")
-        return f"{whole}.{decimals.ljust(places, '0')}" if places and _PLAIN.fullmatch(text) else text
+        is_short = places < SINGLE_PLACES or len(decimals) < places - 2
+        return f"{whole}.{decimals.ljust(places, '0')}" if places and is_short and _PLAIN.fullmatch(text) else text
 
     return Cells(tuple(tuple(map(filled, row)) for row in cells.rows), cells.factor)
 

@@ -653,12 +653,13 @@ class FreeText:
         other text alone; as a matrix, and the lines below.
         """
         count, rows, lines = count_numbers(text, shape[1]), 1, list[Piece]()
-        is_row = count > 1 or count == 1 == shape[1]
-        for piece in self.pieces[self._at : self._at + 2 * LARGEST] if is_row else ():
-            has_numbers = not piece.rows and count_numbers(piece.text, count) == count and not self._is_place(piece)
-            if not has_numbers and not (piece.blank and rows < shape[0]):
+        is_first = count > 1 or count == 1 == shape[1]
+        for piece in self.pieces[self._at : self._at + 2 * LARGEST] if is_first else ():
+            is_row = not piece.rows and count_numbers(piece.text, count) == count and not self._is_place(piece)
+            is_row = is_row and not self.naming.are_statements([piece.text])  # Mean loss → 2
+            if not is_row and not (piece.blank and rows < shape[0]):
                 break
-            rows += has_numbers
+            rows += is_row
             lines.append(piece)
         while lines and lines[-1].blank:
             lines.pop()
@@ -842,7 +843,7 @@ class FreeText:
         line = min((piece.start for piece in taken), default=0)
         if raw.blank or not self.written.put(name, found, self.where(line)):
             return raw.blank
-        if isinstance(raw, Cells) and len(raw.rows) == 1 and any(_MAY_BE_ITEM.match(piece.text) for piece in taken):
+        if isinstance(raw, Cells) and any(_MAY_BE_ITEM.match(piece.text) for piece in taken) and _is_unclear(raw):
             says = message("The sign before its first number may be a minus or a bullet; a person has to look at it.")
             self.written.doubt(name, says)
         if name in self._twofold:
@@ -896,6 +897,12 @@ _IN_LINES = (RubricAnswer, CellsAnswer)
 
 
 _MAY_BE_ITEM = re.compile(r"\s*-\s+[\d.√(]")
+_MINUS = re.compile(r"-[\d.√(]")
+
+
+def _is_unclear(matrix: Cells) -> bool:
+    """Whether a hyphen with a gap behind it may be no minus: others are written without one, or the row is alone."""
+    return len(matrix.rows) == 1 or any(map(_MINUS.match, matrix.texts()))
 
 
 _BREAK_IN_A_CELL = partial(re.compile(r"\s*<br\s*/?>\s*").sub, " ; ")

@@ -27,8 +27,10 @@ TITLES = (
 """Words that students write at the head of a page of their own."""
 
 AND, ROW = r"(?:and|und|et|y)", r"(?:row|token|zeile|fila|ligne)"
+IS = r"(?:is|are|ist|sind|est|sont|es|son)"
+BULLETS = "-–—*+•‣▪◦●"
 COLUMN = r"(?:column|col|spalte|columna|colonne)"
-"""In the middle of an answer, and before the number of a row or a column."""
+"""In the middle of an answer, before items of a list, and before the number of a row or a column."""
 
 MARKS = r"(?:marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)"
 """Behind the number of marks that something is worth."""

@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.alphabet import rewriting
+from symattn.marking.submissions.labels import BULLETS
 from symattn.marking.submissions.tables import closed
 
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
@@ -31,7 +32,9 @@ _HEADING = re.compile(r"\\(?:part|chapter|(?:sub){0,2}section|paragraph|subparag
 _ITEM = re.compile(r"\\item\b\s*(?:\[([^\]\n]{0,40})\])?[ \t]*")
 _LAYOUT = re.compile(
     r"\\(?:begin|end)\s*\{(?:enumerate|itemize|description|center|flushleft|flushright|table|figure|document|quote"
-    r"|minipage|multicols|columns?|block|tcolorbox|mdframed|framed|small)\*?\}(?:\[[^\]\n]{0,80}\])*(?:\{[^{}\n]{0,40}\})?"
+    r"|minipage|multicols|columns?|block|tcolorbox|mdframed|framed|small|tikzpicture)\*?\}"
+    r"(?:\[[^\]\n]{0,80}\])*(?:\{[^{}\n]{0,40}\})?"
+    r"|(?<=\\end\{pmatrix\});"  # behind a matrix of TikZ
     r"|\\(?:noindent|newpage|clearpage|pagebreak|maketitle|medskip|bigskip|smallskip|par|centering|indent|hfill)(?![A-Za-z])"
     r"|\\(?:vspace|hspace|label|usepackage|title|author|date|setlength|pagestyle)\*?\s*(?:\[[^\]\n]{0,80}\])?\s*\{[^{}]*\}"
 )
@@ -40,7 +43,8 @@ _WRAPPER = re.compile(
     r"|underbrace|overbrace|(?:text|math)?color|colorbox|fcolorbox|phantom|displaystyle)(?![A-Za-z])\s*(?=[\[{])"
 )
 _MATRIX_MACRO = re.compile(
-    r"\\(?P<plain>p?b?matrix|cases)\s*(?=\{)"
+    r"\\(?P<plain>p?b?matrix|bordermatrix|cases)\s*(?=\{)"
+    r"|\\(?P<drawn>matrix)\s*(?:\(\w{0,20}\)\s*)?\[(?:[^][{}]|\{[^{}\n]{0,20}\}){0,400}\]\s*(?=\{)"  # TikZ
     r"|\\(?P<kind>[pbvBVs]?)(?:mqty|matrixquantity|pmat|mat)\*?\s*(?=[({\[])"
 )
 _TABULAR = re.compile(r"\\(begin|end)\s*\{(?:tabular[*xy]?|longtable|tabu)\}(?:\[[^\]\n]{0,20}\])?")
@@ -179,8 +183,7 @@ def _with_macros(text: str) -> str:
             count = int(found["count"] or 0) + (found["numbers"] or "").count("#")
             macros[found["new"] or found["def"]] = count, text[found.end() + 1 : end - 1]
             text = text[: found.start()] + re.sub(r"[^\n]", " ", text[found.start() : end]) + text[end:]
-    of_matrices = {name: macro for name, macro in macros.items() if "\\begin" in macro[1] or "matri" in macro[1]}
-    macros = _ABOVE_OR_BELOW | of_matrices
+    macros = _ABOVE_OR_BELOW | macros
 
     def put_in(macro: re.Match[str], groups: Groups) -> Replaced:
         count, body = macros[macro[1]]
@@ -277,7 +280,7 @@ _in_statements = rewriting(
     # brackets that are drawn round a matrix
     (rf"(?:{_SIZED}(?:\\?[(\[{{|.]|\\lbrack)|(?<!\\)[(\[]|\\\{{|\\lbrack)\s*(?=\[\uE000)", ""),
     (rf"(?<=\uE001\])\s*(?:{_SIZED}(?:\\?[)\]}}|.]|\\rbrack)|[)\]]|\\\}}|\\rbrack)", ""),
-    (r"(:[*_]{0,3}[ \t]*\n)(?=\s*[-*+•]\s)", rf"\1{_NEXT}"),  # a list that begins below its heading
+    (rf"(:[*_]{{0,3}}[ \t]*\n)(?=\s*[{BULLETS}]\s)", rf"\1{_NEXT}"),  # a list that begins below its heading
     (
         r"\\(?P<which>begin|end)\s*\{(?:align(?:ed|at)?|equation|gather(?:ed)?|multline|split|eqnarray|displaymath|math)\*?\}"
         r"(?:\{\d\})?",

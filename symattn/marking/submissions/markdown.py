@@ -183,8 +183,7 @@ class FilledSheet:
         for block in self.blocks:
             title = _title(block) if block.kind == "heading" else ""
             if found := title and self._question_in(title):
-                number = labels.number_in(found) - 1
-                question = number if number < len(self.questions) else None
+                question = self._question_called(labels.number_in(found))
                 part = 0 if question is not None and self.questions[question].has_one_part else None
             elif question is not None and (found := (single and _NUMBER.match(title)) or _LETTER.match(title)):
                 part = self._position(question, found[1], title[found.end() :])
@@ -314,12 +313,22 @@ class FilledSheet:
         return labels.question().match(title) or (_heads_question(title) if len(self.questions) > 1 else None)
 
     @cached_property
+    def _numbers_in_headings(self) -> set[int]:
+        """Those of headings such as Question 2."""
+        titles = (_title(block) for block in self.blocks if block.kind == "heading")
+        return {labels.number_in(found) for found in map(labels.question().match, titles) if found}
+
+    @cached_property
     def _numbers_parts(self) -> bool:
         """Whether the only question has headings such as Question 1 and Question 2: they number its parts."""
-        titles = (_title(block) for block in self.blocks if block.kind == "heading")
-        numbers = {labels.number_in(found) for found in map(labels.question().match, titles) if found}
-        parts = self.questions[0].parts if len(self.questions) == 1 else ()
+        numbers, parts = self._numbers_in_headings, self.questions[0].parts if len(self.questions) == 1 else ()
         return len(numbers) > 1 and numbers <= {*range(1, len(parts) + 1)}
+
+    def _question_called(self, number: int) -> int | None:
+        """The question of a number; the only one may have any, where it has that of its course."""
+        if len(self.questions) == 1 and self._numbers_in_headings == {number}:
+            return 0
+        return number - 1 if 0 < number <= len(self.questions) else None
 
     def ends(self, block: MarkdownBlock) -> bool:
         """Whether the questions end here, so that what follows belongs to none."""

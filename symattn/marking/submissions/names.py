@@ -664,7 +664,7 @@ MARKED = re.compile(
     r"(?i)^\s*((?:part\s+|step\s+|task\s+|q(?=\d{1,2}[.)]\s+[*_]*[^\W\d_]{3}))?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$"
 )
 
-ROW_NUMBER = rf"\s*{labels.ROW}\s*(\d{{1,2}})\s*[:=.)]\s*"
+ROW_NUMBER = rf"\s*{labels.ROW}\s*(\d{{1,2}})(?:\s*[:=.)]|\s{labels.IS}\b)\s*"
 
 ONE_ROW = re.compile(f"(?i)^{ROW_NUMBER}")
 

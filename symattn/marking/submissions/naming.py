@@ -10,7 +10,7 @@ from functools import cache
 from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import undecorated, without_shape
-from symattn.marking.submissions.labels import AND, ROW
+from symattn.marking.submissions.labels import AND, BULLETS, IS, ROW
 from symattn.marking.submissions.matrices import fits, has_numbers, matrix_in, open_brackets
 from symattn.marking.submissions.names import (
     AROUND,
@@ -268,7 +268,7 @@ def without_marker(text: str) -> str:
     return _ARROW.sub(r"\1 =", _MARKER.sub("", text)).strip()
 
 
-_MARKER = re.compile(r"^\s*(?:(?:[-*+•>→⇒∴]|[-=]>|#{1,6})\s+)*")
+_MARKER = re.compile(rf"^\s*(?:(?:[{BULLETS}>→⇒∴]|[-=]>|#{{1,6}})\s+)*")
 
 
 # A name before an arrow may hold digits, as S_1, norm 3 or dW_h_2; a row of numbers is none.
@@ -277,9 +277,8 @@ _ARROW = re.compile(
 )
 
 
-_IS_OR_ARE = "(?:is|are|ist|sind|est|sont|es|son)"
-_SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{_IS_OR_ARE}\s")
-_ENDS_WITH_IS = re.compile(rf"\s{_IS_OR_ARE}\s*$")
+_SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{IS}\s")
+_ENDS_WITH_IS = re.compile(rf"\s{IS}\s*$")
 
 
 def partition(text: str) -> tuple[str, str, str]:

@@ -201,7 +201,7 @@ def counted(numbers: str, count: int) -> str:
     """The bullet, the number or the letter of an item in a list."""
     match numbers:
         case "bullet":
-            return "- "
+            return "• "  # a hyphen might be a minus
         case "lowerLetter" | "upperLetter" if count <= 26:
             return f"({chr(ord('a') + count - 1)}) "
     return f"{count}. "

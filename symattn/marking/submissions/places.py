@@ -290,34 +290,40 @@ _BEHIND_TITLE = re.compile(r"[′'’)]*\s*(?:[\[(]\d{1,2}[^\])]{0,9}[\])])?\s*(
 
 
 _OPTION = re.compile(
-    r"\s*(?:[-*•+]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
+    rf"\s*(?:[{labels.BULLETS}]\s+)?(?:\\?\[\s?[xX✓✔✗]?\s?\\?\]|\([\sxX✓]?\)|[☒☑☐□✓✔✗✘xX])?\s*\(?[A-Za-z](?:[).:]|\s|$)"
 )
 
 
 _NOTHING = re.compile(r"(?!)")
 
 
-_LABEL = re.compile(r"\s*(?:[-*•+]\s+)?(?:\d{1,2}[.):])?\s*\(?[A-Za-z]\)?[.,;]?\s*$")
+_LABEL = re.compile(rf"\s*(?:[{labels.BULLETS}]\s+)?(?:\d{{1,2}}[.):])?\s*\(?[A-Za-z]\)?[.,;]?\s*$")
 
 
 def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
     """Blocks taken apart: into their lines, unless one is a table or has an environment of LaTeX in it."""
-    for block in blocks:
-        yield Piece(block.start, block.start, "")
-        if block.kind == "table":
-            rows = tuple(tuple(map(_cell, row)) for row in block.rows)
-            yield Piece(block.start, block.end, block.text, rows)
-        elif "\\begin{" in block.text or "\\begin {" in block.text:
-            for number, statement in statements(block.text):
-                yield Piece(block.start + number, block.start + number + 1, statement)
-        else:
-            bullets = are_bulleted(lines[block.start : block.end])
-            for number in range(block.start, block.end):
-                line = "" if _is_fence(lines[number], block) else lines[number]
-                line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
-                row = as_row(in_square(_FORMULA.sub(r"\1\2", line)))
-                numbered = ONE_ROW.match(line) if row != line else None
-                yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
+    for _, together in groupby(blocks, lambda block: -1 if BULLET.match(lines[block.start]) else block.start):
+        listed = [*together]  # the items of a list, between which there may be gaps, or one other block
+        bullets = are_bulleted([line for block in listed for line in lines[block.start : block.end]])
+        for block in listed:
+            yield Piece(block.start, block.start, "")
+            yield from _pieces_of(block, lines, bullets)
+
+
+def _pieces_of(block: MarkdownBlock, lines: Sequence[str], bullets: bool) -> Iterator[Piece]:
+    if block.kind == "table":
+        rows = tuple(tuple(map(_cell, row)) for row in block.rows)
+        yield Piece(block.start, block.end, block.text, rows)
+    elif "\\begin{" in block.text or "\\begin {" in block.text:
+        for number, statement in statements(block.text):
+            yield Piece(block.start + number, block.start + number + 1, statement)
+    else:
+        for number in range(block.start, block.end):
+            line = "" if _is_fence(lines[number], block) else lines[number]
+            line = _CROSSED_OUT.sub(_unless_entry, BULLET.sub("", line) if bullets else line)
+            row = as_row(in_square(_FORMULA.sub(r"\1\2", line)))
+            numbered = ONE_ROW.match(line) if row != line else None
+            yield Piece(number, number + 1, row, row=int(numbered[1]) if numbered else 0)
 
 
 def _cell(text: str) -> str:
@@ -326,7 +332,7 @@ def _cell(text: str) -> str:
     return " ".join(said for _, said in statements(text)) if "\\begin{" in text else text
 
 
-_FORMULA = re.compile(r"^(\s*(?:[-*+•>]\s+)*)\$([^$]+)\$[.,;]?\s*$")  # - $Z = 1 2 / 3 4$
+_FORMULA = re.compile(rf"^(\s*(?:[{labels.BULLETS}>]\s+)*)\$([^$]+)\$[.,;]?\s*$")  # - $Z = 1 2 / 3 4$
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:

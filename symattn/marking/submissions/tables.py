@@ -24,7 +24,7 @@ from symattn.marking.submissions.entries import (
     may_hold_number,
     undecorated,
 )
-from symattn.marking.submissions.labels import AND, ROW
+from symattn.marking.submissions.labels import AND, BULLETS, IS, ROW
 from symattn.marking.submissions.names import LONGEST_LINE, ONE_ROW, ROW_NUMBER
 
 LARGEST = 40
@@ -534,10 +534,10 @@ def _spread(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return rows
 
 
-BULLET = re.compile(r"^\s*[-*+•]\s+")
+BULLET = re.compile(rf"^\s*[{BULLETS}]\s+")
 
 
-FIRST_ROW = re.compile(rf"(?i)((?:[^\d\[\n]|(?<=[\w^])\d){{0,80}}?){ROW}\s*1\s*[:=.)]\s*")
+FIRST_ROW = re.compile(rf"(?i)((?:[^\d\[\n]|(?<=[\w^])\d){{0,80}}?){ROW}\s*1(?:\s*[:=.)]|\s{IS}\b)\s*")
 
 
 _TO = re.compile(r"[-=]>|[→⟶⇒]")
