@@ -142,7 +142,7 @@ OPEN_LINES = {
     "a heading": ('<text:h text:outline-level="2">Scores</text:h>', "## Scores"),
     "letters before items": (f'<text:list text:style-name="abc">{ITEMS}</text:list>', "(a) D\n\n(b) D"),
     "numbers before items": (f'<text:list text:style-name="from 3">{ITEMS}</text:list>', "3. D\n\n4. D"),
-    "dots before items": (f'<text:list text:style-name="dots">{ITEMS}</text:list>', "- D\n\n- D"),
+    "dots before items": (f'<text:list text:style-name="dots">{ITEMS}</text:list>', "• D\n\n• D"),
     "a picture": ("<text:p>S: <draw:frame><draw:image/></draw:frame></text:p>", "S:  ![picture](…)"),
     "a box": ("<text:p><draw:frame><draw:text-box><text:p>A = 1</text:p></draw:text-box></draw:frame></text:p>",
               "A = 1"),

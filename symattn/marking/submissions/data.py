@@ -217,7 +217,7 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
 
 
 def _put(written: Written, name: str, value: Any, where: str) -> None:
-    named = "" if written.names.tokens(name) else written.names.find(name)
+    named = "" if written.names.pieces(name) else written.names.find(name)
     part = next((part for part in written.question.parts if part.name == named), None)
     raw = _raw(value, letters=part is not None and isinstance(part.answer, ChoiceAnswer))
     if raw is None:

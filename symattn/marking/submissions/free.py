@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
@@ -227,10 +227,13 @@ class FreeText:
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
+        for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
+            lines = [piece.text for piece in run if not _OF_ITS_OWN.match(piece.text)]
+            rows = "\n".join(line for line in lines if not begins_with_a_word(line))
+            if is_left and any(map(has_numbers, (rows, *lines))):
+                self.written.numbers_of.add(self.here)
         for piece in self.pieces:
             if piece in left:
-                if has_numbers(piece.text) and not _OF_ITS_OWN.match(piece.text):
-                    self.written.numbers_of.add(self.here)
                 words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
                 head, _, rest = partition(piece.text)
@@ -348,14 +351,15 @@ class FreeText:
         return True
 
     def _named_rows(self, piece: Piece) -> bool:
-        """Lines that all begin with the name of their matrix, S, 1, 2 and S, 3, 4; or the first does, before the heads
-        of columns, S, k1, k2.
+        """Lines that all begin with the name of their matrix, S, 1, 2 and S, 3, 4, or with nothing below it; or the
+        first does, before the heads of columns, S, k1, k2.
         """
         first, *heads = piece.text.split("\t")
         name = self.resolver.called(first) if heads and _NAME_IN_A_CELL.fullmatch(first) else ""
         lines = self.pieces[self._at : self._at + self.written.shape(name)[0]] if name else ()
         headed = are_counted(heads) or all(head.strip() and is_label(head) for head in heads)
-        if not lines or not (headed or (len(lines) > 1 and all(line.text.startswith(f"{first}\t") for line in lines))):
+        is_beside = len(lines) > 1 and all(line.text.startswith((f"{first}\t", "\t")) for line in lines)
+        if not lines or not (headed or is_beside):
             return False
         before, self._target = (self._target, self._heads), name
         self._heads = []
@@ -732,6 +736,8 @@ class FreeText:
             self._target, self._heads = name, []
             if {len(row) for row in rows[1:]} == {len(heads)}:  # S = | | 1 | 2 |
                 rows = (tuple(heads), *rows[1:])
+            elif not any(row[0].strip() for row in rows[1:]):  # the name has a column of its own
+                rows = tuple(row[1:] for row in rows)
         shape = self._shape
         block = entries_of(rows, shape)
         if block is None or not is_plausible(block.rows):

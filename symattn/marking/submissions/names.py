@@ -455,27 +455,31 @@ class Names:
         return near.pop() if len(near) == 1 else ""
 
     def whole(self, name: str) -> str:
-        """The step that is asked token by token and called so where its whole matrix is written: A; "" if none is."""
+        """The step that is asked token by token or head by head, and called so where all of it is written: A; "" if
+        none is.
+        """
         sign, words = normal(name), meaning(name)
         known = sign in self._known or words in self._by_meaning
         return "" if known else self._wholes.get(sign) or self._wholes.get(words, "")
 
-    def tokens(self, name: str) -> tuple[str, ...]:
-        """The lines of all tokens for such a step."""
-        return self._by_token.get(self.whole(name), ())
+    def pieces(self, name: str) -> tuple[str, ...]:
+        """Such a step in its pieces: the lines of all tokens, or the matrices of all heads."""
+        return self._pieces.get(self.whole(name), ())
 
     @cached_property
-    def _by_token(self) -> Mapping[str, tuple[str, ...]]:
-        lines: dict[str, tuple[str, ...]] = {}
+    def _pieces(self) -> Mapping[str, tuple[str, ...]]:
+        pieces: dict[str, tuple[str, ...]] = {}
         for step in self.steps:
-            if step.token is not None and 1 in step.result.shape:
-                lines[step.role] = (*lines.get(step.role, ()), step.name)
-        return lines
+            called = StepName.of(step.name)
+            if (step.token is not None and 1 in step.result.shape) or (step.token is None and called.head is not None):
+                whole = step.role if step.token is not None else called.stem + (f"^{called.place}" if called.place else "")
+                pieces[whole] = (*pieces.get(whole, ()), step.name)
+        return pieces
 
     @cached_property
     def _wholes(self) -> Mapping[str, str]:
-        """The steps that are asked token by token, by their names and the meaning of these."""
-        names = ((role, self._sign_of(role), *WORDS.get(StepName.of(role).stem, ())) for role in self._by_token)
+        """The steps that are asked in pieces, by their names and the meaning of these."""
+        names = ((role, self._sign_of(role), *WORDS.get(StepName.of(role).stem, ())) for role in self._pieces)
         called = ((name, own[0]) for own in names for name in own)
         return {key: role for name, role in called for key in (normal(name), meaning(name)) if key}
 

@@ -76,7 +76,7 @@ class Naming:
             # One number may be of the name, but in brackets or behind a verb.
             shape = self.written.shape(name)
             is_said = shape != (1, 1) or rest.startswith("[") or _ENDS_WITH_IS.search(head)
-            is_row = shape[1] > 1 and count_numbers(rest, shape[1]) == shape[1]
+            is_row = count_numbers(rest, shape[1]) == shape[1]
             return name, rest if name == behind and is_said and (is_row or fits(rest, shape)) else ""
         return behind, rest
 

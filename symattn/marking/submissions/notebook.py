@@ -35,7 +35,7 @@ _ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
 _IN_QUOTES = re.compile(r"""(['"])(.*)\1""")
 _ROW_OF_NUMBERS = re.compile(
-    r"(?m)^(?:[^\n]*\d\.?[\s,;|&]+[-+−]?[\d.]+[^\n]*|[ \t]*\[[ \t]*[-+−]?\d+\.?\d*[ \t]*\][ \t]*)$"
+    r"(?m)^(?:[^\n]*\d\.?[\s,;|&]+[-+−]?[\d.]+[^\n]*|[^\n\[]{0,40}\[[ \t]*[-+−]?\d+\.?\d*[ \t]*\][ \t]*)$"
 )
 _NUMBER_ALONE = re.compile(r"(?m)^[ \t]*(?:\[\d+,\][ \t]+)?[-+−]?\d+\.?\d*(?:e[-+]?\d+)?[ \t]*$")
 """A row of a matrix with one column."""

@@ -81,7 +81,8 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> Cells | None:
     exact, *about = split(_without_sign(_RUN.sub("  ", without_kind(text))), "≈")
     if about and (("[" in about[0] and "[" not in exact) or not may_hold_number(exact)):
         exact += f"= {about[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
-    body = _in_square_brackets(_ONE_MATRIX.sub(r"\1", split(exact, "=")[-1].strip()))
+    several = split(exact, "=")[-1].strip()
+    body = _in_square_brackets(_MATRICES.sub(_below_each_other, _MATRICES.sub(_below_each_other, several)))
     start, end = _bracketed(body)
     if not end:
         return Cells(rows) if (rows := _rows_of_lines(body, shape)) else None
@@ -89,8 +90,17 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> Cells | None:
     return Cells(rows, factor_outside(body[:start], body[end:])) if rows else None
 
 
-_ONE_MATRIX = re.compile(r"\[\s*(\[\s*(?:\[[^\[\]]*\][\s,;]*){1,40}\])\s*\]")
-"""In a list of its own, as a batch of one is printed."""
+_ROWS = r"\[\s*(?:\[[^\[\]]*\][\s,;]*){1,40}\]"
+_MATRICES = re.compile(rf"\[\s*((?:{_ROWS}[\s,;]*){{1,16}})\]")
+"""Matrices in a list, as all heads are printed, or a batch of one."""
+
+
+def _below_each_other(several: re.Match[str]) -> str:
+    """The matrices of a list as one."""
+    return f"[{'; '.join(row.group() for row in _ONE_ROW.finditer(several[1]))}]"
+
+
+_ONE_ROW = re.compile(r"\[[^\[\]]*\]")
 _RUN = re.compile(r"[^\S\n\t]{3,}")
 
 

@@ -56,7 +56,7 @@ from symattn.marking.submissions.entries import (
     without_idle_braces,
 )
 from symattn.marking.submissions.names import Names, names_of, normal, place_in
-from symattn.marking.submissions.tables import LARGEST, Cells, read_matrix
+from symattn.marking.submissions.tables import LARGEST, Cells, has_shape, read_matrix
 from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import (
     CellsAnswer,
@@ -110,8 +110,11 @@ class Written:
         if name in self.names.parts:
             return shape_of(self.part(name))
         problem = self.question.problem
-        if problem and (lines := self.names.tokens(name)):
-            size = len(lines), max(self.shape(lines[0]))
+        if problem and (pieces := self.names.pieces(name)):
+            high, wide = self.shape(pieces[0])
+            if problem[pieces[0]].token is None:  # heads
+                return high * len(pieces), wide
+            size = len(pieces), max(high, wide)
             return size if problem.derivation.orientation == "rows" else size[::-1]
         value = problem.derivation.value(name) if problem and name else None
         return value.shape if isinstance(value, Matrix) else (0, 0)
@@ -119,12 +122,13 @@ class Written:
     def put(self, name: str, raw: Raw, where: str) -> bool:
         """Under the part or the step that is called so; false where there is no such thing.
 
-        A whole matrix for a step that is asked token by token is taken apart, a row (or a column) for each token.
+        A whole matrix for a step that is asked token by token is taken apart, a row (or a column) for each token, and
+        the matrices of all heads that stand in one array.
         """
-        by_token = dict(self._by_token(name, raw))
-        for line, row in by_token.items():
-            self.put(line, row, where)
-        if by_token:
+        pieces = dict(self._in_pieces(name, raw))
+        for piece, own in pieces.items():
+            self.put(piece, own, where)
+        if pieces:
             return True
         target = self.names.find(name)
         if not target:
@@ -201,10 +205,17 @@ class Written:
         sign = self.names.sign(name) if len(name) == 1 and name.islower() and name not in self.names.parts else ""
         return sign if sign != target else ""
 
-    def _by_token(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
-        """The line of every token with its part of a whole matrix, in a row or a column as it stands on the sheet."""
-        lines, problem = self.names.tokens(name), self.question.problem
+    def _in_pieces(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
+        """Every head with its matrix, and the line of every token with its part of a whole matrix, in a row or a column
+        as it stands on the sheet.
+        """
+        lines, problem = self.names.pieces(name), self.question.problem
         if problem is None or not isinstance(raw, Cells) or len({len(row) for row in raw.rows}) != 1:
+            return
+        if lines and problem[lines[0]].token is None and has_shape(raw.rows, self.shape(name)):
+            high = len(raw.rows) // len(lines)
+            for k, line in enumerate(lines):
+                yield line, Cells(raw.rows[k * high : (k + 1) * high], raw.factor)
             return
         rows = raw.rows if problem.derivation.orientation == "rows" else tuple(zip(*raw.rows, strict=True))
         shapes = [problem[line].result.shape for line in lines]
@@ -282,11 +293,12 @@ class Written:
                 more[step] = grid
         open_parts = {part.name for part in self.question.parts if _may_lack(part, answers.get(part.name))}
         unread = (self.unread - {""}) | (open_parts if "" in self.unread else set())
-        unread |= {name for name, said in answers.items() if cannot_be_read(said)}
+        unreadable = {name for name, said in answers.items() if cannot_be_read(said)}
+        unread |= unreadable
         for name, said in (*answers.items(), *more.items()):
             self._doubt_shape(name, said)
-        for name in open_parts - answers.keys():
-            if self._in_numbers(name) and not self.numbers_of.isdisjoint(("", name)):
+        for name in (open_parts - answers.keys()) | unreadable:
+            if self._in_numbers(name) and (name in unreadable or not self.numbers_of.isdisjoint(("", name))):
                 says = message("Numbers that may be its answer could not be read; a person has to look at them.")
                 self.doubts.setdefault(name, Doubt(says, of_blank=True))
         return Attempt(
