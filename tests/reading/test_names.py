@@ -73,13 +73,13 @@ def test_a_whole_matrix_answers_the_lines_of_all_tokens(name, write):
     question = sheet(name)
     d, names = question.problem.derivation, Names(question)
     for role, words in (("S", "Raw scores"), ("S'", "scaled_scores"), ("A", "Attention weights"), ("A", "attn_probs")):
-        lines = [[decimal_text(x, 4) for x in d.value(line)] for line in names.tokens(role)]
+        lines = [[decimal_text(x, 4) for x in d.value(line)] for line in names.pieces(role)]
         assert len(lines) > 1
         matrix = lines if d.orientation == "rows" else [*zip(*lines, strict=True)]
         text = "I did it by hand\n\n" + write.format(name=words, **cells(matrix))
         [attempt] = read_submission(text, [question]).attempts
         read = {line: [entry.text for *_, entry in grid.cells()] for line, grid in attempt.answers.items()}
-        assert read == dict(zip(names.tokens(role), lines, strict=True))
+        assert read == dict(zip(names.pieces(role), lines, strict=True))
 
 
 @pytest.mark.parametrize("write", ["### {k}. {name}\n\n{rows}", "**{k}) {name}**\n\n{rows}", "{k}. {name}:\n{rows}"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import groupby, islice, pairwise, takewhile
 
-from symattn.marking.submissions.labels import ROW
+from symattn.marking.submissions.labels import IS, ROW
 
 Sign = str | Callable[[re.Match[str]], str]
 Rewriting = tuple[str, Sign] | tuple[str, Sign, str]
@@ -39,7 +39,8 @@ _ORDINALS = (
 )  # fmt: skip
 _LINE_BY_NUMBER = (
     rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{'|'.join(_ORDINALS)}))"
-    r" (?:(?P<row>row|zeile|ligne|fila)|column|spalte|colonne|columna)(?=\s*[:=]|\s+of\s+\S+\s*[:=])"
+    r" (?:(?P<row>row|zeile|ligne|fila)|column|spalte|colonne|columna)"
+    rf"(?=\s*[:=]|\s+of\s+\S+\s*[:=]|\s{IS}\b|[ \t]+[-+−(\[√.]{{0,3}}\d)"
 )
 _LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{'|'.join(_ORDINALS)}))\s?(?:(?P<row>行)|列)(?=\s*[:：=])"
 
@@ -89,6 +90,7 @@ NUMBERS: tuple[Rewriting, ...] = (
     (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1", "“„«"),
     (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places, "±+\\"),
     (rf"(?i)(?<!\S)([*_]{{1,3}})({ROW}[ \t]\d{{1,2}}:?)\1(?=:?[ \t])", r"\2", "*_"),  # **Row 1:**
+    (_LINE_BY_NUMBER, _by_number, "oeiOEI"),
     (rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?=[ \t]+[-+−(\[√.]{{0,3}}\d)", r"\1:", "rRtTzZfFlL"),  # row 1 0.5, 2
     (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", "", "\u2009\u202f"),  # 0.455 5, in groups of three
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", "", "\\"),
@@ -141,7 +143,6 @@ LINES: tuple[Rewriting, ...] = (
         "*",
     ),
     (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", "", "\n"),  # MATLAB
-    (_LINE_BY_NUMBER, _by_number, ":="),
     (_LINE_IN_CHINESE, _by_number, "第"),
     (r"(?m)^([ \t]*\d{1,2})、", r"\1. ", "、"),
     (r"[，、][ \t]?", ", ", "，、"),
@@ -262,8 +263,9 @@ def undrawn(text: str) -> str:
     >>> undrawn("    [1 2]\nQ = [3 4]\n    [5 6]"), undrawn("    | 1 2 |\nQ = | 3 4 |")
     ('\nQ = [1 2; 3 4; 5 6]\n', '\nQ = [1 2; 3 4]')
     """
+    text = _BARRED.sub(lambda found: _BARS.sub(r"[\1]", found[0]), text)
     text = _side_by_side(_ROUND_A_NAME.sub(_on_its_line, text))
-    text = _NESTED.sub(_of_items, text)
+    text = _PRODUCT.sub(_in_one_line, _NESTED.sub(_of_items, text))
     if not any(top in text for top in _PARTS):
         return text
     text = _flattened(text)
@@ -276,6 +278,9 @@ def undrawn(text: str) -> str:
 
 
 _ROW = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\)|\|[^|=\n]*\|)"
+_BARS = re.compile(r"\|([^|=\n]*)\|")
+_BARRED = re.compile(rf"(?m)^(?:[^\n|=]*=[ \t]*{_BARS.pattern}[ \t]*){{2,6}}(?:\n(?:[ \t]*{_BARS.pattern}){{1,6}}[ \t]*)+$")
+"""Matrices beside each other, each in bars behind its name."""
 _ROUND_A_NAME = re.compile(
     rf"(?m)^(?P<above>(?:[ \t]+{_ROW}[ \t]*\n){{1,40}})"
     rf"(?P<name>[^\s\[\]()][^\[\]\n]{{0,60}}[=:≈][ \t]*)(?P<row>{_ROW})[ \t]*"
@@ -332,6 +337,39 @@ def _side_by_side(text: str) -> str:
 _NAME_IN_A_COLUMN = re.compile(r"(?:^|(?<=\s\s)|(?<=[\],;]\s))[^\s\[\]=:,;][^\[\]=:\n]{0,20}?[ \t]*[=:](?=\s|\[|$)")
 _HEAD_OF_A_COLUMN = re.compile(r"[ \t]*([^\s\[\]=:][^\[\]=:]{0,20}?)[ \t]*[=:][ \t]*(\[.*)?")
 _ROWS_OF_NUMBERS = re.compile(r"[ \t]*[-+−]?[\d.∞(i][-+−\d.,/ \tein∞f()]{0,400}|[ \t]*\[[^=:]*")
+
+
+_GROUP = r"\[[^\[\]\n]*\]"
+_ROW_OF_GROUPS = rf"[^\[\]\n]{{0,60}}{_GROUP}(?:[ \t]*[*x×·@=]?[ \t]*{_GROUP}){{0,5}}[ \t]*"
+_PRODUCT = re.compile(
+    rf"(?m)^(?=(?:{_ROW_OF_GROUPS}\n){{0,6}}[^\n]*\][ \t]*[*x×·@=][ \t]*\[){_ROW_OF_GROUPS}(?:\n{_ROW_OF_GROUPS})+$"
+)
+"""Factors and their product beside each other, each in rows of brackets."""
+
+
+def _in_one_line(found: re.Match[str]) -> str:
+    """The matrices of a product with their rows in one pair of brackets, on the line of the name, or else the first."""
+    lines = found[0].split("\n")
+    groups = [[*re.finditer(_GROUP, line)] for line in lines]
+    is_even = len({len(row) for row in groups}) == 1
+    columns: dict[int, list[re.Match[str]]] = {}  # by their order, or where there are rows below one of them alone
+    for row in groups:
+        for k, group in enumerate(row):
+            columns.setdefault(k if is_even else group.start(), []).append(group)
+    matrices = [columns[key] for key in sorted(columns)]
+    if len(matrices) != max(map(len, groups)):
+        return found[0]
+    before = [row[0].string[: row[0].start()].strip() for row in groups]
+    number = next((k for k, name in enumerate(before) if name), 0)
+    text = before[number]
+    for k, rows in enumerate(matrices):
+        inside = "; ".join(row[0][1:-1].strip() for row in rows)
+        signs = (_SIGN.match(row.string, row.end()) for row in rows) if k + 1 < len(matrices) else ()
+        text += f" [{inside}] " + next((sign[1] for sign in signs if sign), "")
+    return "\n" * number + text + "\n" * (len(lines) - 1 - number)
+
+
+_SIGN = re.compile(r"[ \t]*([*x×·@=])")
 
 
 def _is_cut(columns: Sequence[int], line: str) -> bool:

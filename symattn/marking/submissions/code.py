@@ -83,15 +83,22 @@ def printed(output: str) -> Cells | None:
     (('1', '2'), ('3', '4'))
     >>> printed("tensor([[0.5000, 1.0000]], dtype=torch.float64, grad_fn=<MmBackward0>)").rows
     (('0.5000', '1.0000'),)
+    >>> printed("Matrix([[exp(-1) + 1], [2]])").rows
+    (('exp(-1) + 1',), ('2',))
     """
     text = without_kind(undrawn(output).strip())
-    found = read_matrix(text)
+    first = _LISTED.match(text)
+    found = read_matrix(text, (0, len(split(first[1], ","))) if first else (0, 0))
     rows = tuple(tuple(map(_in_text, row)) for row in found.rows) if found else ()
     if found is None or not rows or any(kind_of(cell) != "number" for row in rows for cell in row):  # [0, 1, ..., 9]
         return None
     cells = Cells(rows, found.factor)
     is_array = text.startswith(("array", "Array", "tensor")) or not {",", "&"} & set(text)
     return _with_zeros(cells) if is_array and "e" not in text[6:] else cells
+
+
+_LISTED = re.compile(r"(?:\w*Matrix\(|\w*\(?(?=[^\n]*\][ \t]*,))\[[ \t]*\[([^][]*)\]")
+"""Rows between which commas stand, as between their entries."""
 
 
 def taken_apart(output: str) -> Iterator[tuple[str, Cells | None]]:
@@ -364,7 +371,10 @@ def in_square(text: str) -> str:
     >>> in_square("S = {{1, 2}, {3, 4},};")
     'S = [[1, 2], [3, 4],];'
     """
-    return _CURLY.sub(lambda found: found[0].translate(_SQUARE), text)
+    return _CURLY.sub(lambda found: found[0].translate(_BRACES), text)
+
+
+_BRACES = str.maketrans("{}", "[]")
 
 
 _CURLY = re.compile(r"(?<![\w}_^])\{\s*\{[^{}]*\}(?:\s*,\s*\{[^{}]*\})*[\s,]*\}")

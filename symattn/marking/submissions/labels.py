@@ -126,6 +126,16 @@ def ands() -> Iterator[str]:
     yield from (re.escape(catalogue(language).text(listed(("", ""))).strip()) for language in languages())
 
 
+def counted(numbers: str, count: int) -> str:
+    """The bullet, the number or the letter of an item in a list."""
+    match numbers:
+        case "bullet":
+            return "• "  # a hyphen might be a minus
+        case "lowerLetter" | "upperLetter" if count <= 26:
+            return f"({chr(ord('a') + count - 1)}) "
+    return f"{count}. "
+
+
 def in_every_language(meanings: Mapping[str, str]) -> dict[str, str]:
     """Words in small letters, in every language, with what each stands for; English has the first say."""
     found = dict(meanings)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import islice, takewhile
+from functools import lru_cache, partial
+from itertools import count, islice, takewhile
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.alphabet import rewriting
-from symattn.marking.submissions.labels import BULLETS
+from symattn.marking.submissions.labels import BULLETS, counted
 from symattn.marking.submissions.tables import closed
 
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
@@ -29,9 +29,12 @@ _HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
 _WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
 """The lines for the name and the number that our own sheets have."""
 _HEADING = re.compile(r"\\(?:part|chapter|(?:sub){0,2}section|paragraph|subparagraph)\*?\s*(?=\{)")
-_ITEM = re.compile(r"\\item\b\s*(?:\[([^\]\n]{0,40})\])?[ \t]*")
+_ITEM = re.compile(
+    r"\\(?P<edge>begin|end)\s*\{(?P<kind>enumerate|itemize|description)\*?\}(?:\[(?P<how>[^\]\n]{0,80})\])?"
+    r"|\\item\b\s*(?:\[(?P<own>[^\]\n]{0,40})\])?[ \t]*"
+)
 _LAYOUT = re.compile(
-    r"\\(?:begin|end)\s*\{(?:enumerate|itemize|description|center|flushleft|flushright|table|figure|document|quote"
+    r"\\(?:begin|end)\s*\{(?:center|flushleft|flushright|table|figure|document|quote"
     r"|minipage|multicols|columns?|block|tcolorbox|mdframed|framed|small|tikzpicture)\*?\}"
     r"(?:\[[^\]\n]{0,80}\])*(?:\{[^{}\n]{0,40}\})?"
     r"|(?<=\\end\{pmatrix\});"  # behind a matrix of TikZ
@@ -64,8 +67,26 @@ def latex_text(source: str) -> str:
     if body:
         head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
         text = "\n".join(head) + body[1]
-    text = _LAYOUT.sub("", rewritten(text, _HEADING, _heading))
-    return _ITEM.sub(lambda found: f"- {found[1] or ''} ".replace("  ", " "), text)
+    return _LAYOUT.sub("", _with_items(rewritten(text, _HEADING, _heading)))
+
+
+def _with_items(text: str) -> str:
+    """Lists with what stands before their items: the label that was typed, a number, a letter, or a bullet."""
+    lists: list[Iterator[str]] = []
+
+    def written(found: re.Match[str]) -> str:
+        match found["edge"]:
+            case "begin":
+                is_counted, is_lettered = found["kind"] == "enumerate", lists or "alph" in (found["how"] or "").lower()
+                numbers = ("lowerLetter" if is_lettered else "decimal") if is_counted else "bullet"
+                lists.append(map(partial(counted, numbers), count(1)))
+                return ""
+            case "end":
+                del lists[-1:]
+                return ""
+        return f"• {found['own']} " if found["own"] else next(lists[-1]) if lists else "• "
+
+    return _ITEM.sub(written, text)
 
 
 def _identity(comment: re.Match[str]) -> str:

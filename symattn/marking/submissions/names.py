@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import permutations, takewhile
+from itertools import chain, permutations, takewhile
 from operator import itemgetter
 from typing import Literal
 
@@ -622,7 +622,8 @@ class Resolver:
         words = words_of(text) if len(text) <= LONGEST_NAME else []
         if not 0 < len(words) <= MOST_WORDS:
             return ""
-        return next(filter(None, self._meanings(text, words)), "") or self.names.whole(_FILLERS_ROUND.sub("", text))
+        wholes = (_only({*map(self.names.whole, some)} - {""}) for some in ([_FILLERS_ROUND.sub("", text)], words))
+        return next(filter(None, chain(self._meanings(text, words), wholes)), "")
 
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
         """What a name may mean, "" for nothing: the first that it means counts."""

@@ -73,9 +73,11 @@ class Naming:
             if behind := self.resolver.called(head) if head and not is_of_another else "":
                 break
         if not _MATRIX.search(text) and (name := self.resolver.called(text)):
-            # One number may be of the name, but in brackets or behind a verb.
+            # One whole number may be of the name, but behind a verb.
+            if behind and not rest.strip(" .").isdigit() and fits(rest, self.written.shape(behind)):
+                return behind, rest
             shape = self.written.shape(name)
-            is_said = shape != (1, 1) or rest.startswith("[") or _ENDS_WITH_IS.search(head)
+            is_said = shape != (1, 1) or not rest.strip(" .").isdigit() or _ENDS_WITH_IS.search(head)
             is_row = count_numbers(rest, shape[1]) == shape[1]
             return name, rest if name == behind and is_said and (is_row or fits(rest, shape)) else ""
         return behind, rest

@@ -17,6 +17,7 @@ from symattn.foundation.languages import message
 from symattn.marking.attempt import Remark
 from symattn.marking.submissions import blocks as md
 from symattn.marking.submissions.alphabet import plain_signs
+from symattn.marking.submissions.answers import shape_of
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
 from symattn.marking.submissions.entries import AUTO
@@ -245,12 +246,18 @@ class _Session:
         if len(code.shown) == 1 and code.shown[0] and not matrices:
             has_rows = has_rows or bool(self.called(code.shown[0], place) and _NUMBER_ALONE.search(words))
             text = f"{code.shown[0]} =\n{text}" if has_rows else text
-        return text if matrices or has_rows else ""
+        has_number = self.asks_numbers and any(map(str.isdigit, words))
+        return text if matrices or has_rows or has_number else ""
 
     def above(self, number: int, place: Place) -> str:
         """The comment above the last line of a cell, where that is the name of what the line comes to."""
         comment = _COMMENT_ABOVE.search(self.book.cells[number - 1].source)
         return f"{comment[1]}:\n" if comment and self.called(comment[1], place) else ""
+
+    @cached_property
+    def asks_numbers(self) -> bool:
+        """Whether something else than a matrix is asked for, which a number beside words may be."""
+        return any(shape_of(part) in ((0, 0), (1, 1)) for question in self.sheet.asked for part in question.parts)
 
     @cached_property
     def given(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.blocks import table_row
+from symattn.marking.submissions.labels import counted
 
 LARGEST_UNPACKED = 20_000_000
 """In bytes: the text of a book has a million."""
@@ -195,16 +196,6 @@ class _Document:
                 boxes = [box for box in element.iter() if _kind(box) == "txbxContent"]
                 return "\n".join(line for box in boxes for line in ("", *self.lines(box))) or PICTURE
         return ""
-
-
-def counted(numbers: str, count: int) -> str:
-    """The bullet, the number or the letter of an item in a list."""
-    match numbers:
-        case "bullet":
-            return "• "  # a hyphen might be a minus
-        case "lowerLetter" | "upperLetter" if count <= 26:
-            return f"({chr(ord('a') + count - 1)}) "
-    return f"{count}. "
 
 
 def _styled(run: ElementTree.Element, text: str) -> str:

@@ -24,9 +24,9 @@ from symattn.marking.submissions.office import (
     Archive,
     aligned,
     as_csv,
-    counted,
     value_of,
 )
+from symattn.marking.submissions.labels import counted
 from symattn.marking.submissions.webpage import as_markdown
 
 _KIND = re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.(text|spreadsheet)")

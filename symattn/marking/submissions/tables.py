@@ -150,7 +150,7 @@ def _in_square_brackets(text: str) -> str:
 
 
 _ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
-_LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{([^()\[\]{}=\\]+)\}")
+_LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{((?:[^()\[\]{}=\\]|\([^()\[\]{}=\\]*\))+)\}")
 _WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
 _ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
 _NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
@@ -639,7 +639,7 @@ def _parted(line: str, columns: int, is_cell: Callable[[str], bool]) -> list[str
     """The cells of a line at the plainest gap that gives as many as there should be, else more than one."""
     for right in (columns, 0):
         for gap in GAPS:
-            cells = gap.split(line)
+            cells = split_at(line, gap)
             whole = ";" in line and len(cells) == 1  # of 1; 2 the last would be read
             if not whole and (len(cells) == right or len(cells) > 1 > right) and all(map(is_cell, cells)):
                 return cells
