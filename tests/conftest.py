@@ -10,6 +10,7 @@ import gc
 import itertools
 import os
 from collections import Counter
+from math import ceil
 from zlib import crc32
 
 import pytest
@@ -71,7 +72,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave to the whole suite what the fast one does not take of a test, and the rest of a product to the thorough.
+    """Leave to the whole suite what the fast one does not take of a test, and most of a sweep to the thorough.
 
     Browsers and TeX engines come first: some of their tests take minutes, and all others fit in beside them.
     """
@@ -94,23 +95,28 @@ def pytest_collection_modifyitems(items):
         for case in quick:
             if case not in kept:
                 case.add_marker(pytest.mark.slow)
+        rest = [case for case in cases if case not in kept]
         if not how.get("product", True):
-            left |= set(cases) - set(kept) - set(covering(cases, rows_of))
+            rest = list(covering(rest, rows_of, kept))
+        if every := how.get("rest"):
+            rest = few(name, rest, ceil(len(rest) / every))
+        left |= set(cases) - set(kept) - set(rest)
     if left and settings.default.derandomize:  # which the thorough profile is not
-        items[0].config.hook.pytest_deselected(items=sorted(left, key=items.index))
+        items[0].config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]
     done = yield
     items.sort(key=lambda item: item.get_closest_marker("players") is None)
     return done
 
 
-def covering(cases, values_of):
+def covering(cases, values_of, already=()):
     """So few cases of a test that every value of every parameter comes, in as many combinations as may be.
 
-    Each time the case with the most values that have not come yet; of several, the one whose values came least often.
+    What comes in cases that are taken already is not looked for.  Each time the case with the most values that have not
+    come yet; of several, the one whose values came least often.
     """
     values = {case: set(values_of(case)) for case in cases}
-    came, missing = Counter(), set().union(*values.values())
+    came, missing = Counter(), set().union(*values.values()) - {value for case in already for value in values_of(case)}
     if len(missing) == sum(map(len, values.values())):  # no two have anything in common
         yield from cases
         return

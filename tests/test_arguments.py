@@ -66,7 +66,7 @@ VERBS = {
 }
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=6, rest=3)
 @pytest.mark.parametrize(("verb", "name"), [(verb, name) for verb, (_, names) in VERBS.items() for name in names])
 def test_an_odd_argument_is_used_or_refused_in_a_sentence(verb, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

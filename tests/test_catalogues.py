@@ -56,7 +56,7 @@ def displayed(document):
         yield from block.lines if isinstance(block, Display) else ()
 
 
-@pytest.mark.covering(most=22)
+@pytest.mark.covering(most=22, rest=3)
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("by", ["matrix", "token"])

@@ -32,7 +32,7 @@ def printed_by(program):
     return names["d"], printed.getvalue()
 
 
-@pytest.mark.covering(most=16)
+@pytest.mark.covering(most=16, rest=3)
 @pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
 def test_the_example_runs_as_it_is(name):
     solution, printed = printed_by(describe(name).example.python)
@@ -65,7 +65,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
         assert [step.name for step in told.steps][-1] == solution.steps[-1].name
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
     chosen, told = mechanism(name), {setting.name for setting in describe(name).settings}

@@ -48,7 +48,7 @@ def parts(box):
 SOURCES = [*examples(), *(name for name in mechanisms() if not name.endswith("gradient"))]
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=8, rest=3)
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_graph_has_every_matrix_with_its_shape_and_every_use_of_one(name):
     problem = worked(name).problem

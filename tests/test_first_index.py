@@ -45,7 +45,7 @@ def test_first_index_is_0_or_1():
 # ------------------------------------------------------------------------------------------------ names of entries
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @pytest.mark.parametrize("name", sorted(mechanisms()))
 def test_entries_are_told_apart(name):
     sizes = dict.fromkeys(mechanisms()[name].letters, 2)

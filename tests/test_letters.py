@@ -306,7 +306,7 @@ def spread(rows, columns):
     return {(k % rows, k % columns) for k in range(max(rows, columns))} | {(0, columns - 1), (rows - 1, 0)}
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, rest=4)
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
 def test_every_step_in_letters_is_the_step_in_numbers(name, settings):
     """Every matrix before a step is made any numbers, in its expression in letters as in that entry by entry."""

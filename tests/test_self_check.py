@@ -81,7 +81,7 @@ def test_a_wrong_entry_is_found_in_every_kind_of_step(name):
             self_check(planted(derivation, name, i, j, wrong))
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=6, rest=3)
 @pytest.mark.parametrize("name", [s["name"] for s in STEPS if s["name"] not in ("round",)])
 def test_a_small_error_is_found_too(name):
     derivation = every_op()

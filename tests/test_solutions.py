@@ -53,7 +53,7 @@ def parts(document):
 # ------------------------------------------------------------------------------------------------ blank
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @every_row
 def test_a_blank_one_is_the_same_whatever_its_solutions_say(row):
     """Nothing of a key can be in a document that does not change with it."""
@@ -68,7 +68,7 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(row):
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=8, rest=4)
 @every_row
 def test_a_format_needs_nothing_else_of_a_document_than_it_says(row):
     pages = Pages(sheet(row).question, row.layout)
@@ -116,7 +116,7 @@ def test_codes_of_marks_are_for_the_marker_alone(row):
 # ------------------------------------------------------------------------------------------------ partly worked
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=6, rest=3)
 @only(kind="mechanism")
 def test_the_first_row_is_given_and_right(row):
     """Where tokens are columns, the first column."""
@@ -179,7 +179,7 @@ def test_letters_for_sizes_have_no_boxes_to_begin():
 # ------------------------------------------------------------------------------------------------ conventions
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, rest=3)
 @only(kind="mechanism")
 def test_a_bare_box_leaves_no_convention_out(row):
     """It has a line wherever the full box has one or more."""

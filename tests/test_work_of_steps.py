@@ -87,7 +87,7 @@ def test_attention_costs_what_loops_cost(n, m, k, v, data):
     assert found.divisions == expected["divisions"]
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @pytest.mark.parametrize("name", [name for name in mechanisms() if name != "recurrent_jacobian"])
 def test_polynomials_with_sizes_put_in_are_the_numbers(name):
     chosen = mechanism(name)

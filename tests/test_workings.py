@@ -375,7 +375,7 @@ CASES = [
 """In either notation each operation is somewhere."""
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, rest=3)
 @pytest.mark.parametrize(("name", "settings", "notation"), CASES)
 def test_what_is_printed_of_an_entry_is_that_entry_and_has_room(name, settings, notation):
     more = {"orientation": "columns"} if notation == "columns" else {}

@@ -59,7 +59,7 @@ def by_a_person(part):
     return isinstance(part.answer, RubricAnswer | PropertyAnswer)
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, rest=2)
 @pytest.mark.parametrize("problem", drawn_types())
 def test_what_is_declared_to_be_right_has_all_the_points_and_nothing_is_lost(tmp_path, problem):
     written = Written(tmp_path, problem)

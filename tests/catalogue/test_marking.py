@@ -25,7 +25,7 @@ def answers(attempt):
     }
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @the(*ROWS[::2])
 def test_the_key_filled_into_the_page_is_read_back_and_earns_everything(row):
     """In the row's language and layout; a blank page holds nothing, and nothing earns nothing.
@@ -66,7 +66,7 @@ def test_the_key_earns_everything_as_it_is_typed(row):
         assert report.total == report.available > 0, f"{form}, {policy.name}"
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, rest=2)
 @the(*MECHANISMS[1::2])
 def test_a_belief_carried_on_is_one_event(row):
     """One of the misconceptions that have a place here, can be carried through, and are seen in a box."""

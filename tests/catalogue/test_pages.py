@@ -70,7 +70,7 @@ def test_every_part_has_marks_words_and_an_answer(row):
     assert list(question.entries())
 
 
-@pytest.mark.covering(most=7)
+@pytest.mark.covering(most=7, rest=3)
 @the(*ROWS[::2])
 def test_drawn_again_it_has_the_same_bytes(row):
     """What is kept came out of the frozen form."""
@@ -197,7 +197,7 @@ def test_no_word_of_the_english_page_stands_in_a_translated_one(row, language):
         assert left == set()
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @the(*ROWS[1::2])
 def test_in_its_language_a_key_says_the_same(row):
     """The same numbers, formulas, programs and headings; matrices lie as they lay, descriptions have all numbers."""
@@ -262,7 +262,7 @@ def test_a_layout_moves_things_and_loses_none(row):
         assert row.layout != "columns" or solutions == "key" or moved == rules
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @only(kind="mechanism")
 def test_a_layout_changes_no_entry(row):
     def entries(one):

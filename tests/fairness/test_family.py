@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused_saying
 from test_features import load
-from trials import some
 
 from symattn.derivation.mechanisms import mechanism
 from symattn.errors import InputError
@@ -128,21 +127,18 @@ def test_a_search_goes_on_past_a_member_that_is_not_found(monkeypatch):
 USUAL = [(name, title) for name, title in KEPT if kind(name).title == title]
 
 
-@pytest.mark.parametrize(
-    ("name", "title", "most"),
-    [(*one, 3) for one in USUAL[::4]] + [pytest.param(*one, 12, marks=pytest.mark.slow) for one in USUAL],
-)
-def test_the_members_of_a_family_hide_the_same(name, title, most):
+@pytest.mark.covering(most=9, rest=3)
+@pytest.mark.parametrize(("name", "title"), USUAL)
+def test_the_members_of_a_family_hide_the_same(name, title):
     """A misconception that one does not show, at least half of the others do not show either."""
-    of, members = members_of(name, title, most)
+    of, members = members_of(name, title, 12)
     hidden = [troubles(d, at_the_end=of.is_found_backwards) for d in members]
     for trouble in set().union(*hidden):
         assert sum(trouble in one for one in hidden) * 2 >= len(hidden)
 
 
-@pytest.mark.parametrize(
-    ("name", "title"), [pytest.param(*one, marks=[pytest.mark.slow] * bool(k % 18)) for k, one in enumerate(KEPT)]
-)
+@pytest.mark.covering(most=11, rest=6)
+@pytest.mark.parametrize(("name", "title"), KEPT)
 def test_the_members_of_a_family_are_equally_hard(name, title):
     """Within the spread of rules.md 4.8 of their middle, and of the level's entries where these are small; and, where
     all products count, within one hard product."""
@@ -157,13 +153,11 @@ def test_the_members_of_a_family_are_equally_hard(name, title):
 OF_ATTENTION = [one for one in KEPT if one[0] in ("attention", "self_attention", "causal_self_attention")]
 
 
-@pytest.mark.parametrize(
-    ("name", "title", "most"),
-    [(*OF_ATTENTION[0], 12)] + [pytest.param(*one, 60, marks=pytest.mark.slow) for one in some(OF_ATTENTION, 32)],
-)
-def test_keys_of_a_family_have_little_in_common(name, title, most):
+@pytest.mark.covering(most=1, rest=6)
+@pytest.mark.parametrize(("name", "title"), OF_ATTENTION)
+def test_keys_of_a_family_have_little_in_common(name, title):
     """Entry by entry in NumPy, of what has to be worked out; and the loads by loops of their own."""
-    of, members = members_of(name, title, most)
+    of, members = members_of(name, title, 60)
     if of.softmax != "e":
         return
     keys = []
@@ -181,7 +175,7 @@ def test_keys_of_a_family_have_little_in_common(name, title, most):
 # ------------------------------------------------------------------------------------------------ orders
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @pytest.mark.parametrize("name", sorted({name for name, _ in KEPT}))
 def test_another_order_is_as_much_work_and_hides_the_same(name):
     of = kind(name)

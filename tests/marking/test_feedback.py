@@ -203,7 +203,7 @@ def text_of(report, exercise=False):
     return FORMATS["text"].write(feedback_document(report, exercise=exercise))
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_students_are_told_nothing_in_the_examiners_words(name):
     said = text_of(CASES[name].report)

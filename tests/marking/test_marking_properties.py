@@ -507,7 +507,7 @@ def _equal(a, b):
 PAIRS = tables_beside(__file__)["pairs"]
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, rest=2)
 @pytest.mark.parametrize(
     ("first", "second", "variant"),
     [

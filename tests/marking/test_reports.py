@@ -106,7 +106,7 @@ def test_every_format_names_the_student_and_the_sheet(problem):
 SIGNS = {"correct": "✓", "follows": "✓ft", "implied": "✓imp.", "wrong": "✗", "missing": "–", "unreadable": "?"}
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, rest=3)
 @pytest.mark.parametrize("name", [name for name in NAMES if "by-token" not in name])
 def test_every_entry_that_was_written_has_its_sign(name):
     """Signs counted in the formulas, against the verdicts of lines that were written."""

@@ -162,7 +162,7 @@ LOOKS = (
 )
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=2, rest=3)
 @pytest.mark.parametrize("writer", [markdown, html, notebook])
 @pytest.mark.parametrize(("turn", "problem"), list(enumerate(drawn_types()))[::3])
 def test_nothing_that_was_printed_is_taken_for_somebodys_writing(turn, problem, writer):
@@ -209,7 +209,7 @@ def reading(text, form, question):
         return str(error)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.covering(most=1, rest=2)
 @pytest.mark.parametrize("kind", TYPES)
 def test_reading_and_its_messages_do_not_depend_on_the_key(kind):
     question, changed = keys(kind, 3)

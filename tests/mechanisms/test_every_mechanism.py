@@ -55,7 +55,7 @@ def derivation(name):
 # ------------------------------------------------------------------------------------------------ names
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=12, rest=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_no_notation_calls_two_matrices_alike(name):
     """C = X and C = [Z^(1) Z^(2)] on one paper, or dQ both for the queries and for weights that are called Q."""
@@ -69,7 +69,7 @@ def test_no_notation_calls_two_matrices_alike(name):
 # ------------------------------------------------------------------------------------------------ one rule
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, rest=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
     d = derivation(name)

@@ -32,7 +32,7 @@ def _weights(rows, columns):
     return Matrix([[int(i == j) for j in range(columns)] for i in range(rows)])
 
 
-@pytest.mark.covering(most=11)
+@pytest.mark.covering(most=11, rest=3)
 @pytest.mark.parametrize("name", mechanisms())
 def test_what_comes_after_the_last_step_is_not_worked_out(name, monkeypatch):
     chosen, worked_out, plain = mechanisms()[name], [], derivation.carried

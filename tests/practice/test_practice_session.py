@@ -79,7 +79,7 @@ def test_a_page_is_marked_as_check_marks_the_same_answers(recipe, script, sessio
     assert marked["total"] == marked["of"] or script != "right"
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, rest=2)
 @pytest.mark.parametrize("name", sorted(drawn_types()))
 def test_every_box_of_a_page_says_its_place_and_a_blank_one_waits_for_nobody(name, session, monkeypatch):
     """And its marking needs no fonts which a browser has not."""
@@ -259,7 +259,7 @@ def test_no_box_with_its_right_answer_is_said_to_be_unreadable(session, recipe):
         assert not marked.reading(part, row, column)["says"], (part, row, column)
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, rest=2)
 @pytest.mark.parametrize("name", sorted(drawn_types()))
 def test_nobody_is_told_to_wait_for_a_person(name, session):
     shown, sheet = drawn(session, f"--problem {name}", 7)

@@ -384,7 +384,7 @@ def positions(p):
     return max(rows if p.upright else columns for rows, columns in shapes)
 
 
-@pytest.mark.covering(most=20)
+@pytest.mark.covering(most=20, rest=3)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_sentence_is_so_and_what_is_so_is_said_once(name):
     p = shown(name)

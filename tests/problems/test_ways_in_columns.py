@@ -249,7 +249,7 @@ def mine(tmp_path_factory):
     return path
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=3, rest=3)
 @pytest.mark.parametrize(("problem", "name"), KINDS)
 def test_no_sentence_on_a_direction_is_that_of_the_other_one(problem, name, tmp_path):
     """What is said of rows where tokens are rows is said of columns, or not at all, where they are columns."""

@@ -163,7 +163,7 @@ def answers_of(mechanism):
     return one.question, [*map(Answer, signs, called, values)]
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=4, rest=3)
 @pytest.mark.parametrize("mechanism", sorted(mechanisms()))
 def test_right_work_of_every_mechanism_is_never_finished_too_low(mechanism):
     """Where names are not clear a person decides; no mistake is told that nobody made."""
@@ -296,7 +296,7 @@ def test_what_a_function_or_a_loop_prints_has_no_variables_name(source):
     assert "A" not in found.answers or "A" in found.doubts
 
 
-@pytest.mark.covering
+@pytest.mark.covering(rest=3)
 @pytest.mark.parametrize("unit", PAPERS["long"])
 @pytest.mark.parametrize("form", ["markdown", "latex", "notebook"])
 def test_whatever_is_long_is_read_or_refused(unit, form):

@@ -68,7 +68,7 @@ def test_every_document_is_a_valid_notebook(name):
     assert complaints(EVERYTHING[name]) == []
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @every_row
 def test_every_key_is_a_notebook_that_runs(row):
     """In its language and layout; in a sheet that is blank nothing can be wrong but its form."""
@@ -203,7 +203,7 @@ def gives_nothing_away(document):
             assert ast.unparse(node.value) == "..."
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=5, rest=3)
 @every_row
 def test_a_worksheet_gives_nothing_away_and_has_a_place_for_every_step(row):
     blank = sheet_of(row.name).worksheet

@@ -127,7 +127,7 @@ def in_decimals(matrix):
     return Matrix(*matrix.shape, lambda i, j: sympy.N(sympy.sympify(matrix[i, j]).doit(), 15))
 
 
-@pytest.mark.covering(most=1, product=False)
+@pytest.mark.covering(most=1, product=False, rest=3)
 @pytest.mark.parametrize(("name", "settings"), SETTINGS, ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_cell_with_numbers_gives_what_symattn_gives(form, name, settings):
