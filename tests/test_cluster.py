@@ -117,22 +117,6 @@ def test_what_is_dropped_is_dropped_in_silence_and_what_is_wrong_is_told(client,
     assert not log.filters
 
 
-@pytest.mark.slow
-def test_a_run_waits_for_workers_and_says_so(tmp_path):
-    command = [sys.executable, "-m", "symattn", "worksheet", "--problem", "masks", "-n", "2", "--format", "text"]
-    with scheduler(tmp_path) as file:
-        made = subprocess.Popen(
-            [*command, "--cluster", file, "--out", str(tmp_path / "out")], env={**os.environ, "PYTHONPATH": PATH},
-            stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert made.stderr
-        until(lambda: "has no workers; this run waits for some." in made.stderr.readline())
-        with worker(tmp_path):
-            made.communicate()
-    assert made.returncode == 0
-    assert len(list((tmp_path / "out").glob("*.txt"))) == 4
-
-
 def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
     monkeypatch.setattr("symattn.foundation.crew.SECONDS", 0.5)
     with refused_saying(r"^No Dask scheduler answers at tcp://127\.0\.0\.1:1\.$"):
@@ -141,18 +125,24 @@ def test_a_scheduler_that_does_not_answer_is_a_sentence(monkeypatch):
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_byte(tmp_path):
-    """One of two is killed in the middle, when it has work; another comes when the first files are there."""
+    """The run waits for workers, and says so.  One of two is killed in the middle, when it has work; another comes when
+    the first files are there."""
     options = ("worksheet", "--problem", "masks", "-n", "12", "--seed", "3", "--format", "latex,markdown,pdf")
     assert run(*options, "--jobs", 1, "--out", tmp_path / "one").exit_code == 0
-    with scheduler(tmp_path) as file, worker(tmp_path) as first, worker(tmp_path):
-        command = [sys.executable, "-m", "symattn", *options, "--cluster", file, "--out", str(tmp_path / "many")]
-        made = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": PATH}, stdout=subprocess.PIPE, text=True)
-        until(lambda: list(tmp_path.glob("many/.symattn-*/*-02.md")) or made.poll() is not None)
-        assert made.poll() is None
-        first.send_signal(signal.SIGKILL)
-        until(lambda: list(tmp_path.glob("many/.symattn-*/*-05.md")) or made.poll() is not None)
-        with worker(tmp_path):
-            said, _ = made.communicate()
+    with scheduler(tmp_path) as file:
+        made = subprocess.Popen(
+            [sys.executable, "-m", "symattn", *options, "--cluster", file, "--out", str(tmp_path / "many")],
+            env={**os.environ, "PYTHONPATH": PATH}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert made.stderr
+        until(lambda: "has no workers; this run waits for some." in made.stderr.readline())
+        with worker(tmp_path) as first, worker(tmp_path):
+            until(lambda: list(tmp_path.glob("many/.symattn-*/*-02.md")) or made.poll() is not None)
+            assert made.poll() is None
+            first.send_signal(signal.SIGKILL)
+            until(lambda: list(tmp_path.glob("many/.symattn-*/*-05.md")) or made.poll() is not None)
+            with worker(tmp_path):
+                said, _ = made.communicate()
     assert made.returncode == 0
     assert str(tmp_path / "many") in said
     assert contents(tmp_path / "many") == contents(tmp_path / "one")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from commands import contents, started
+from commands import contents, run, started
 from exams import exam_file, freeze_sheets
 from sentences import refused_saying
 from waiting import until
@@ -273,24 +273,24 @@ def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_pat
 # ------------------------------------------------------------------------------------------------ interruptions
 
 
-def start(folder, out):
-    words = ("worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text", "--out", out, "--quiet")
-    return started("-m", "symattn", *words, folder=folder)
+def words(out):
+    return "worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text", "--out", out, "--quiet"
 
 
 @pytest.mark.slow
-def test_killed_again_and_again_and_run_to_its_end_the_folder_is_the_same(tmp_path):
+def test_killed_again_and_again_and_run_to_its_end_the_folder_is_the_same(tmp_path, monkeypatch):
     exam(tmp_path, SMALL, students=6)
-    assert start(tmp_path, "whole").wait() == 0
+    monkeypatch.chdir(tmp_path)
+    assert run(*words("whole")).exit_code == 0
     killed = 0
     for count in (4, 12):
-        process = start(tmp_path, "cut")
+        process = started("-m", "symattn", *words("cut"), folder=tmp_path)
         until(lambda: process.poll() is not None or sum(len(files) for *_, files in os.walk(tmp_path / "cut")) >= count)  # noqa: B023
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             killed += 1
         process.wait()
-    assert start(tmp_path, "cut").wait() == 0
+    assert run(*words("cut")).exit_code == 0
     assert killed >= 1
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
     assert len(contents(tmp_path / "cut")) == 2 * (6 + 2 + 3) + 3

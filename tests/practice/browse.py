@@ -6,6 +6,7 @@ On a machine without Node, Chromium or the npm packages (playwright-core, axe-co
 `browser.missing` says what there is not.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -54,9 +55,11 @@ def write_kept_site(course, folder, *, teacher=False, **more):
     """A site with Pyodide, whose archives take half a minute to compile: they are kept for all who write a site."""
     archives = catalogue_folder() / "archives"
     names = ["pyodide", *PACKED, *(TEACHERS if teacher else ())]
-    put_archives(names, archives, folder)
-    write_site(course, folder, pyodide(), teacher=teacher, **more)
-    put_archives(names, folder, archives)
+    with archives.with_suffix(".lock").open("w") as lock:  # whoever comes meanwhile waits, and finds them
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        put_archives(names, archives, folder)
+        write_site(course, folder, pyodide(), teacher=teacher, **more)
+        put_archives(names, folder, archives)
 
 
 def put_archives(names, there, here):
