@@ -161,6 +161,8 @@ class FreeText:
     """What was answered last in a line."""
     _statements: Counter[str] = field(default_factory=Counter)
     """How often a part or a step was spoken of."""
+    _title: Piece | None = None
+    """The last line that names what follows for every head or token."""
     _old: frozenset[str] = frozenset()
     """What was answered in a way that was called wrong, or a first try."""
     _twofold: set[str] = field(default_factory=set)
@@ -310,6 +312,9 @@ class FreeText:
         if turned := self.naming.transposed(text):
             name, rest = turned, partition(text)[2]
         self._statements[name] += 1
+        if self.names.is_of_each(partition(text)[2] or text):  # Step 6: weighted values, above For input 1:
+            self._title, name = piece, name if self.names.whole(name) else ""
+            self._only_names.add(piece)
         if not name or self._statements[name] > MOST_OF_ONE:
             return False
         if (self.beside and name == self.here) or turned in self.written.parts:
@@ -418,7 +423,8 @@ class FreeText:
         rest = text[found.end() :].strip()
         if FIRST_NUMBER.match(rest) and not MARKED.match(rest):
             return text  # head 1: [[1, 2], [3, 4]]
-        self._target, self._heads = ("" if rest else self.names.sign(found[0])), [piece]
+        above = self.naming.label(without_marker(self._title.text))[0] if self._title else ""
+        self._target, self._heads = ("" if rest else self.names.sign(found[0]) or above), [piece]
         return rest
 
     def _without_marks(self, text: str) -> str:

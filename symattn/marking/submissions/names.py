@@ -358,6 +358,10 @@ class Names:
                 return found
         return ""
 
+    def is_of_each(self, name: str) -> bool:
+        """Whether only steps of one head or of one token are called so."""
+        return not self.find(name) and bool(self.within(name, "head", 1) or self.within(name, "token", 1))
+
     def rule(self, formula: str) -> str:
         """The step that a formula works out, QK^T, S/√d_k or softmax(S/2); "" if none does, or more than one.
 
@@ -380,6 +384,17 @@ class Names:
         steps = [name for name, functions in self._functions.items() if named in functions]
         meant = [name for name in steps if argument in self._led_to_by(name)]
         return meant[0] if len(meant) == 1 else "" if steps or named in _NO_STEPS else None
+
+    def of_numbers(self, formula: str, section: tuple[Literal["head", "token"], int] | None) -> str | None:
+        """The one step that is this function of numbers, of the head or the token that is spoken of: A for
+        softmax([0, 1]); None for any other text.
+        """
+        found = _OF_NUMBERS.match(formula)
+        if found is None:
+            return None
+        steps = (name for name, functions in self._functions.items() if found[1].casefold() in functions)
+        kind, number = section or ("token", None)
+        return _only({name for name in steps if not section or getattr(StepName.of(name), kind) == number})
 
     @cached_property
     def _functions(self) -> dict[str, set[str]]:
@@ -479,7 +494,7 @@ class Names:
     @cached_property
     def _wholes(self) -> Mapping[str, str]:
         """The steps that are asked in pieces, by their names and the meaning of these."""
-        names = ((role, self._sign_of(role), *WORDS.get(StepName.of(role).stem, ())) for role in self._pieces)
+        names = ((role, self._sign_of(role), *self._usual_words(StepName.of(role).stem)) for role in self._pieces)
         called = ((name, own[0]) for own in names for name in own)
         return {key: role for name, role in called for key in (normal(name), meaning(name)) if key}
 
@@ -512,6 +527,16 @@ class Names:
         assert self.wording is not None
         return on_one_line(self.wording.name(name))
 
+    def _usual_words(self, stem: str) -> list[str]:
+        """The words for a step that are not the title of another one here, as weighted values are in note 002."""
+        return [word for word in WORDS.get(stem, ()) if self._titles.get(normal(word).casefold(), stem) == stem]
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        assert self.wording is not None
+        words = ((self.wording.word(step), StepName.of(step.name).stem) for step in self.steps)
+        return {normal(word).casefold(): stem for word, stem in words if word}
+
     def _in_words(self, languages: Sequence[str] = labels.OTHERS) -> Iterator[tuple[str, str]]:
         """Names in words with what they belong to, in English and these languages."""
         if self.wording is None:
@@ -519,7 +544,7 @@ class Names:
         for step in self.steps:
             called = StepName.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
-            own = [*filter(None, (self.wording.word(step), *WORDS.get(called.stem, ())))]
+            own = [*filter(None, (self.wording.word(step), *self._usual_words(called.stem)))]
             others = (said for word in own for language in languages for said in labels.words(word, language))
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
@@ -607,6 +632,8 @@ class Resolver:
             return ""
         if FUNCTION.match(text):
             return self.names.rule(text)
+        if (step := self.names.of_numbers(text, self.section)) is not None:
+            return step
         if (applied := self.names.function_of(_without_fillers(text.strip(AROUND)))) is not None:
             return applied
         marked = MARKED.match(text.lstrip("#* ")) if len(words_of(text[:LONGEST_LINE])) <= MOST_WORDS + 1 else None
@@ -698,6 +725,7 @@ PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,
 
 FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 
+_OF_NUMBERS = re.compile(r"([^\W\d_]{3,})\s?\(\s*\[?\s*[-+−]?\d[^)=]*\)$")
 _ASIDE = re.compile(r"\s\(([^()]{1,80})\)")  # Weights (each row sums to 1)
 
 _SIGNS = r"(?:\((?=\w+'*\)))?[^\W\d_](?:\w|['′’ᵀ⊤^.{}])*\)?"

@@ -129,6 +129,12 @@ class Naming:
         found = list(map(self._entry, _entry_by_entry(text)))
         return [one for one in found if one] if all(found) else []
 
+    def _of_entries(self, sign: str) -> str:
+        """The part or the step whose entry has a sign: S_11 of S, and below Head 2: of S_2."""
+        section = self.resolver.section
+        known = self.resolver.find(sign, self.names.sign) or self.names.find(sign)
+        return known or (self.names.within(sign, *section) if section else "")
+
     def _entry(self, text: str) -> Placed | None:
         """An entry or a row of a step, and where it stands; None if it is neither."""
         head, sign, rest = partition(text)
@@ -141,7 +147,7 @@ class Naming:
             found = ((name, (int(row), int(column)), (rest,)) for name, row, column in ways if name)
             return next((one for one in found if one[0] not in self.done), None)
         called, place = place_in(head) or ("", ())
-        name = (self.resolver.find(called, self.names.sign) or self.names.find(called)) if place else ""
+        name = self._of_entries(called) if place else ""
         other = self.names.find(head)
         if not name or name in self.done or (other and len(place) == 2):
             return None
@@ -241,7 +247,7 @@ def section_pattern() -> re.Pattern[str]:
     said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?:(?i:{head}){number}|(?:(?i:{token}|time|query|{ROW})|t){number})")
+    return re.compile(rf"\W*(?i:for\s+)?(?:(?i:{head}){number}|(?:(?i:{token}|time|query|input|{ROW})|t){number})")
 
 
 def without_version(text: str) -> tuple[str, str]:
