@@ -59,7 +59,7 @@ def matrix_in(text: str, shape: Shape) -> Cells | None:
 def fits(text: str, shape: Shape) -> bool:
     """Whether a text is a matrix of a shape."""
     matrix = matrix_in(text, shape)
-    return matrix is not None and has_shape(matrix.rows, shape)
+    return matrix is not None and has_shape(matrix.rows, shape) and are_entries(matrix.rows)
 
 
 def labelled_block(

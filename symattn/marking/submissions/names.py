@@ -545,6 +545,8 @@ class Names:
             called = StepName.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
             own = [*filter(None, (self.wording.word(step), *self._usual_words(called.stem)))]
+            if number := _NUMBERED_STEP.match(called.stem):  # mu2, the second norm's mean
+                own += [f"{word} {number[1]}" for word in (*own, self._sign_of(step.name).rstrip("'′"))]
             others = (said for word in own for language in languages for said in labels.words(word, language))
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
@@ -554,6 +556,9 @@ class Names:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
             for sign in (self._sign_of(step.name), step.name):
                 yield from ((way, step.name) for way in _in_programs(normal(sign)))
+
+
+_NUMBERED_STEP = re.compile(r"[A-Z](\d)")
 
 
 def names_of(question: Question) -> Names:

@@ -241,6 +241,8 @@ def formula(element: ElementTree.Element) -> str:
             return f"{of('e')}_{of('sub')}^{_grouped(of('sup'))}"
         case "m:rad":
             return f"√({of('e')})"
+        case "m:acc":
+            return of("e") + (value_of(_inside(element, "m:accPr", "m:chr")) or "\u0302")  # N̂
         case "m:func":
             return f"{of('fName')}{_grouped(of('e'))}"
         case "m:d":

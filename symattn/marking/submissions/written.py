@@ -93,6 +93,8 @@ class Written:
     """The parts that something was written to that was not read; "" where it may belong to any."""
     numbers_of: set[str] = field(default_factory=set)
     """Of these, those to which numbers were written that nothing else is called by."""
+    called_otherwise: set[Shape] = field(default_factory=set)
+    """The shapes of matrices by names that nobody knows."""
     entered: bool = False
     """Whether a person who saw the paper entered the answers: none of them is in doubt then."""
     doubts: dict[str, Doubt] = field(default_factory=dict)
@@ -298,7 +300,8 @@ class Written:
         for name, said in (*answers.items(), *more.items()):
             self._doubt_shape(name, said)
         for name in (open_parts - answers.keys()) | unreadable:
-            if self._in_numbers(name) and (name in unreadable or not self.numbers_of.isdisjoint(("", name))):
+            may_be_written = name in unreadable or not self.numbers_of.isdisjoint(("", name))
+            if self._in_numbers(name) and (may_be_written or self.shape(name) in self.called_otherwise):
                 says = message("Numbers that may be its answer could not be read; a person has to look at them.")
                 self.doubts.setdefault(name, Doubt(says, of_blank=True))
         return Attempt(
