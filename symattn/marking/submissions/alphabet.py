@@ -279,7 +279,9 @@ def undrawn(text: str) -> str:
 
 _ROW = r"(?:\[[^\[\]\n]*\]|\([^()\n]*\)|\|[^|=\n]*\|)"
 _BARS = re.compile(r"\|([^|=\n]*)\|")
-_BARRED = re.compile(rf"(?m)^(?:[^\n|=]*=[ \t]*{_BARS.pattern}[ \t]*){{2,6}}(?:\n(?:[ \t]*{_BARS.pattern}){{1,6}}[ \t]*)*$")
+_BARRED = re.compile(
+    rf"(?m)^(?:[^\n|=]*=[ \t]*{_BARS.pattern}[ \t]*){{2,6}}(?:\n(?:[ \t]*{_BARS.pattern}){{1,6}}[ \t]*)*$"
+)
 """Matrices beside each other, each in bars behind its name."""
 _ROUND_A_NAME = re.compile(
     rf"(?m)^(?P<above>(?:[ \t]+{_ROW}[ \t]*\n){{1,40}})"

@@ -6,7 +6,7 @@ All of them come from the language files, as the printed ones do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from symattn.foundation.languages import ENGLISH, catalogue, languages, listed, message
@@ -17,7 +17,7 @@ FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", 
 
 TYPED = (
     message("attention"), message("masked"), message("rounded"), message("context"), message("raw scores"),
-    message("attention weights"), message("weighted sum"),
+    message("attention weights"), message("weighted sum"), message("concatenated heads"), message("final output"),
 )  # fmt: skip
 """Words for steps that no page prints by themselves; `names.WORDS` has them, and students type them."""
 
@@ -119,6 +119,11 @@ def words(word: str, language: str) -> Iterator[str]:
         yield found
         if found.endswith(")"):
             yield found.partition(" (")[0]
+
+
+def in_others(names: Iterable[str], languages: Sequence[str] = OTHERS) -> Iterator[str]:
+    """Words of ours in other languages."""
+    return (said for word in names for language in languages for said in words(word, language))
 
 
 def ands() -> Iterator[str]:

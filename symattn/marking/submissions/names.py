@@ -16,6 +16,7 @@ from symattn.derivation.derivation import StepName
 from symattn.errors import nearest
 from symattn.exact import Matrix
 from symattn.foundation.identity import Same
+from symattn.foundation.languages import message
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import rewriting
 from symattn.marking.submissions.entries import undecorated, visible, without_shape
@@ -487,16 +488,18 @@ class Names:
         for step in self.steps:
             called = StepName.of(step.name)
             if (step.token is not None and 1 in step.result.shape) or (step.token is None and called.head is not None):
-                whole = step.role if step.token is not None else called.stem + (f"^{called.place}" if called.place else "")
+                whole = (
+                    step.role if step.token is not None else called.stem + (f"^{called.place}" if called.place else "")
+                )
                 pieces[whole] = (*pieces.get(whole, ()), step.name)
         return pieces
 
     @cached_property
     def _wholes(self) -> Mapping[str, str]:
         """The steps that are asked in pieces, by their names and the meaning of these."""
-        names = ((role, self._sign_of(role), *self._usual_words(StepName.of(role).stem)) for role in self._pieces)
-        called = ((name, own[0]) for own in names for name in own)
-        return {key: role for name, role in called for key in (normal(name), meaning(name)) if key}
+        words = ((role, self._usual_words(StepName.of(role).stem)) for role in self._pieces)
+        names = ((role, [role, self._sign_of(role), *own, *labels.in_others(own)]) for role, own in words)
+        return {key: role for role, own in names for name in own for key in (normal(name), meaning(name)) if key}
 
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
@@ -547,7 +550,7 @@ class Names:
             own = [*filter(None, (self.wording.word(step), *self._usual_words(called.stem)))]
             if number := _NUMBERED_STEP.match(called.stem):  # mu2, the second norm's mean
                 own += [f"{word} {number[1]}" for word in (*own, self._sign_of(step.name).rstrip("'′"))]
-            others = (said for word in own for language in languages for said in labels.words(word, language))
+            others = labels.in_others(own, languages)
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
                 if normal(called.stem) not in self._several:
@@ -599,7 +602,7 @@ def _in_any_order(word: str, called: StepName) -> Iterator[str]:
     """Scores head 1, head 1 scores, Scores Kopf 1; with a layer or a block besides, that in every place as well."""
     if called.head is None:
         yield from _with_place(word, called)
-    for head in labels.said(f"Head {called.head}") if called.head is not None else ():
+    for head in labels.said(message("Head {head}", head=called.head)) if called.head is not None else ():
         yield from _with_place(word, called, head)
 
 

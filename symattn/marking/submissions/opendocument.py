@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from symattn.errors import InputError
 from symattn.marking.submissions.blocks import table_row
+from symattn.marking.submissions.labels import counted
 from symattn.marking.submissions.office import (
     BROKEN,
     LARGEST_UNPACKED,
@@ -26,7 +27,6 @@ from symattn.marking.submissions.office import (
     as_csv,
     value_of,
 )
-from symattn.marking.submissions.labels import counted
 from symattn.marking.submissions.webpage import as_markdown
 
 _KIND = re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.(text|spreadsheet)")
