@@ -229,8 +229,10 @@ class FreeText:
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
-        own = (matrix_in(partition(piece.text)[2], (0, 0)) for piece in left if _OF_ITS_OWN.match(piece.text))
-        self.written.called_otherwise |= {(len(one.rows), len(one.rows[0])) for one in own if one}
+        lines = (piece.text for piece in unread if len(piece.text) <= LONGEST_LINE)
+        own = filter(_OF_ITS_OWN.match, lines)
+        matrices = (matrix_in(partition(text)[2], (0, 0)) for text in islice(own, MOST_OF_ONE))
+        self.written.called_otherwise |= {(len(one.rows), len(one.rows[0])) for one in matrices if one}
         for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
             lines = [piece.text for piece in run if not _OF_ITS_OWN.match(piece.text)]
             rows = "\n".join(line for line in lines if not begins_with_a_word(line))

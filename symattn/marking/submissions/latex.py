@@ -288,9 +288,10 @@ _BETWEEN_CELLS = re.compile(r"(?<!\\)&")
 
 
 def _formula(found: re.Match[str]) -> str:
-    """A formula without its signs; behind a matrix another statement begins."""
+    """A formula without its signs; behind a matrix, and behind a line of its own, another statement begins."""
     inside = next(part for part in (found["dollars"], found["display"], found["inline"]) if part is not None)
-    return inside.replace("$", "") + (_NEXT if "\ue001]" in inside else " ")
+    is_alone = found["inline"] is None and found[1] != "$" and not inside.rstrip().endswith("=")
+    return inside.replace("$", "") + (_NEXT if "\ue001]" in inside or is_alone else " ")
 
 
 def _displayed(found: re.Match[str]) -> str:

@@ -69,7 +69,8 @@ _GRADIENT = re.compile(
     r"|(?i:\bgrad(?:ient)?(?:\s+of)?\s+)"
 )
 """∂V, dL/dV, ∂L/∂V, ∇V: what is called dV."""
-_PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
+_PRIME_SIGNS = "'′’‘´ʹ"
+_PRIMES = re.compile(rf"\\prime|[{_PRIME_SIGNS}]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
@@ -549,7 +550,7 @@ class Names:
             token = f" {step.token}" if step.token is not None else ""
             own = [*filter(None, (self.wording.word(step), *self._usual_words(called.stem)))]
             if number := _NUMBERED_STEP.match(called.stem):  # mu2, the second norm's mean
-                own += [f"{word} {number[1]}" for word in (*own, self._sign_of(step.name).rstrip("'′"))]
+                own += [f"{word.rstrip(_PRIME_SIGNS)} {number[1]}" for word in (*own, self._sign_of(step.name))]
             others = labels.in_others(own, languages)
             for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
@@ -676,14 +677,17 @@ class Resolver:
             yield self.names.rule("".join(factors))
         elif any(map(str.isalpha, text)):
             plain = plain[words[0] == "A" :]  # A matrix is no weight
+            yield from (self.find(word, self.names.sign) for word in words[-1:] if set("^_") & set(word))
             yield _only({self.find(word) for word in plain})
             short = [word for word in plain if len(word) <= LONGEST_SIGN or self.names.is_sign(word)]
-            yield _only({self.find(word, self.names.sign) for word in short} - {""})
             yield from (self.find(word, self.names.sign) for word in text.split()[-1:] if word not in words)  # (σ)²
+            yield _only({self.find(word, self.names.sign) for word in short} - {""})
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
         """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
-        is_sign = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
+        is_word = [len(word) > LONGEST_SIGN and word.strip(AROUND).isalpha() for word in words]  # loss, a step's own name
+        known = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
+        is_sign = [sign and not whole for sign, whole in zip(known, is_word, strict=True)]
         start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))
         return [word for word, _ in takewhile(itemgetter(1), list(zip(words, is_sign, strict=True))[start:])]
 

@@ -55,7 +55,7 @@ class Naming:
         head, sign, rest = partition(text)
         if head[:1] == "[" and (name := self.resolver.called(rest)):
             return name, head  # [[1, 2], [3, 4]] = S
-        if sign and len(_NUMBERS_ALONE.findall(without_shape(head))) < 2:
+        if sign and len({*_NUMBERS_ALONE.findall(without_shape(head))}) < 2:
             name = self.resolver.called(head)
             goes_on = further and sign != "=" and (not name or PLACE.fullmatch(head.strip()))
             inner = self.label(rest, further - 1) if goes_on else ("", "")

@@ -314,7 +314,7 @@ def _pieces_of(block: MarkdownBlock, lines: Sequence[str], bullets: bool) -> Ite
     if block.kind == "table":
         rows = tuple(tuple(map(_cell, row)) for row in block.rows)
         yield Piece(block.start, block.end, block.text, rows)
-    elif "\\begin{" in block.text or "\\begin {" in block.text:
+    elif re.search(r"\\begin ?\{|\\\[", block.text):
         for number, statement in statements(block.text):
             yield Piece(block.start + number, block.start + number + 1, statement)
     else:
@@ -332,7 +332,9 @@ def _cell(text: str) -> str:
     return " ".join(said for _, said in statements(text)) if "\\begin{" in text else text
 
 
-_FORMULA = re.compile(rf"^(\s*(?:[{labels.BULLETS}>]\s+)*)\$([^$]+)\$[.,;]?\s*$")  # - $Z = 1 2 / 3 4$
+_FORMULA = re.compile(  # - $Z = 1 2 / 3 4$, and Z $= 2$
+    rf"^(\s*(?:[{labels.BULLETS}>]\s+)*|[^$\n]*[^$\s=]\s*(?=\$\s?=))\$([^$]+)\$[.,;]?\s*$"
+)
 
 
 def _is_fence(line: str, block: MarkdownBlock) -> bool:

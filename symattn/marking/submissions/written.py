@@ -301,7 +301,7 @@ class Written:
             self._doubt_shape(name, said)
         for name in (open_parts - answers.keys()) | unreadable:
             may_be_written = name in unreadable or not self.numbers_of.isdisjoint(("", name))
-            if self._in_numbers(name) and (may_be_written or self.shape(name) in self.called_otherwise):
+            if self._in_numbers(name) and (may_be_written or {self.shape(name), self.shape(name)[::-1]} & self.called_otherwise):
                 says = message("Numbers that may be its answer could not be read; a person has to look at them.")
                 self.doubts.setdefault(name, Doubt(says, of_blank=True))
         return Attempt(
