@@ -203,10 +203,12 @@ def place_in(name: str) -> tuple[str, tuple[int, ...]] | None:
     >>> [place_in(name) for name in ("Z row 2", "z_2", "Z[3]", "S_1[3, :]", "weights", "12")]
     [('Z', (2,)), ('z', (2,)), ('Z', (3,)), ('S_1', (3,)), None, None]
     """
+    name = _PRIMES_BEHIND_PLACE.sub(r"\1\3\2", name)
     found = next(filter(None, (place.fullmatch(name) for place in _PLACES)), None)
     return (found[1].rstrip(" \t,:("), tuple(map(int, found.groups()[1:]))) if found else None
 
 
+_PRIMES_BEHIND_PLACE = re.compile(r"([^\W\d_])(_?\{?\d[\d,\s]*\}?)('+)")  # s_1', as s'_1
 BETWEEN_PLACES = r"(?:[,;→]|[-=]>|\]\s?\[)"
 """What parts the row from the column."""
 
@@ -685,7 +687,7 @@ class Resolver:
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
         """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
-        is_word = [len(word) > LONGEST_SIGN and word.strip(AROUND).isalpha() for word in words]  # loss, a step's own name
+        is_word = [len(word) > LONGEST_SIGN and word.strip(AROUND).isalpha() for word in words]  # loss, its own name
         known = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
         is_sign = [sign and not whole for sign, whole in zip(known, is_word, strict=True)]
         start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))

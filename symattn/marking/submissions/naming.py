@@ -186,7 +186,7 @@ def _of_entry(head: str) -> str:
     return undecorated(head.strip(" \t*`$")).translate(_LOWERED)
 
 
-_BEFORE_ENTRY = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
+_BEFORE_ENTRY = re.compile(rf"(?:(?<![\s,;·.*⋅∙•×])|(?<=\d\.))(?<!\\cdot)(?<!\\times)[\s,;]+(?:{AND}\s+)?(?=[^\W\d_])")
 
 
 _LONGEST_HEAD = 40

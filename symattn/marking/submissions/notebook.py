@@ -20,7 +20,7 @@ from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.answers import shape_of
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
-from symattn.marking.submissions.entries import AUTO
+from symattn.marking.submissions.entries import AUTO, Shape
 from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
 from symattn.marking.submissions.tables import Cells, split
 from symattn.marking.submissions.webpage import as_markdown
@@ -31,7 +31,7 @@ from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
 MOST_CELLS = 2_000
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _LETTERS = re.compile(r"[^\W\d_]")
-_COMMENT_ABOVE = re.compile(r"#[ \t]*([^\n]{1,60})\n[^\n#]+\s*\Z")
+_COMMENT_ABOVE = re.compile(r"#[ \t]*([^\n]{1,60})\n[^#]+\Z")
 _ROUND_A_NAME = " :={},"
 """What stands round a name in front of its value, in a dictionary too."""
 _IN_QUOTES = re.compile(r"""(['"])(.*)\1""")
@@ -195,8 +195,11 @@ class _Session:
     """The cells that are no Python."""
     _typed: set[str] = field(default_factory=set)
     """The variables whose values are written out in the code."""
+    _shapes: dict[str, set[Shape]] = field(default_factory=dict)
+    """By variable, the shapes of what is shown of it: one of several is used again and again, and names nothing."""
 
     def read(self) -> None:
+        cells: list[tuple[Code, int, Place]] = []
         for block, place in self.sheet.standing:
             if block.kind != "program":
                 continue
@@ -205,6 +208,10 @@ class _Session:
             if code is None and self.book.is_python:
                 self.broken.append(number)
             code = code or Code(shown=tuple(map("".join, _NAME_AT_END.findall(block.text))))
+            cells.append((code, number, place))
+            for variable, matrix in zip(code.shown, self.matrices(number), strict=False):
+                self._shapes.setdefault(variable, set()).add((len(matrix.rows), len(matrix.rows[0])))
+        for code, number, place in cells:
             said = (*self.typed(code, number, place), self.shown(code, number, place))
             self.texts[number] = plain_signs("\n".join(said)).strip("\n")
 
@@ -219,6 +226,11 @@ class _Session:
                 yield f"{name} = {_listed(raw, self.mark) if isinstance(raw, Cells) else raw.text}"
             elif isinstance(raw, Cells) and variable not in self.given:
                 self.strange.append((place[0], number, f"{variable} = …"))
+
+    def matrices(self, number: int) -> list[Cells]:
+        """What a cell shows, if it is nothing but matrices."""
+        pieces = [piece for output in self.book.cells[number - 1].outputs for piece in taken_apart(output)]
+        return [matrix for words, matrix in pieces if matrix and not _LETTERS.search(words)]
 
     def shown(self, code: Code, number: int, place: Place) -> str:
         """What a cell shows: before a matrix the name of its variable, where no words stand there."""
@@ -237,11 +249,11 @@ class _Session:
                 continue
             if name:
                 self.displayed[place[0], name] = number
-            if name or (unnamed and variable):
+            if name or (unnamed and variable and not self.names_nothing(variable)):
                 before = f"{name or variable} = "
             text += f"{before}{_listed(matrix, self.mark)}\n"
-        if code.shown == ("",) and unnamed:
-            text = f"{self.above(number, place)}{text}"
+        if unnamed and len(code.shown) == 1 and (above := self.above(number, place)):
+            text = above + text if not self.called(code.shown[0], place) else text
         has_rows = "\\begin{" in text or _ROW_OF_NUMBERS.search(text) is not None
         if len(code.shown) == 1 and code.shown[0] and not matrices:
             has_rows = has_rows or bool(self.called(code.shown[0], place) and _NUMBER_ALONE.search(words))
@@ -253,6 +265,9 @@ class _Session:
         """The comment above the last line of a cell, where that is the name of what the line comes to."""
         comment = _COMMENT_ABOVE.search(self.book.cells[number - 1].source)
         return f"{comment[1]}:\n" if comment and self.called(comment[1], place) else ""
+
+    def names_nothing(self, variable: str) -> bool:
+        return len(self._shapes.get(variable, ())) > 1
 
     @cached_property
     def asks_numbers(self) -> bool:
@@ -278,7 +293,7 @@ class _Session:
         A part with a derivation of its own has givens of its own: what is called so there is nothing else.
         """
         question, position = place
-        if question is None:
+        if question is None or self.names_nothing(variable):
             return ""
         parts, known = self.sheet.asked[question].parts, self.known[question]
         here = parts[position] if position is not None else None

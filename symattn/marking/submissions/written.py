@@ -300,8 +300,10 @@ class Written:
         for name, said in (*answers.items(), *more.items()):
             self._doubt_shape(name, said)
         for name in (open_parts - answers.keys()) | unreadable:
-            may_be_written = name in unreadable or not self.numbers_of.isdisjoint(("", name))
-            if self._in_numbers(name) and (may_be_written or {self.shape(name), self.shape(name)[::-1]} & self.called_otherwise):
+            shape = self.shape(name)
+            is_of_another = not self.called_otherwise.isdisjoint((shape, shape[::-1]))
+            may_be_written = name in unreadable or is_of_another or not self.numbers_of.isdisjoint(("", name))
+            if self._in_numbers(name) and may_be_written:
                 says = message("Numbers that may be its answer could not be read; a person has to look at them.")
                 self.doubts.setdefault(name, Doubt(says, of_blank=True))
         return Attempt(
