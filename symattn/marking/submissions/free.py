@@ -10,6 +10,7 @@ Whatever is not used is given back, so that somebody can be told.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -337,8 +338,9 @@ class FreeText:
         self._old = self._old | {name} if version == "old" else self._old - {name}
         if shape := shape_beside(partition(text)[0]):
             self.written.put_shape(name, shape)
-        part, words = self._part(name), words_of(MARKED.sub(r"\2", text).strip(AROUND))
-        alone = {self.names.sign(word) for word in words} == {name} or self.names.sign(" ".join(words)) == name
+        said = MARKED.sub(r"\2", partition(text)[2].strip() or text)  # Step 7: outputs
+        part, words = self._part(name), words_of(said.strip(AROUND))
+        alone = {*map(self.names.sign, words)} == {name} or self.resolver.called(" ".join(words)) == name
         if part and isinstance(part.answer, MATRICES) and alone:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
@@ -437,7 +439,8 @@ class FreeText:
         if found is None or found[2]:
             return text[: found.start()] if found else text
         part = self._part(self.naming.label(text[: found.start()])[0])
-        return text[: found.start()] if part and total(part.marks) == int(found[1]) else text
+        is_worth = part and (total(part.marks) == int(found[1]) or math.prod(shape_of(part)) > 1)  # or was once
+        return text[: found.start()] if is_worth else text
 
     def _shape_alone(self, piece: Piece, text: str) -> bool:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""

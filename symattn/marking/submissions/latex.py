@@ -67,7 +67,8 @@ def latex_text(source: str) -> str:
     if body:
         head = (_head_fields(line) for line in text[: body.start(1)].split("\n"))
         text = "\n".join(head) + body[1]
-    return _LAYOUT.sub("", _with_items(rewritten(text, _HEADING, _heading)))
+    text = rewritten(rewritten(text, _HEADING, _heading), _CAPTION, _caption)
+    return _LAYOUT.sub("", _with_items(text))
 
 
 def _with_items(text: str) -> str:
@@ -193,6 +194,17 @@ def _heading(command: re.Match[str], groups: Groups) -> Replaced:
     behind = text[end : text.find("\n", end) if "\n" in text[end:] else None].strip()
     title = " ".join(text[start + 1 : end - 1].split())
     return "\n" * bool(before) + f"## {title}" + "\n" * bool(behind), end
+
+
+_CAPTION = re.compile(r"\\caption\s*(?=\{)")
+_TABLE_EDGE = re.compile(r"\\(begin\s*\{array|end\s*\{table)")
+
+
+def _caption(command: re.Match[str], groups: Groups) -> Replaced:
+    """The caption above a table as its name."""
+    edge = _TABLE_EDGE.search(command.string, groups[0][1]) if groups else None
+    is_above = edge is not None and edge[1].startswith("begin")
+    return (f"{command.string[groups[0][0] + 1 : groups[0][1] - 1].strip()}: ", groups[0][1]) if is_above else None
 
 
 def _with_macros(text: str) -> str:

@@ -479,14 +479,14 @@ class Names:
         """
         sign, words = normal(name), meaning(name)
         known = sign in self._known or words in self._by_meaning
-        return "" if known else self._wholes.get(sign) or self._wholes.get(words, "")
+        return "" if known else self._wholes.get(sign.casefold()) or self._wholes.get(words, "")
 
     def pieces(self, name: str) -> tuple[str, ...]:
         """Such a step in its pieces: the lines of all tokens, or the matrices of all heads."""
-        return self._pieces.get(self.whole(name), ())
+        return self.all_pieces.get(self.whole(name), ())
 
     @cached_property
-    def _pieces(self) -> Mapping[str, tuple[str, ...]]:
+    def all_pieces(self) -> Mapping[str, tuple[str, ...]]:
         pieces: dict[str, tuple[str, ...]] = {}
         for step in self.steps:
             called = StepName.of(step.name)
@@ -500,9 +500,10 @@ class Names:
     @cached_property
     def _wholes(self) -> Mapping[str, str]:
         """The steps that are asked in pieces, by their names and the meaning of these."""
-        words = ((role, self._usual_words(StepName.of(role).stem)) for role in self._pieces)
+        words = ((role, self._usual_words(StepName.of(role).stem)) for role in self.all_pieces)
         names = ((role, [role, self._sign_of(role), *own, *labels.in_others(own)]) for role, own in words)
-        return {key: role for role, own in names for name in own for key in (normal(name), meaning(name)) if key}
+        known = ((key, role) for role, own in names for name in own for key in (normal(name), meaning(name)) if key)
+        return {key.casefold(): role for key, role in known}
 
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none.
@@ -661,7 +662,12 @@ class Resolver:
         if not 0 < len(words) <= MOST_WORDS:
             return ""
         wholes = (_only({*map(self.names.whole, some)} - {""}) for some in ([_FILLERS_ROUND.sub("", text)], words))
-        return next(filter(None, chain(self._meanings(text, words), wholes)), "")
+        return next(filter(None, chain(self._meanings(text, words), wholes)), "") or self._said_twice(text)
+
+    def _said_twice(self, text: str) -> str:
+        """What a title and the sign behind it both mean: Scores (head 1). S_1, or Scaled scores is S'."""
+        parts = [part for part in _BETWEEN_NAMES.split(text) if part.strip(AROUND)]
+        return _only({*map(self.called, parts)} - {""}) if len(parts) > 1 else ""
 
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
         """What a name may mean, "" for nothing: the first that it means counts."""
@@ -700,6 +706,8 @@ class Resolver:
             return next((name for name in twins if self.names.parts.index(name) > passed), "")
         return (find or self.names.find)(text)
 
+
+_BETWEEN_NAMES = re.compile(rf"[.:]\S{{0,2}}\s+|\s{labels.IS}\s|\s(?=\S*[\^_'′]\S*\W*$)")
 
 MOST_WORDS = 8
 """Of a name, or of a title."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from symattn.derivation.derivation import StepName
 from symattn.derivation.ops.attention import Mask
 from symattn.errors import ReadError, SymattnError
 from symattn.exact import Matrix, decide, has_symbols, values_of
@@ -225,6 +227,15 @@ class Written:
             for line, row, shape in zip(lines, rows, shapes, strict=True):
                 yield line, Cells((row,) if shape[0] == 1 else tuple((x,) for x in row), raw.factor)
 
+    def _put_together(self) -> None:
+        """A matrix that is asked for besides its rows, one for each token, and has no answer: these rows."""
+        for name, pieces in self.names.all_pieces.items():
+            lines = [line for line in map(self.parts.get, pieces) if isinstance(line, Cells) and not line.factor]
+            is_asked = name in self.names.parts and name not in self.parts and StepName.of(pieces[0]).token is not None
+            if is_asked and len(lines) == len(pieces) and len({len([*line.texts()]) for line in lines}) == 1:
+                whole = Cells(tuple(tuple(chain.from_iterable(line.rows)) for line in lines))
+                self.parts[name] = whole.transposed() if self.shape(pieces[0])[1] == 1 else whole
+
     def remark(self, where: str, says: str, pointer: str = "") -> None:
         self.remarks.append(Remark(where, says, pointer))
 
@@ -279,6 +290,7 @@ class Written:
 
     def attempt(self, decimal_mark: str) -> Attempt:
         """All of it read; whatever cannot be read is said in a remark."""
+        self._put_together()
         reader = _Reader(self, decimal_mark)
         answers = {
             part.name: said
