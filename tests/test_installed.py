@@ -63,12 +63,6 @@ def expect_found(at, folder, work):
     assert written == "True"
 
 
-@pytest.mark.slow
-def test_a_checkout_finds_the_templates_beside_the_package(tmp_path):
-    assert not (ROOT / "symattn" / "templates").exists()
-    expect_found(ROOT / "templates", ROOT, tmp_path)
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
@@ -106,6 +100,7 @@ def test_a_source_distribution_finds_them_as_a_checkout_does_and_builds_the_same
 
 @pytest.mark.slow
 def test_an_editable_install_finds_those_of_its_checkout(tmp_path):
+    assert not (ROOT / "symattn" / "templates").exists()
     site = unpacked(built("editable", ROOT, tmp_path / "dist"), tmp_path / "site")
     assert not (site / "symattn").exists()
     (pointer,) = site.glob("*.pth")

@@ -112,6 +112,7 @@ def test_students_pages_have_no_recipe(row):
     assert "--seed 7" in on_screen(document(row, "key"))
 
 
+@pytest.mark.covering(most=20, rest=2)
 @every_row
 def test_the_answers_alone_are_all_there(row):
     lines = on_screen(document(row, "answers")).splitlines()
@@ -136,6 +137,7 @@ def test_no_place_of_a_sentence_is_left_open(row):
         assert re.findall(r"\{\w+\}", written(row, solutions, form="text")) == []
 
 
+@pytest.mark.covering(most=20, rest=2)
 @every_row
 def test_no_key_repeats_itself(row):
     key = document(row, "key").blocks
@@ -162,6 +164,7 @@ def figures(text):
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
+@pytest.mark.covering(most=20, rest=2)
 @every_row
 def test_a_page_is_wholly_in_its_language(row):
     look = Look(language=row.language)
@@ -185,7 +188,7 @@ def vocabulary(language):
     return {word.lower() for word in WORD.findall(said)}
 
 
-@pytest.mark.covering(product=False)
+@pytest.mark.covering(most=20, product=False, rest=2)
 @every_row
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_word_of_the_english_page_stands_in_a_translated_one(row, language):

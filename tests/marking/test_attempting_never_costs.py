@@ -293,14 +293,14 @@ def test_lines_judged_anew_are_as_a_diagnosis_has_them(monkeypatch):
             known.append(other)
         return recount
 
-    for seed in range(6):
+    for seed in range(3):
         q, attempt, policy = nonsense(seed)
         monkeypatch.setattr(blanks, "recounted", compared)
         report = marked(q, attempt, policy)
         monkeypatch.setattr(blanks, "recounted", lambda other, before: None)
         whole = marked(q, attempt, policy)
         assert (report.marks, report.events, report.notices) == (whole.marks, whole.events, whole.notices)
-    assert len(known) > 20
+    assert len(known) > 10
 
 
 def test_rows_swapped_after_a_blank_line_show_the_method():

@@ -286,8 +286,8 @@ def test_a_page_in_a_browser_says_what_python_says_and_asks_nobody_else(tmp_path
         assert {key: result[key] for key in here} == here, one["recipe"]
     assert said["elsewhere"] == []
     assert said["console"] == []
-    assert said["axe"] == {"light": [], "dark": [], "forced": [], "lost": []}
-    assert [one[:4] for one in said["lost"]] == [[PAGE["lost"], "", True, False]] * 5
+    assert said["axe"] == {"light": [], "dark": [], "lost": []}
+    assert [one[:4] for one in said["lost"]] == [[PAGE["lost"], "", True, False]] * 3
     assert all("is not a recipe" in why or "There is no mechanism" in why for *_, why in said["lost"])
     assert said["wide"] == []
     assert said["paper"] == {"clicked": [], "background": "rgb(255, 255, 255)", "cut": 0}

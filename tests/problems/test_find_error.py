@@ -76,7 +76,7 @@ def test_mistakes_and_steps_take_turns():
 
 @pytest.mark.slow
 def test_nothing_that_is_offered_besides_writes_the_same_line():
-    for question in questions(TYPE, 8, settings={"mask": "causal"}):
+    for question in questions(TYPE, 4, settings={"mask": "causal"}):
         (error,), d = errors_of(question), question.problem.derivation
         written = script_of(question).value(error.step)
         for id in set(question.content["offered"][0]) - {SLIP, error.id}:
@@ -86,7 +86,7 @@ def test_nothing_that_is_offered_besides_writes_the_same_line():
 
 @pytest.mark.slow
 def test_two_errors_are_two_lines():
-    for question in questions(TYPE, 3, options={"errors": 2}, settings={"mask": "causal"}):
+    for question in questions(TYPE, 2, options={"errors": 2}, settings={"mask": "causal"}):
         steps = [error.step for error in errors_of(question)]
         order = [step.name for step in question.problem.steps]
         assert len(set(steps)) == 2

@@ -207,6 +207,7 @@ def code(source):
     return re.sub(r"(?<!\\)%.*", "", source)
 
 
+@pytest.mark.covering(most=16, rest=2)
 @every_row
 def test_nothing_of_ours_and_nothing_of_the_page(row):
     for solutions in ("blank", "key"):
