@@ -352,7 +352,7 @@ class ByHand(Algebra[Rounded]):
             return Rounded(NOTHING, True)
         if x.span == NOTHING:
             return Rounded(UNIT, True)
-        if base != "e" and x.short and _is_whole(x.span) and abs(x.span.low) <= LARGEST:
+        if isinstance(base, RATIONAL) and x.short and _is_whole(x.span) and abs(x.span.low) <= LARGEST:
             return self.number(Fraction(base) ** int(x.span.low))  # 2² is 4
         return Rounded(_power(RING.multiply(self.logarithm(base), self.carried_forward(x))), False)
 

@@ -233,6 +233,7 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
             case RubricAnswer(), Cells(rows):
                 raw = RawText("\n".join(map(" ".join, rows)))
         if not written.put(name, raw, where) and not raw.blank:
+            written.called_otherwise.update([raw.shape] if isinstance(raw, Cells) else ())
             _belongs_nowhere(written, name, where)
 
 

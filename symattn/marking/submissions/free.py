@@ -230,10 +230,10 @@ class FreeText:
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
-        lines = (piece.text for piece in unread if len(piece.text) <= LONGEST_LINE)
-        own = filter(_OF_ITS_OWN.match, lines)
+        texts = (piece.text for piece in unread if len(piece.text) <= LONGEST_LINE)
+        own = filter(_OF_ITS_OWN.match, texts)
         matrices = (matrix_in(partition(text)[2], (0, 0)) for text in islice(own, MOST_OF_ONE))
-        self.written.called_otherwise |= {(len(one.rows), len(one.rows[0])) for one in matrices if one}
+        self.written.called_otherwise |= {one.shape for one in matrices if one}
         for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
             lines = [piece.text for piece in run if not _OF_ITS_OWN.match(piece.text)]
             rows = "\n".join(line for line in lines if not begins_with_a_word(line))
@@ -338,9 +338,10 @@ class FreeText:
         self._old = self._old | {name} if version == "old" else self._old - {name}
         if shape := shape_beside(partition(text)[0]):
             self.written.put_shape(name, shape)
-        said = MARKED.sub(r"\2", partition(text)[2].strip() or text)  # Step 7: outputs
-        part, words = self._part(name), words_of(said.strip(AROUND))
-        alone = {*map(self.names.sign, words)} == {name} or self.resolver.called(" ".join(words)) == name
+        part, section = self._part(name), self.resolver.section
+        words = words_of(MARKED.sub(r"\2", text).strip(AROUND))
+        alone = {*map(self.names.sign, words)} == {name} or self.names.sign(" ".join(words)) == name
+        alone = alone or bool(section and self.names.within(partition(text)[2].strip(AROUND), *section) == name)
         if part and isinstance(part.answer, MATRICES) and alone:
             self._only_names.add(piece)
         self._content(piece, as_row(rest))
@@ -386,7 +387,8 @@ class FreeText:
             return False
         lines = [*islice((piece for piece in self.pieces[self._at :] if not piece.blank), high * wide + 1)]
         entries = [*takewhile(is_entry, (line.text.strip() for line in lines))]
-        if len(entries) != high * wide or any(line.rows for line in lines[: len(entries)]):
+        is_other = any(line.rows or self.naming.entries(line.text) for line in lines[: len(entries)])  # S_11 = 2
+        if len(entries) != high * wide or is_other:
             return False
         name, rows = self._target, tuple(tuple(entries[i : i + wide]) for i in range(0, len(entries), wide))
         self._at = self.pieces.index(lines[len(entries) - 1]) + 1

@@ -666,7 +666,7 @@ class Resolver:
 
     def _said_twice(self, text: str) -> str:
         """What a title and the sign behind it both mean: Scores (head 1). S_1, or Scaled scores is S'."""
-        parts = [part for part in _BETWEEN_NAMES.split(text) if part.strip(AROUND)]
+        parts = [part for part in _BETWEEN_NAMES.split(text) if any(map(str.isalpha, part))]
         return _only({*map(self.called, parts)} - {""}) if len(parts) > 1 else ""
 
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:

@@ -210,7 +210,7 @@ class _Session:
             code = code or Code(shown=tuple(map("".join, _NAME_AT_END.findall(block.text))))
             cells.append((code, number, place))
             for variable, matrix in zip(code.shown, self.matrices(number), strict=False):
-                self._shapes.setdefault(variable, set()).add((len(matrix.rows), len(matrix.rows[0])))
+                self._shapes.setdefault(variable, set()).add(matrix.shape)
         for code, number, place in cells:
             said = (*self.typed(code, number, place), self.shown(code, number, place))
             self.texts[number] = plain_signs("\n".join(said)).strip("\n")

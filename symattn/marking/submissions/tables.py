@@ -51,6 +51,11 @@ class Cells:
         high, wide = shape
         return cls(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Its rows, and the entries of the first."""
+        return len(self.rows), len(self.rows[0])
+
     def transposed(self) -> Cells:
         """Its columns as rows, where its rows are of one length."""
         return Cells(tuple(zip(*self.rows, strict=True)), self.factor)
@@ -635,7 +640,7 @@ def _counted(text: str, columns: int) -> int:
     return len(cells) or int(is_number(text) and ";" not in text)
 
 
-def _parted(line: str, columns: int, is_cell: Callable[[str], bool]) -> list[str]:
+def _parted(line: str, columns: int, is_cell: Callable[[str], bool]) -> Sequence[str]:
     """The cells of a line at the plainest gap that gives as many as there should be, else more than one."""
     for right in (columns, 0):
         for gap in GAPS:
@@ -652,7 +657,7 @@ _known_count = lru_cache(maxsize=2**11)(_counted)
 _LONGEST_KNOWN = 120
 
 
-def _equations(line: str, columns: int) -> list[str]:
+def _equations(line: str, columns: int) -> Sequence[str]:
     """Entries with their working, `2.72/3.72 = 0.73, 1/3.72 ≈ 0.27, 0`, or some of them: as many as there should be,
     else more than one.
     """
