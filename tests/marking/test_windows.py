@@ -21,7 +21,7 @@ from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, SumOver
 from symattn.derivation.windows import Window
 from symattn.errors import ShapeError
 from symattn.exact import NEGATIVE_INFINITY, divide, exponential, square_root
-from symattn.marking.marker.windows import cell, claimed, holds, meet, width, window
+from symattn.marking.marker.windows import ByHand, Rounded, cell, claimed, holds, meet, width, window
 
 F = Fraction
 HIDDEN = Window(Decimal("-Infinity"), Decimal("-Infinity"))
@@ -385,6 +385,17 @@ def test_what_ends_within_the_places_shown_was_not_rounded():
     [[w]] = window(MatMul(), third, one, unit=F(1, 100))
     assert same(F(1, 3) - F(1, 100), w.low)
     assert same(F(1, 3) + F(1, 100), w.high)
+
+
+@given(base=st.sampled_from([F(2), F(3), F(1, 2), F(10)]), exponent=st.integers(-4, 4), places=st.integers(2, 6))
+def test_a_whole_power_of_a_rational_base_is_exact(base, exponent, places):
+    """Nobody rounds 2² = 4, or what is divided by it."""
+    power = ByHand(places).exponential(Rounded(Window(Decimal(exponent), Decimal(exponent)), short=True), base)
+    truth = base**exponent
+    assert F(power.span.low) <= truth <= F(power.span.high)
+    ends = (truth * 10**places).denominator == 1
+    assert power.short == ends
+    assert not ends or F(power.span.low) == truth == F(power.span.high)
 
 
 @given(st.decimals(-50, 50, allow_nan=False, places=6), st.integers(1, 4))

@@ -480,7 +480,7 @@ def word_table(rows):
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def docx(body):
+def docx(body, numbering=""):
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -489,6 +489,10 @@ def docx(body):
         archive.writestr(
             "word/document.xml", f'<?xml version="1.0"?><w:document {space}><w:body>{body}</w:body></w:document>'
         )
+        if numbering:
+            archive.writestr(
+                "word/numbering.xml", f'<?xml version="1.0"?><w:numbering {space}>{numbering}</w:numbering>'
+            )
     return content.getvalue()
 
 

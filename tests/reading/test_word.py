@@ -42,6 +42,7 @@ def typed(text):
 
 MATRIX = m("d", m("e", m("m", *(m("mr", *(m("e", typed(x)) for x in row)) for row in (("1", "0"), ("4", "2"))))))
 BOX = f"<wps:txbx {SHAPES}><w:txbxContent><w:p>{run('A = 1')}</w:p></w:txbxContent></wps:txbx>"
+BAR = '<m:accPr><m:chr m:val="\u0304"/></m:accPr>'
 LINES = {
     "a picture": (f"<w:p>{run('S:')}<w:r><w:drawing/></w:r></w:p>", "S: ![picture](…)"),
     "a box, which stands there for older programs as well": (
@@ -61,6 +62,8 @@ LINES = {
     "a matrix": (f"<w:p>{run('S = ')}{math(MATRIX)}</w:p>", "S = [1 & 0; 4 & 2]"),
     "a fraction": (f"<w:p>{math(m('f', m('num', typed('1')), m('den', typed('2'))))}</w:p>", "(1)/(2)"),
     "a root": (f"<w:p>{math(m('rad', m('deg'), m('e', typed('3'))))}</w:p>", "√(3)"),
+    "an accent": (f"<w:p>{math(m('acc', m('accPr'), m('e', typed('N'))))}</w:p>", "N\u0302"),
+    "a bar over a letter": (f"<w:p>{math(m('acc', BAR, m('e', typed('x'))))}</w:p>", "x\u0304"),
     "e to the power of −1": (f"<w:p>{math(m('sSup', m('e', typed('e')), m('sup', typed('-1'))))}</w:p>", "e^(-1)"),
 }
 
@@ -100,6 +103,19 @@ def test_items_of_lists_have_their_numbers():
     item = '<w:p><w:pPr><w:numPr><w:numId w:val="4"/></w:numPr></w:pPr><w:r><w:t>{}</w:t></w:r></w:p>'
     lines = document_text(docx("".join(map(item.format, "DDA")))).split("\n")
     assert [line for line in lines if line] == ["1. D", "2. D", "3. A"]
+
+
+def test_rows_that_are_items_of_a_list_have_no_minus():
+    """What stands before an item is no text: [[-1, 4], [1, -1]] with a dot before each row."""
+    numbering = (
+        '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>'
+        '<w:num w:numId="4"><w:abstractNumId w:val="0"/></w:num>'
+    )
+    item = '<w:p><w:pPr><w:numPr><w:numId w:val="4"/></w:numPr></w:pPr><w:r><w:t>{}</w:t></w:r></w:p>'
+    rows = ["-1, 0, 0.5", "4, 4, -1"]
+    content = docx(f"<w:p>{run('S:')}</w:p>" + "".join(map(item.format, rows)), numbering=numbering)
+    grid = read_submission(content, [sheet("two queries")]).attempts[0].answers["S"]
+    assert [", ".join(entry.text for entry in row) for row in grid.rows] == rows
 
 
 def test_names_stand_above_tables_or_in_their_first_cell():
