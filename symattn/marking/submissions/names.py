@@ -489,11 +489,12 @@ class Names:
     def all_pieces(self) -> Mapping[str, tuple[str, ...]]:
         pieces: dict[str, tuple[str, ...]] = {}
         for step in self.steps:
-            called = StepName.of(step.name)
-            if (step.token is not None and 1 in step.result.shape) or (step.token is None and called.head is not None):
-                whole = (
-                    step.role if step.token is not None else called.stem + (f"^{called.place}" if called.place else "")
-                )
+            called, whole = StepName.of(step.name), ""
+            if step.token is not None and 1 in step.result.shape:
+                whole = step.role
+            elif step.token is None and called.head is not None:
+                whole = f"{called.stem}^{called.place}" if called.place else called.stem
+            if whole:
                 pieces[whole] = (*pieces.get(whole, ()), step.name)
         return pieces
 
@@ -693,9 +694,9 @@ class Resolver:
 
     def _side_by_side(self, words: Sequence[str]) -> list[str]:
         """The signs of matrices that stand one beside the other: A V, a product; none of "the weights A"."""
-        is_word = [len(word) > LONGEST_SIGN and word.strip(AROUND).isalpha() for word in words]  # loss, its own name
+        short = [len(word) <= LONGEST_SIGN or not word.strip(AROUND).isalpha() for word in words]  # loss is a word
         known = [self.names.is_sign(word) or word in self.names.given.values() for word in words]
-        is_sign = [sign and not whole for sign, whole in zip(known, is_word, strict=True)]
+        is_sign = [sign and is_short for sign, is_short in zip(known, short, strict=True)]
         start = next((k for k in range(len(words) - 1) if is_sign[k] and is_sign[k + 1]), len(words))
         return [word for word, _ in takewhile(itemgetter(1), list(zip(words, is_sign, strict=True))[start:])]
 
