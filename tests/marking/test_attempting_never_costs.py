@@ -230,15 +230,10 @@ def mixed_up(seed):
         pytest.param(318, id="a line is left out before one that is wrong by a misconception"),
         pytest.param(317, id="all blanks of a matrix that is printed in part are left out"),
         pytest.param(398, id="it alone is left out of several doubtful lines"),
+        *(pytest.param(seed, marks=pytest.mark.slow) for seed in some(range(100, 300), 10)),
     ],
 )
 def test_anything_between_lines_of_several_mistakes_costs_a_mark_at_most(seed):
-    costs_a_mark_at_most(*mixed_up(seed))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(100, 300), 10))
-def test_so_it_is_for_whatever_mixes_mistakes(seed):
     costs_a_mark_at_most(*mixed_up(seed))
 
 

@@ -112,7 +112,6 @@ def golden(**chosen):
 
 LAYOUTS = range(len(strategies.LAYOUTS))
 variants = st.builds(Variant, st.integers(0, 10**6), st.sampled_from(LAYOUTS), st.booleans())
-matrix_wise = variants.filter(lambda variant: variant.settings["by"] == "matrix")
 
 
 # ------------------------------------------------------------------------------------------------ wrong scripts
