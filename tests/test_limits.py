@@ -177,7 +177,7 @@ def test_every_option_with_wrong_values(folder, command):
     """Used, or refused in a sentence: an exception that nobody raised on purpose would come out of `invoke`."""
     for number, option in enumerate(main.commands[command].params):
         if not getattr(option, "is_flag", True) and "--out" not in option.opts:
-            for value in WRONG[number % 3 :: 3]:
+            for value in WRONG[number % 4 :: 4]:
                 name = option.opts[-1]
                 given = f"{name}={value}" if name.startswith("--") else f"{name}{value}"
                 started = time.process_time()
