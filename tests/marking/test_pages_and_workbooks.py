@@ -20,6 +20,7 @@ from symattn.foundation.identity import identity
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import decoded, form_of
 from symattn.marking.submissions.names import Names
+from symattn.marking.submissions.office import workbook_text
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.document import Document, FillIn, FillIns, Words
 from symattn.page.writers import html
@@ -167,6 +168,19 @@ def test_other_zips_and_broken_workbooks_are_refused(name, content, form, says):
         archive.writestr(name, content)
     with refused_saying(says):
         read_submission(out.getvalue(), [question()], form=form)
+
+
+def test_all_sheets_and_all_columns_of_a_workbook_are_read():
+    """A sheet for each of many steps, and many matrices side by side: nothing is cut off."""
+    many = {f"step {k}": [[1000 + k]] for k in range(60)} | {"wide": [[*range(2000, 2200)]]}
+    written = {str(value) for rows in many.values() for row in rows for value in row}
+    assert written <= set(re.findall(r"\d+", workbook_text(workbook(many))))
+
+
+@pytest.mark.parametrize("book", [{f"step {k}": [[1]] for k in range(101)}, {"A": [[1] * 301]}, {"A": [[1]] * 2001}])
+def test_a_workbook_with_more_than_could_be_answers_is_refused(book):
+    with refused_saying("more than 100 sheets, or one with more than 2000 rows or 300 columns"):
+        workbook_text(workbook(book))
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("cp1252", ";"), ("utf-8-sig", ","), ("utf-16", "\t")])

@@ -455,9 +455,14 @@ def _one_below_the_other(rows: Sequence[list[str]], written: Written) -> Iterato
 
 def _is_name(cell: str, written: Written) -> bool:
     """Whether a cell is the name of a matrix, and no number."""
-    return cell in written.names.parts or bool(written.names.find(cell) and not entry(cell).readable)
+    return cell in written.names.parts or bool(_called(cell, written) and not entry(cell).readable)
+
+
+def _called(name: str, written: Written) -> str:
+    """The part or the step that is called so, also one that is asked in pieces."""
+    return written.names.find(name) or written.names.whole(name)
 
 
 def _has_room(name: str, columns: int, written: Written) -> bool:
     """Whether there are columns enough for a matrix below its name."""
-    return 0 < written.shape(written.names.find(name))[1] <= columns
+    return 0 < written.shape(_called(name, written))[1] <= columns

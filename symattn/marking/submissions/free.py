@@ -317,9 +317,11 @@ class FreeText:
         if turned := self.naming.transposed(text):
             name, rest = turned, partition(text)[2]
         self._statements[name] += 1
-        if self.names.is_of_each(partition(text)[2] or text):  # Step 6: weighted values, above For input 1:
-            self._title, name = piece, name if self.names.whole(name) else ""
+        if self._heads_sections() and self.names.is_of_each(partition(text)[2] or text):
+            self._title, name = piece, name if self.names.whole(name) else ""  # Step 6: weighted values
             self._only_names.add(piece)
+        elif name:
+            self._title = None
         if not name or self._statements[name] > MOST_OF_ONE:
             return False
         if (self.beside and name == self.here) or turned in self.written.parts:
@@ -434,6 +436,11 @@ class FreeText:
         above = self.naming.label(without_marker(self._title.text))[0] if self._title else ""
         self._target, self._heads = ("" if rest else self.names.sign(found[0]) or above), [piece]
         return rest
+
+    def _heads_sections(self) -> bool:
+        """Whether what comes next is said of one head or of one token: For input 1:."""
+        below = next((piece.text for piece in self.pieces[self._at + 1 :] if not piece.blank), "")
+        return section_pattern().match(below) is not None
 
     def _without_marks(self, text: str) -> str:
         """A heading without the marks that it is worth: "1. Means μ = mean(X) [2]", "Means (2 marks)"."""
@@ -818,7 +825,7 @@ class FreeText:
 
     def _as_statement(self, name: str, cells: Sequence[str]) -> str:
         """A row of such a table as a line; one that has no name is told as it stands."""
-        if not name:
+        if not name or len(cells) < 2:
             return " ".join(cells)
         first, *said = cells
         if not self.resolver.called(first):  # | the first state | h_1 = [[1, 2]] |

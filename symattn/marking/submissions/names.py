@@ -78,7 +78,6 @@ _TRANSPOSED = re.compile(
     r"(?i)\(?\b(?:transposed?|transponierte?|transposée?|transpuest[ao])\b\)?(?:\s+(?:of|von|de)\b)?"
 )
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
-_OF_HEAD = re.compile(r"(?i)(\S{1,20}?)[\s_]*(?:head|_h)[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
 """Functions that are never the name of a matrix."""
@@ -288,7 +287,7 @@ class Names:
         ways = [*dict.fromkeys((name, _FILLERS.sub(" ", name)))]
         if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
             ways.append(f"{of_head[1]} head {of_head[2]}")
-        if self._several and (of_head := _OF_HEAD.fullmatch(name.strip())):  # S_head1
+        if self._several and (of_head := _of_head().fullmatch(name.strip())):  # S_head1
             ways.append(self.within(of_head[1], "head", int(of_head[2])))
         found = (self._folded.get(normal(way).casefold(), "") for way in ways)
         known = (self.place(name), *found, self.given.get(sign.casefold()))
@@ -567,6 +566,13 @@ class Names:
 
 
 _NUMBERED_STEP = re.compile(r"[A-Z](\d)")
+
+
+@cache
+def _of_head() -> re.Pattern[str]:
+    """S_head1, S (Kopf 1)."""
+    heads = (re.escape(way.replace("7", "").strip()) for way in labels.said(message("Head {head}", head=7)))
+    return re.compile(rf"(?i)(\S{{1,20}}?)[\s_(]*(?:{'|'.join(heads)}|_h)[\s_]*(\d)\)?")
 
 
 def names_of(question: Question) -> Names:

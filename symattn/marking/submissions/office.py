@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from xml.etree import ElementTree
 
 from symattn.errors import InputError
@@ -272,7 +273,7 @@ def _in_delimiters(element: ElementTree.Element) -> str:
     return f"{opening}{between.join(parts)}{closing}"
 
 
-MOST_ROWS, MOST_COLUMNS, MOST_SHEETS = 2_000, 60, 20
+MOST_ROWS, MOST_COLUMNS, MOST_SHEETS = 2_000, 300, 100
 UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuil|hoja|worksheet|工作表)\s*\d*")
 
 
@@ -283,7 +284,6 @@ def workbook_text(content: bytes) -> str:
     """
     import openpyxl  # takes longer to load than to use
 
-    rows = list[Sequence[object]]()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             pictures = [name for name in archive.namelist() if name.startswith("xl/media/")]
@@ -292,17 +292,32 @@ def workbook_text(content: bytes) -> str:
                 says = f"This workbook has more than {most} MB when it is unpacked; that is not a sheet of answers."
                 raise InputError(says)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-        for sheet in book.worksheets[:MOST_SHEETS]:
-            if not UNNAMED.fullmatch(sheet.title):
-                rows.append([sheet.title])
-            for row in sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True):
-                rows.append(["" if value is None else value for value in row])
-            rows.append([])
+        rows = rows_of_sheets(
+            (sheet.title, sheet.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS + 1, values_only=True))
+            for sheet in book.worksheets
+        )
     except InputError:
         raise
     except Exception as error:  # openpyxl raises whatever its parsers do
         raise InputError("This workbook cannot be read: it is broken, or locked with a password.") from error
     return as_csv([*rows, *([PICTURE.strip()] for _ in pictures)])
+
+
+def rows_of_sheets(sheets: Iterable[tuple[str, Iterable[Sequence[object]]]]) -> list[Sequence[object]]:
+    """The rows of all sheets, each below its name where it has one of its own; `InputError` if there are far too many.
+
+    What fills a sheet up to its end is nothing.
+    """
+    rows = list[Sequence[object]]()
+    for number, (name, own) in enumerate(sheets):
+        cells = [["" if value is None else value for value in row] for row in islice(own, MOST_ROWS + 1)]
+        beyond = (cells[MOST_ROWS:], [row[MOST_COLUMNS:] for row in cells])
+        if number == MOST_SHEETS or any(cell != "" for part in beyond for row in part for cell in row):
+            says = f"This workbook has more than {MOST_SHEETS} sheets, or one with more than {MOST_ROWS} rows or "
+            raise InputError(f"{says}{MOST_COLUMNS} columns; that is not a sheet of answers.")
+        rows += [[name]] * bool(name and not UNNAMED.fullmatch(name))
+        rows += [*(row[:MOST_COLUMNS] for row in cells[:MOST_ROWS]), []]
+    return rows
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:

@@ -17,14 +17,13 @@ from symattn.marking.submissions.office import (
     LARGEST_UNPACKED,
     MOST_COLUMNS,
     MOST_ROWS,
-    MOST_SHEETS,
     NOT_READABLE,
     PICTURE,
     TOO_LARGE,
-    UNNAMED,
     Archive,
     aligned,
     as_csv,
+    rows_of_sheets,
     value_of,
 )
 from symattn.marking.submissions.webpage import as_markdown
@@ -172,13 +171,8 @@ class _Document:
 
     def tables(self) -> str:
         """The tables of a spreadsheet, one below the other, each below its name where it has one of its own."""
-        rows = list[list[str]]()
-        for table in [table for table in self.body.iter() if _kind(table) == "table"][:MOST_SHEETS]:
-            name = value_of(table, "name")
-            rows += [[name]] * bool(name and not UNNAMED.fullmatch(name))
-            rows += [row[:MOST_COLUMNS] for row, _ in zip(self.rows(table), range(MOST_ROWS), strict=False)]
-            rows += [[]]
-        return as_csv(rows)
+        tables = (table for table in self.body.iter() if _kind(table) == "table")
+        return as_csv(rows_of_sheets((value_of(table, "name"), self.rows(table)) for table in tables))
 
 
 def _repeated(element: ElementTree.Element, what: str, most: int) -> int:

@@ -155,7 +155,7 @@ def _in_square_brackets(text: str) -> str:
 
 
 _ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
-_LIST = re.compile(r"\(([^()\[\]{}=]+)\)|\{((?:[^()\[\]{}=\\]|\([^()\[\]{}=\\]*\))+)\}")
+_LIST = re.compile(r"\(((?:[^()\[\]{}=]|\([^()\[\]{}=]*\))+)\)|\{((?:[^()\[\]{}=\\]|\([^()\[\]{}=\\]*\))+)\}")
 _WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
 _ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
 _NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
@@ -564,7 +564,8 @@ _FURTHER_ROW = re.compile(rf"(?i)\s{{0,64}}[,;/|]{{1,2}}{ROW_NUMBER}")
 def are_bulleted(lines: Sequence[str]) -> bool:
     """Whether every row of numbers is an item of a list, so that "- 3, 4" does not begin with −3.
 
-    A row alone is one if its number has a sign of its own, or it stands further in than the item above it.
+    A row alone is one if its number has a sign of its own, or all of it stands in brackets, or if it stands further in
+    than the item above it.
 
     >>> are_bulleted(["- 3, 4", "- 5, 6"]), are_bulleted(["- 3, 4"]), are_bulleted(["- -3, 4"])
     (True, False, True)
@@ -578,8 +579,12 @@ def are_bulleted(lines: Sequence[str]) -> bool:
     if len(rows) != 1:
         return len(rows) > 1 and all(items[k] for k in rows)
     row, above = items[rows[0]], items[rows[0] - 1] if rows[0] else None
-    has_sign = row is not None and lines[rows[0]][row.end() :].startswith(("-", "−", "+"))
-    return has_sign or (row is not None and above is not None and _indent(above[0]) < _indent(row[0]))
+    if row is None:
+        return False
+    text = lines[rows[0]][row.end() :]
+    has_sign = text.startswith(("-", "−", "+"))
+    is_list = closed(text, 0, "([", ")]") == len(text) and count_numbers(text, 0) > 1  # - (3, 4)
+    return has_sign or is_list or (above is not None and _indent(above[0]) < _indent(row[0]))
 
 
 def _indent(text: str) -> int:
