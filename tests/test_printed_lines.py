@@ -37,6 +37,7 @@ def test_lines_follow_from_what_is_printed(mechanism, given, least):
     assert lines_that_follow(derive(mechanism, **given, arithmetic="decimal").document) >= least
 
 
+@pytest.mark.covering(rest=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "settings"), KEYS)
 def test_lines_of_every_key_follow(mechanism, settings):

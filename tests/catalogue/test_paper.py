@@ -14,6 +14,7 @@ NOTES = [name for name in examples() if name in ("note-000", "note-001", "note-0
 SOME = the(*ROWS[::5])
 
 
+@pytest.mark.covering(rest=2)
 @SOME
 def test_the_pdf_is_sound_and_nothing_leaves_the_page(row):
     pytest.importorskip("page", reason="page-validation is not installed")
@@ -30,6 +31,7 @@ def test_the_pdf_of_an_example_is_sound(name):
     assert check_pdf.faults(write_pdf(derive(name).document)) == []
 
 
+@pytest.mark.covering(rest=2)
 @SOME
 def test_three_readers_show_all_of_the_markdown(row):
     assert check_markdown.complaints(page(row, "key")) == []

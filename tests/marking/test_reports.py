@@ -286,6 +286,7 @@ def blinded(report):
     return replace(report, verdicts=verdicts, events=events, question=question)
 
 
+@pytest.mark.covering(rest=2)
 @pytest.mark.slow
 @every_type
 def test_a_student_is_told_the_same_whatever_the_key_is(problem):

@@ -114,6 +114,7 @@ def test_a_belief_in_every_head_is_one_mistake_whatever_the_slopes(belief):
     assert belief in ids(event)
 
 
+@pytest.mark.covering(rest=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", VALUES)
 def test_a_wrong_line_is_marked_under_every_setting(setting):

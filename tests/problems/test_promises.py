@@ -36,6 +36,7 @@ def keeps(name, count, **stated):
         assert list(chosen.make(content).entries()) == list(question.entries())
 
 
+@pytest.mark.covering(rest=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "count", "stated"), PROMISES, ids=str)
 def test_variants_keep_the_promises_of_every_type(name, count, stated):
