@@ -363,3 +363,39 @@ def test_a_number_behind_the_entries_of_a_row_is_no_remark_on_it(number, between
 
     assert report("✓").total == report("✓").available
     assert report(number).pending
+
+
+UNKNOWN = (
+    "foo{k} = {listed}",
+    "{sign} <<{bars}>>",
+    "{sign}, I guess, comes to {bars}",
+    "{word} ... {bars}",
+    "what{k} =\n{rows}",
+    "{sign} : {{% {bars} %}}",
+    "{word}\n\nsee below\n\n{rows}",
+)
+"""How nobody writes a matrix, or by what name."""
+
+
+def listed(rows):
+    return f"[{', '.join(f'[{chr(44).join(row)}]' for row in rows)}]"
+
+
+@pytest.mark.parametrize("write", UNKNOWN)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_matrix_that_cannot_be_read_is_never_implied(name, write):
+    """Later lines imply what was left out, and never what was written and not read."""
+    question, answers = sheet(name), work(name)
+    for k, own in enumerate(answers[:-1]):
+        (first, *row), *others = own.texts
+        wrong = [[str(float(first) + 7), *row], *others]
+        forms = {
+            "listed": listed(wrong),
+            "bars": " / ".join(map(" ".join, wrong)),
+            "rows": "\n".join(map(" ".join, wrong)),
+        }
+        lines = [f"{other.sign} = {listed(other.texts)}" for other in answers]
+        lines[k] = write.format(k=k, sign=own.sign, word=own.word, **forms)
+        [attempt] = read_submission("\n\n".join(lines), [question]).attempts
+        report = mark(question, attempt)
+        assert report.total < report.available, lines
