@@ -11,10 +11,10 @@ check:           ## format, lint, types, layers, the fast suite
 	lint-imports
 	$(PYTHON) -m pytest
 
-test:            ## every test
+test:            ## every test; of sweeps over catalogues, a part
 	$(PYTHON) -m pytest -m ""
 
-thorough:        ## every test with other random examples each time, ten times as many where it does not say how many (hours)
+thorough:        ## every test and all of every sweep, with other random examples each time, ten times as many where it does not say how many (hours)
 	$(PYTHON) -m pytest -m "" --hypothesis-profile thorough
 
 format:          ## put the code in form
