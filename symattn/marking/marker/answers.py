@@ -600,16 +600,22 @@ class _Judge:
     def _word(self, words: Sequence[str], text: str) -> _Outcome:
         if not text.strip():
             return self._nothing()
-        bare = [word for word in map(_bare, text.split()) if folded(word) not in _ROUND_A_NAME]
-        right = bool({folded(text), folded(" ".join(bare))} & {*map(folded, words)})
-        if not right and len(said := text.split()) > LONGEST_NAME:  # The wrong line is that of S'.
+        said = [*map(_bare, text.split())]
+        bare = " ".join(word for word in said if folded(word) not in _ROUND_A_NAME)
+        right = not {folded(text), folded(bare), _without_kind(text)}.isdisjoint(map(folded, words))
+        if not right and len(said) > LONGEST_NAME:  # The wrong line is that of S'.
             signs = {step.role for step in self.question.problem.derivation} if self.question.problem else set()
-            named = {sign for sign in (*signs, *words) if any(_bare(word) == sign for word in said)}
-            if len(named) != 1:
-                self._note("human", message("The answer is a sentence, which a person has to read."))
-                return _Outcome([[False]], pending=True, earned=lambda mark: (0, Why("to be read")))
+            named = {*signs, *words}.intersection(said)
+            if len(named) != 1 or not signs or not _DENIALS.isdisjoint(map(folded, said)):
+                return self._to_be_read()
             right = named <= {*words}
+        elif not right and (not {*said}.isdisjoint(words) or any(_is_within(word, text) for word in words)):
+            return self._to_be_read()  # not softmax; S' or Z
         return _Outcome([[self._whole(right, Entry(text))]], right)
+
+    def _to_be_read(self) -> _Outcome:
+        self._note("human", message("The answer is a sentence, which a person has to read."))
+        return _Outcome([[False]], pending=True, earned=lambda mark: (0, Why("to be read")))
 
     def _rubric(self, marks: int, said: Text) -> _Outcome:
         """Marks are given by a person; until then they are pending, and there is no verdict."""
@@ -877,11 +883,32 @@ def rows_text(grid: Grid) -> str:
 _ROUND_A_NAME = frozenset(
     re.findall(
         r"\w+",
-        "the in it its is was that of line step row wrong mistake error zeile schritt falsch ist die der "
-        "ligne étape fausse est la fila línea paso es",
+        "the in it its is was that of line step row wrong mistake error zeile schritt falsch ist die der das eine "
+        "ligne étape fausse est la le une fila línea paso es el una",
     )
 )
 """Words round a name that say nothing else: line S', it's S', Zeile S'."""
+
+_KIND = r"(?:functions?|funktion|fonction|funci[oó]n|operation|opération|operaci[oó]n|函数|运算)"
+_ROUND_A_KIND = re.compile(rf"(?i)^{_KIND}[\s-]+|[\s-]*{_KIND}$|(?<=\w)\([A-Za-z]['′\d]?\)$")
+"""What says no more than that an operation is one: softmax function, Softmax-Funktion, softmax(x)."""
+
+_DENIALS = frozenset(("not", "isnt", "no", "never", "nicht", "kein", "keine", "pas", "non", "jamais", "不", "不是"))
+
+
+def _without_kind(text: str) -> str:
+    """softmax for "the softmax function", die Softmax-Funktion and softmax(x), folded.
+
+    >>> [*map(_without_kind, ("the softmax function", "die Softmax-Funktion", "softmax(x)", "not softmax"))]
+    ['softmax', 'softmax', 'softmax', 'notsoftmax']
+    """
+    bare = " ".join(word for word in text.strip(" .!").split() if folded(word) not in _ROUND_A_NAME)
+    return folded(_ROUND_A_KIND.sub("", bare))
+
+
+def _is_within(word: str, text: str) -> bool:
+    """Whether a word of several letters stands in a text, perhaps as a part of another."""
+    return len(folded(word)) > 3 and folded(word) in folded(text)
 
 
 def _bare(word: str) -> str:

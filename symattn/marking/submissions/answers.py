@@ -100,11 +100,14 @@ def tables_of(part: Part) -> list[Table]:
 
 
 def in_rows_of_table(part: Part, text: str) -> Cells | None:
-    """Numbers behind words for the rows of the table that a part prints, in its order: "attention 1, recurrent 30".
+    """Numbers behind words for the rows of the table that a part prints, in its order: "attention 1, recurrent 30";
+    where it has two columns, these may be shapes, "Q: 7×11", which may also stand alone, one for every row.
 
     None where they do not say of every row which number is in it; of one row they may have a word that is not printed.
     """
     labels = [characters.plain(row[0]).casefold() for table in tables_of(part)[:1] for row in table.rows]
+    if shape_of(part)[1] == 2 and (shapes := _shapes_of_rows(text, labels)):
+        return Cells(shapes)
     items = [_NUMBER_BEHIND_WORDS.fullmatch(item) for item in _BETWEEN_ITEMS.split(text.strip(" .\n"))]
     named = [(_rows_called(item[1], labels), item[2]) for item in items if item and is_number(item[2])]
     numbers = {rows[0]: number for rows, number in named if len(rows) == 1}
@@ -122,6 +125,30 @@ def _rows_called(words: str, labels: Sequence[str]) -> list[int]:
     return [row for row, label in enumerate(labels) if sought and all(word in label for word in sought)]
 
 
+def _shapes_of_rows(text: str, labels: Sequence[str]) -> Rows:
+    """The numbers of rows and columns in shapes for all of the labels, in their order; nothing if that is not clear."""
+    items = [_SHAPE_BEHIND.fullmatch(item) for item in _BETWEEN_SHAPES.split(text.strip(" .\n"))]
+    found = [(_sign(item["words"]), (item["rows"], item["columns"])) for item in items if item]
+    if not len(items) == len(found) == len(labels):
+        return ()
+    if not any(sign for sign, _ in found):
+        return tuple(shape for _, shape in found)
+    signs = [{_sign(word) for word in label.split()} for label in labels]
+    shapes = {k: shape for sign, shape in found for k in range(len(labels)) if sign in signs[k]}
+    one_each = all(sum(sign in own for own in signs) == 1 for sign, _ in found)
+    return tuple(shapes[k] for k in range(len(labels))) if one_each and len(shapes) == len(labels) else ()
+
+
+def _sign(words: str) -> str:
+    """A sign without what marks its index, in small letters: wk for W^K and W_K."""
+    return re.sub(r"[^\w'′]|_", "", words.casefold())
+
+
+_BETWEEN_SHAPES = re.compile(r"[,;]\s+(?![^()\[\]\n]*[)\]])|\s*\n\s*")
+_SHAPE_BEHIND = re.compile(
+    r"\s*(?P<words>[^\s\d:=]*)(?:\s*[:=]|\s+(?:is|ist|est|es)\b)?\s*"
+    r"[(\[]?(?P<rows>\d{1,9})\s*(?:[xX×*,]|by)\s*(?P<columns>\d{1,9})[)\]]?"
+)
 _BETWEEN_ITEMS = re.compile(r"[,;]\s+|\s*\n\s*")
 _NUMBER_BEHIND_WORDS = re.compile(r"\s*([^\d=:]*[^\W\d_][^\d=:]*?)\s*[\s:=]\s*([-+−.\d√(].*)")
 
@@ -158,6 +185,8 @@ def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | N
     text = re.sub(r"\\([\[\]()])", r"\1", without_crossed_out(visible(text))).strip()
     text = _CHANGED.sub("", text)
     ways = [_letters(undecorated(text), len(texts)), _by_text(text, texts)]
+    if (in_turn := _in_turn(text, texts, several)) is not None:
+        return in_turn
     if _MARK.search(text):
         ways = []
     ways += [_listed(items, texts, several) for items in _ways_apart(text, len(texts))]
@@ -194,9 +223,10 @@ def _filler() -> re.Pattern[str]:
 
 
 _FILLERS = (
-    "options?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it's", "it", "the", "is", "are", "only",
+    "option(?:s|en)?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it's", "it", "the", "is", "are", "only",
     "so", "both", "right", "true", "correct", "ich (?:wähle|nehme)", "die", "ist", "sind", "richtige?", "wahr", "nur",
     "la", "les", "est", "sont", "es", "son", "correcta?", "vrai(?:es?)?", "justes?", "verdaderas?",
+    "choices?", "opci[oó]n(?:es)?", "letras?", "choix", "lettres?", "buchstaben?", "选项", "选择", "选",
 )  # fmt: skip
 
 
@@ -229,14 +259,22 @@ def _place(letter: str, count: int) -> int | None:
 def _bare(text: str) -> str:
     """A text without spaces, signs of formulas and full stops, for looking it up."""
     plain = unicodedata.normalize("NFKC", undecorated(text)).casefold().replace("−", "-")
-    return re.sub(r"[\s$\\{}_^.;,]", "", plain)
+    return re.sub(r"[\s$\\{}_^.;,!]", "", plain)
 
 
 def _by_text(text: str, texts: Sequence[str]) -> Options | None:
     """The option of which the whole text is written; a text of one letter may be the letter of an option."""
     said = _bare(text)
     own = frozenset(k for k, option in enumerate(texts) if said and _bare(option) == said)
-    return own if len(own) == 1 and len(said) > 1 else None
+    if not own and (verdict := _VERDICTS.get(said)) is not None:  # ja, where yes and no are the options
+        own = frozenset(k for k, option in enumerate(texts) if _verdict(option) == verdict)
+    return own if len(own) == 1 and len(said) > said.isascii() else None
+
+
+def _verdict(option: str) -> bool | None:
+    """What an option says that is yes or no, or true or false, in a word."""
+    word = _bare(option)
+    return _VERDICTS.get(word) if len(word) > word.isascii() else None
 
 
 # ------------------------------------------------------------------------------------------------ one after the other
@@ -260,6 +298,27 @@ _VERDICTS: Mapping[str, bool] = {
 }
 
 
+_LETTERS_OF_VERDICTS = {**dict.fromkeys("tyvwrjos对是✓✔✅√", True), **dict.fromkeys("fn错否✗✘❌×", False)}
+_VERDICT_ALONE = re.compile(r"[^\W\d_]+|[✓✔✅√✗✘❌×]")
+
+
+def _in_turn(text: str, texts: Sequence[str], several: bool) -> Options | None:
+    """True or false for every option in their order: TTFFF, "wahr, wahr, falsch", ✓ ✗ ✗; None of any other text."""
+    words = [word.casefold() for word in _VERDICT_ALONE.findall(text)]
+    letters = [*"".join(words)]
+    if len(letters) == len(texts) and all(letter in _LETTERS_OF_VERDICTS for letter in letters):
+        verdicts = [_LETTERS_OF_VERDICTS[letter] for letter in letters]
+    elif len(words) == len(texts) and all(word in _VERDICTS and len(word) > 1 - word.isascii() for word in words):
+        verdicts, letters = [_VERDICTS[word] for word in words], []
+    else:
+        return None
+    are_letters = all(_place(letter, len(texts)) is not None for letter in letters) and bool(letters)
+    own = any(_verdict(option) is not None for option in texts)
+    chosen = frozenset(k for k, is_right in enumerate(verdicts) if is_right)
+    is_clear = len(texts) > 1 and not (are_letters or own) and (several or len(chosen) == 1)
+    return chosen if is_clear and not _VERDICT_ALONE.sub("", text).strip(" \t\n,;/|.-–") else None
+
+
 def _ways_apart(text: str, count: int) -> Iterator[list[re.Match[str]]]:
     """The text as items that begin with the letter of an option: its lines; what commas part; or what marks part."""
     lines = [line for line in text.splitlines() if line.strip()]
@@ -279,12 +338,14 @@ def _listed(items: Sequence[re.Match[str]], texts: Sequence[str], several: bool)
     """What the marks beside letters say, or true and false behind them; else the letters, unless they are all."""
     said = [(_place(item["letter"], len(texts)), item) for item in items]
     marks = {k: re.sub(r"\s", "", item["mark"] or item["behind"] or "") for k, item in said if k is not None}
-    words = {k: item["rest"].strip(" :=–—().").casefold() for k, item in said if k is not None}
+    words = {k: item["rest"].strip(" :=–—-().").casefold() for k, item in said if k is not None}
     own = {k: not words[k] or _bare(items[n]["rest"]) == _bare(texts[k]) for n, k in enumerate(words)}
     if any(marks.values()):
         ticked = frozenset(k for k, mark in marks.items() if mark and mark not in _EMPTY | _CROSS)
-        clear = bool(ticked) and all(own.values()) and not (_CROSS & {*marks.values()} and len(marks) < len(texts))
-        return ticked if clear else None
+        all_marked = len(marks) == len(texts) and all(marks.values())
+        marked_twice = any(item["mark"] and item["behind"] for item in items)
+        clear = bool(ticked) and all(own.values()) and (all_marked or not _CROSS & {*marks.values()})
+        return ticked if clear and not marked_twice else None
     verdicts = {k: _VERDICTS[word] for k, word in words.items() if word in _VERDICTS}
     if len(verdicts) == len(words):
         whole = len(words) == len(texts)

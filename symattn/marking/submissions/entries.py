@@ -710,10 +710,14 @@ _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
 # ------------------------------------------------------------------------------------------------ as an answer
 
 _UNDEFINED = re.compile(
-    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is )?(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
+    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is |(?:das |es )?ist |[cn]['’]est |está )?"
+    r"(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
     r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
     r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
-    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|nicht (?:def\.?|möglich)|geht nicht|∅|✗|✘|×)\.?"
+    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|∅|✗|✘|×|"
+    r"nicht (?:def\.?|definiert|möglich)|undefiniert|unmöglich|geht nicht|existiert nicht|"
+    r"no (?:está )?definid[ao]|indefinid[ao]|imposible|no existe|"
+    r"(?:non|pas) définie?|indéfinie?|n['’]existe pas|未定义|没有?定义|不存在|不可能|不能相乘)\.?"
 )
 _LENGTH = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
 _SHAPE = re.compile(
@@ -737,7 +741,7 @@ def shape(text: str) -> Shaped | Unreadable:
     ((3, 4), ('n', 'd_k'), None, (3, 4))
     """
     written = " ".join(visible(undecorated(text)).split())
-    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .")
+    last = re.split(r"=|->|=>|→|⇒", _COUNTED.sub("", written))[-1].strip(" .!！")
     words = last.strip("()[]。")
     if _UNDEFINED.fullmatch(words) or words.casefold() in labels.said("not defined"):
         return Shaped(None)

@@ -594,7 +594,7 @@ class FreeText:
     def _rows_of_table(self, part: Part, head: Piece, text: str) -> bool:
         """Numbers behind words for the rows of the table that a part prints, behind its name or in the lines below."""
         below = self.pieces[self._at : self._at + self._shape[0]] if not text.strip(NO_WORDS) else ()
-        lines = [*takewhile(lambda piece: not (piece.blank or piece.rows), below)]
+        lines = [*takewhile(lambda piece: not (piece.blank or piece.rows or piece.part), below)]
         cells = in_rows_of_table(part, "\n".join(line.text for line in lines) or text) if tables_of(part) else None
         if cells is None:
             return False
