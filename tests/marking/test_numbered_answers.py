@@ -13,7 +13,11 @@ from trials import tries
 
 import symattn
 from symattn.errors import InputError
+from symattn.marking.marker import mark
+from symattn.marking.submissions import read_submission
+from symattn.marking.submissions.answers import tables_of
 from symattn.page.writers.characters import plain
+from symattn.teaching.problems import problem_type
 from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, OrderAnswer, ShapeAnswer, WordAnswer
 from symattn.teaching.rendering import render
 from tests.marking.scripts import exactly, key_of, legible
@@ -242,3 +246,180 @@ def test_what_is_marked_beside_its_box_waits_for_a_person(mark):
     report = symattn.check(sheet, "\n".join([before + box + mark.format(option), *rest])).reports[0]
     first = report.question.parts[0].name
     assert [given.parts[0] for given in report.marks if given.pending] == [first]
+
+
+# ------------------------------------------------------------------------------------------------ several questions
+
+OWN = {
+    "type": "text", "notation": "standard", "text": "", "parts": [
+        {"text": "Which products are defined?", "points": 2, "answer": ["A", "C"], "options": ["1", "2", "3"]},
+        {"text": "How many parameters are there?", "answer": 8, "name": "p"},
+        {"text": "Write down the causal mask.", "points": 2, "answer": [[1, 0], [1, 1]], "name": "M"},
+        {"text": "Which function makes weights?", "points": 1, "answer": "softmax", "boxes": True},
+        {"text": "Which are true?", "points": 2, "answer": ["A", "B"], "options": ["v", "w", "x", "y", "z"]},
+        {"text": "Are weights positive?", "points": 1, "answer": ["A"], "options": ["yes", "no"]},
+    ],
+}  # fmt: skip
+
+
+@cache
+def exam():
+    return drawn("choice", 1), drawn("shapes", 1), problem_type("text").make(OWN)
+
+
+def lost(text, file="markdown"):
+    """The parts of an exam with less than all of their marks: whether they wait for a person or are wrong."""
+    found = read_submission(text, exam(), form=file)
+    reports = [mark(question, attempt) for question, attempt in zip(exam(), found.attempts, strict=True)]
+    return {f"{n}{part}": "waits" if given.pending else "wrong" for n, report in enumerate(reports, 1)
+            for given in report.marks if given.given < given.of for part in given.parts}  # fmt: skip
+
+
+def written(way="{n}{a}) {said}", head="", own=()):
+    """The right answers to all questions, but `own` to these parts, each with its place before it."""
+    lines = []
+    for n, question in enumerate(exam(), 1):
+        lines += [head.format(n=n)] if head else []
+        for k, part in enumerate(question.parts):
+            said = dict(own).get(f"{n}{part.name}", simple(question, part))
+            lines.append(way.format(n=n, a=chr(97 + k), A=chr(65 + k), said=said))
+        lines.append("")
+    return "\n".join(lines)
+
+
+TOGETHER = (
+    "{n}{a} {said}", "({n}{a}) {said}", "[{n}{a}] {said}", "{n}{a} -> {said}", "{n}{a} = {said}", "{n}{a} – {said}",
+    "{n}{a}\t{said}", "{n}{a}; {said}", "{n}.{a} {said}", "{n}/{a} {said}", "{n}{A} {said}",
+    "{n} {a}) {said}", "{n}({a}): {said}", "- {n}{a}) {said}", "**{n}{a})** {said}", "part {n}{a}: {said}",
+    "Q{n}{a}: {said}", "Ans {n}({a}) {said}", "Aufgabe {n}{a}: {said}", "question {n} part {a}: {said}",
+)  # fmt: skip
+APART = (
+    "{a} {said}", "{a} – {said}", "{a}-{said}", "[{a}] {said}", "{a}/ {said}", "{a}){said}", "{A} {said}",
+    "{A}) {said}", "part {a}: {said}", "{a}\n{said}", "- ({a}) {said}",
+)  # fmt: skip
+HEADS = ("Question {n}", "Q{n}:", "Qu. {n}", "## Aufgabe {n}", "第 {n} 题", "问题 {n}")
+
+
+@pytest.mark.parametrize(
+    ("way", "head"),
+    [*((way, "") for way in TOGETHER), *((way, "Question {n}") for way in APART), *(("{a}) {said}", h) for h in HEADS)],
+)
+def test_places_in_an_exam_are_read_in_every_way(way, head):
+    assert lost(written(way, head)) == {}
+    assert lost(written(way, head, {"3d": "relu", "3b": "9"})) == {"3b": "wrong", "3d": "wrong"}
+
+
+@pytest.mark.parametrize("between", [", ", " ", "; "])
+@pytest.mark.parametrize(
+    "way", ["1{a} {X}", "1{a}) {X}", "1{a}{X}", "{a}{X}", "{a}={X}", "{a}:{X}", "{a}-{X}", "{a}/{X}"]
+)
+def test_letters_of_a_whole_question_stand_in_one_line(way, between):
+    question = exam()[0]
+    each = [way.format(a=chr(97 + k), X=simple(question, part)) for k, part in enumerate(question.parts)]
+    text = written(head="Question {n}").partition("Question 2")[2]
+    assert lost(f"Question 1\n{between.join(each)}\n\nQuestion 2{text}") == {}
+
+
+@pytest.mark.parametrize("row", ["| 1{a} | {X} |", "| 1 | {a} | {X} |", "| 1({a}) | {X} |"])
+def test_rows_of_a_table_have_the_numbers_of_questions(row):
+    question, columns = exam()[0], row.count("|") - 1
+    rows = ["| no. " * columns + "|", "|---" * columns + "|"]
+    rows += [row.format(a=chr(97 + k), X=simple(question, part)) for k, part in enumerate(question.parts)]
+    text = written(head="Question {n}").partition("Question 2")[2]
+    assert lost("\n".join(rows) + f"\n\nQuestion 2{text}") == {}
+
+
+MATRICES_IN_LATEX = (
+    r"\begin{bmatrix}1&0\\1&1\end{bmatrix}", r"$\begin{bmatrix}1&0\\1&1\end{bmatrix}$",
+    "\n\\[\n\\begin{pmatrix}\n1 & 0\\\\\n1 & 1\n\\end{pmatrix}\n\\]", r"$$\begin{matrix}1&0\\1&1\end{matrix}$$",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("matrix", MATRICES_IN_LATEX)
+def test_a_matrix_in_latex_leaves_other_answers_alone(matrix):
+    """All lines of its question became one paragraph, of which nothing was read."""
+    for way, head in (("({a}) {said}", "Question {n}"), ("{n}{a} {said}", "")):
+        assert lost(written(way, head, {"3c": matrix})) == {}
+        assert lost(written(way, head, {"3c": matrix.replace("0", "1")})) == {"3c": "wrong"}
+
+
+SAID = {
+    "3d": {
+        "right": [
+            "Softmax.", "the softmax function", "softmax(x)", "die Softmax-Funktion", "la función softmax",
+            "softmax函数",
+        ],
+        "waits": ["not softmax", "softmax or relu", "log softmax", "it is surely not the softmax that is used"],
+        "wrong": ["relu", "the relu function", "hardmax(x)"],
+    },
+    "3e": {
+        "right": [
+            "TTFFF", "T, T, F, F, F", "YYNNN", "VVFFF", "✓✓✗✗✗", "对对错错错", "wahr, wahr, falsch, falsch, falsch",
+            "A ✓ B ✓ C ✗ D ✗ E ✗", "✓ A ✓ B ✗ C ✗ D ✗ E", "A - true\nB - true\nC - false\nD - false\nE - false",
+        ],
+        "waits": ["TTFF", "TTFFFF", "A ✓ B ✓ C ✗", "wahr, wahr", "true"],
+        "wrong": ["TTFFT", "A ✓ B ✗ C ✗ D ✗ E ✗", "wahr, falsch, falsch, falsch, falsch"],
+    },
+    "3f": {"right": ["ja", "Oui!", "sí", "是"], "waits": ["yes, no", "ja/nein", "y"], "wrong": ["nein", "否"]},
+    "3a": {
+        "right": ["opciones A y C", "Optionen A und C", "选项A和C"], "waits": ["opción A, B o C", "not A"],
+        "wrong": ["opción B"],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "state", "said"), [(p, state, said) for p in SAID for state in SAID[p] for said in SAID[p][state]]
+)
+def test_words_of_an_answer_are_read_or_wait(part, state, said):
+    expected = {} if state == "right" else {part: state}
+    assert lost(written("({a}) {said}", "Question {n}", {part: said})) == expected
+
+
+def test_undefined_shapes_are_said_in_every_language():
+    part, other = (
+        next(
+            p.name
+            for p in exam()[1].parts
+            if isinstance(p.answer, ShapeAnswer) and (p.answer.shape is None) == undefined
+        )
+        for undefined in (True, False)
+    )
+    for said in ("Not defined!", "未定义", "nicht definiert!", "n'est pas défini", "no está definido", "undefiniert"):
+        assert lost(written(own={f"2{part}": said})) == {}
+        assert lost(written(own={f"2{other}": said})) == {f"2{other}": "wrong"}
+
+
+IN_ROWS = ("{name}: {r}x{c}", "{name} = {r}×{c}", "{name} is ({r}, {c})", "{name} {r} by {c}", "{r}x{c}", "({r}, {c})")
+
+
+@pytest.mark.parametrize("between", ["\n", ", "])
+@pytest.mark.parametrize("row", IN_ROWS)
+def test_a_table_of_shapes_is_answered_by_shapes(row, between):
+    question = exam()[1]
+    [part] = [part for part in question.parts if tables_of(part)]
+    names = [plain(line[0]).split()[-1] for line in tables_of(part)[0].rows]
+
+    def said(shapes):
+        rows = [row.format(name=name, r=r, c=c) for name, (r, c) in zip(names, shapes, strict=True)]
+        return "\n" + between.join(rows)
+
+    shapes = [[int(x) for x in line] for line in part.answer.value.rows]
+    assert lost(written(own={f"2{part.name}": said(shapes)})) == {}
+    shapes[0][1] += 1
+    assert lost(written(own={f"2{part.name}": said(shapes)})) == {f"2{part.name}": "wrong"}
+
+
+@pytest.mark.parametrize(
+    "line", ["{a}) {X} and {X}?", "{a} maybe {X}", "1{a}: {X} or not", "it is {X} in {a}", "{a}·{X}"]
+)
+def test_what_is_written_and_not_read_is_never_lost(line):
+    """It waits for a person, in whatever question it was looked for."""
+    question = exam()[0]
+    each = [line.format(a=chr(97 + k), X=simple(question, part)) for k, part in enumerate(question.parts)]
+    _, _, text = written(head="Question {n}").partition("Question 2")
+    for head in ("Question 1\n", ""):
+        found = lost(f"{head}{'; '.join(each)}\n\nQuestion 2{text}")
+        assert {*found.values()} <= {"waits"}, found
+    found = lost("Question 1\n" + "\n".join(each) + f"\n\nQuestion 2{text}")
+    assert {*found.values()} <= {"waits"}, found

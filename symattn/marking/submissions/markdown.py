@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
+from itertools import groupby
 from typing import Literal
 
 from symattn.exact import Matrix
@@ -27,7 +28,7 @@ from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.answers import Raw, RawText, Several, grids_of, is_line, tables_of
 from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import is_blank, is_number, shape_beside, undecorated, visible, without_shape
-from symattn.marking.submissions.places import is_surely_title, is_title, no_answer, told
+from symattn.marking.submissions.places import Piece, is_surely_title, is_title, no_answer, told
 from symattn.marking.submissions.places import pieces as pieces_of
 from symattn.marking.submissions.tables import Cells, entries_of, has_shape
 from symattn.marking.submissions.webpage import as_markdown
@@ -151,6 +152,7 @@ class FilledSheet:
         self.questions = [question_in_language(question, language) for question in self.asked]
         self.slots = slots(self.questions)
         if len(self.questions) > 1 and not self.is_printed:
+            self.page.blocks = [*map(self._in_lines, self.blocks)]
             self.page.blocks = [part for block in self.blocks for part in self._by_question(block)]
         if len(self.questions) == 1 and not self.is_printed and self._stand_alone:
             self.page.blocks = [
@@ -194,15 +196,41 @@ class FilledSheet:
     def _by_question(self, block: MarkdownBlock) -> Iterator[MarkdownBlock]:
         """In a text of somebody's own, a line that begins with the number of a question is its heading, and says what
         stands behind the number: Question 1, Q2: (a) C, 3b) D."""
-        start = block.start
+        start, is_split = block.start, False
         for at in range(block.start, block.end) if block.kind in ("text", "output") else ():
-            if found := self._number_before(self.page.lines[at]):
+            if found := self._parts_in_turn.get(at) or self._number_before(self.page.lines[at]):
                 if start < at:
                     yield self._text(start, at)
                 number, self.page.lines[at] = found
                 yield MarkdownBlock("heading", at, at + 1, f"Question {number}")
-                start = at
-        yield block if start == block.start else self._text(start, block.end)
+                start, is_split = at, True
+        yield self._text(start, block.end) if is_split else block
+
+    def _in_lines(self, block: MarkdownBlock) -> MarkdownBlock:
+        """A table whose rows begin with the number of a question and the letter of its part, | 2a | B |, as a text."""
+        rows = [" ".join(row) for row in block.rows]
+        rows = [re.sub(r"^(\d{1,2}) \(?([A-Za-z])\)?(?= )", r"\1\2", row) for row in rows]
+        has_head = bool(rows) and not _PLACE_OF_PART.fullmatch(rows[0])
+        lines = [at for at in range(block.start, block.end) if not _EDGE_OF_TABLE.fullmatch(self.page.lines[at])]
+        if len(lines) != len(rows) or len(rows) == has_head or not all(map(_PLACE_OF_PART.fullmatch, rows[has_head:])):
+            return block
+        said = dict(zip(lines, ["", *rows[1:]] if has_head else rows, strict=True))
+        self.page.lines[block.start : block.end] = [said.get(at, "") for at in range(block.start, block.end)]
+        return self._text(block.start, block.end)
+
+    @cached_property
+    def _parts_in_turn(self) -> Mapping[int, tuple[str, str]]:
+        """By their lines: the numbers of questions before the letters of their parts, and what is said of each, 2a B or
+        2b = D, where these come in turn below each number.
+        """
+        found = {at: one for at, line in enumerate(self.page.lines) if (one := _PLACE_OF_PART.fullmatch(line))}
+        places = [(int(one["question"]), letter) for one in found.values() for letter in _letters_of_parts(one)]
+        runs = [[*run] for _, run in groupby(places, lambda place: place[0])]
+        known = all(0 < number <= len(self.names) and self.names[number - 1].place(part) for number, part in places)
+        in_turn = len({run[0][0] for run in runs}) == len(runs) and all(run == sorted({*run}) for run in runs)
+        if not known or not in_turn or max(map(len, runs), default=0) < 2:
+            return {}
+        return {at: (one["question"], _in_brackets(one)) for at, one in found.items()}
 
     def _number_before(self, line: str) -> tuple[str, str] | None:
         """The number of a question at the beginning of a line, and the rest of the line."""
@@ -461,16 +489,24 @@ _LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
 )  # fmt: skip
 Form = Literal["markdown", "notebook", "html"]
 """In what a page is printed; HTML shows pictures as tables and says formulas in words."""
+_WORD_OF_A_PLACE = re.compile(
+    r"(?:qu?|(?:answer to |solution to )?(?:question|exercise|ex|problem|task|part)|answer|solution|no|nr|frage|lösung"
+    r"|übung|aufgabe|teil|问题|题目?|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse|ans)"
+)
 _SHORT_QUESTION = re.compile(
-    r"(?i)(?:q|(?:answer to |solution to )?(?:question|exercise|ex|problem|task)|answer|solution|no|nr|frage|lösung"
-    r"|übung|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse|ans)[\s.:]{0,2}(?:(?:no|nr)\.?\s?|n?[#°º]\s?)?"
-    r"(\d{1,2})(?![\d\w])"
+    rf"(?i){_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}}(?:(?:no|nr)\.?\s?|n?[#°º]\s?)?(\d{{1,2}})(?![\d\w])"
 )
 _WORTH = re.compile(rf"(?i)^\s*[(\[]\s?\d{{1,3}}\s?{labels.MARKS}\s?[)\]]")
 """The marks behind the number of a question."""
 _ONLY_A_NUMBER = re.compile(r"(?:\*\*|__)\(?(\d{1,2})[).:]?(?:\*\*|__)|\(?(\d{1,2})[).:]")
 _RULES_BESIDE = re.compile(r"^[ \t]*[=—–-]{2,}(?=[ \t]+\w)|(?<=\w)[ \t]+[=—–-]{2,}[ \t]*$")
-_NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.]*")
+_NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.*_]*")
+_PLACE_OF_PART = re.compile(
+    rf"\s*(?:[{labels.BULLETS}]\s+)?[*_]{{0,2}}(?i:{_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}})?[*_]{{0,2}}[(\[]?(?P<question>\d{{1,2}})"
+    r"(?:[.)/−–-]?(?:\s(?=\(?[A-Za-z][).:]))?|,?\s?(?i:part|teil|partie|parte)\s?)\(?(?P<part>[A-Za-z])[)\]]?[*_]{0,2}"
+    r"(?:\s*(?:[-=]>|[→⇒=:：.)])+[*_]{0,2}\s*|[;,/]\s+|\s+(?:[-–—]+\s+)?|(?=[A-Z](?!\w))|$)(?P<said>(?![+*/·×^]).*)"
+)
+"""The number of a question and the letter of its part before what is said of it; the letter may have no sign."""
 _BEHIND_NUMBER = re.compile(r"[\s*_]*(?:$|[:.)–-](?=[\s*_]|$)|\([a-z]\))")
 _BOLD_NUMBER = re.compile(r"\s*(\*\*|__)\(?(?:[a-z]|\d{1,2})[).:]{0,2}\1(?=\s|$)")
 _SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
@@ -506,6 +542,23 @@ def _heads_question(title: str) -> re.Match[str] | None:
     """A heading of nothing but the number of a question, perhaps behind a word for it, or with words behind a colon."""
     found = _SHORT_QUESTION.match(title) or re.match(r"(\d{1,2})(?=[).:]?\s*$)", title)
     return found if found and _BEHIND_NUMBER.match(title[found.end() :]) else None
+
+
+def _further(found: re.Match[str]) -> re.Pattern[str]:
+    """The places of further parts of a question in one line: 2b and 2c behind 2a B."""
+    return re.compile(rf"(?<=[\s,;])\(?{found['question']}[.)]?\(?([a-z])\)?[.:)]?(?=\s|[A-Z](?!\w))")
+
+
+def _letters_of_parts(found: re.Match[str]) -> list[str]:
+    return [found["part"].lower(), *_further(found).findall(found["said"])]
+
+
+def _in_brackets(found: re.Match[str]) -> str:
+    """The letter of a part in brackets and what is said of it, and those of further parts in the line."""
+    return _further(found).sub(r"(\1) ", f"({found['part'].lower()}) {found['said']}")
+
+
+_EDGE_OF_TABLE = re.compile(r"[\s|:+=-]*")
 
 
 def _title(heading: MarkdownBlock) -> str:
@@ -767,14 +820,26 @@ def _free_text(paper: Paper, sheet: FilledSheet) -> None:
         is_read = asked if question is not None else not rough
         if is_read and id(block) not in sheet.used and sheet.added(block, question or 0):
             (beside if question is None else under.setdefault((question, part), [])).append(block)
+    found = {question for question, _ in sheet.places}
+    lost = [written for k, written in enumerate(paper.written) if k not in found and not sheet.is_printed]
     for (question, part), blocks in under.items():
         here = "" if part is None else sheet.asked[question].parts[part].name
-        _under_a_question(paper.written[question], here, blocks, sheet)
+        for piece in _under_a_question(paper.written[question], here, blocks, sheet):
+            named = _OF_A_QUESTION.match(piece.text)
+            number = labels.number_in(named) if named else 0
+            if 0 < number <= len(paper.written) and number != question + 1:
+                paper.written[number - 1].unread.add("")
+        for written in lost if paper.written[question].unread else ():  # it may begin somewhere in what is not read
+            written.unread.add("")
     _under_none(paper, beside, sheet)
 
 
-def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBlock], sheet: FilledSheet) -> None:
-    """Below a part that has an answer it is working, in which only matrices by the name of another part count."""
+def _under_a_question(
+    written: Written, here: str, blocks: Sequence[MarkdownBlock], sheet: FilledSheet
+) -> Sequence[Piece]:
+    """What is left when all is read.  Below a part that has an answer it is working, in which only matrices by the name
+    of another part count.
+    """
     working = here in written.parts
     if working:
         written.worked.add(here)
@@ -795,6 +860,13 @@ def _under_a_question(written: Written, here: str, blocks: Sequence[MarkdownBloc
         if not is_surely_title(piece.text):
             written.remark(sheet.page.where(piece.start), no_answer(piece.text))
             written.unread.update(reader.may_answer(piece))
+    return left
+
+
+_OF_A_QUESTION = re.compile(
+    rf"(?i)\W*(?:{_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}}(\d{{1,2}})(?!\d)|(\d{{1,2}})[.)]?\s?\(?[a-z])"
+)
+"""The number of a question before what is said of it, though its place is not clear."""
 
 
 _VARIABLE = re.compile(r"[^\W\d]\w*\s*=\s*\[")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import accumulate, chain, groupby
@@ -62,6 +62,32 @@ class Places:
     written: Written
     pieces: Sequence[Piece]
 
+    def __post_init__(self) -> None:
+        self.pieces = self._with_signs()
+
+    def _with_signs(self) -> Sequence[Piece]:
+        """The same with the usual sign behind the letters of parts that have another or none, a B or [b] 3×4, where
+        the letters of all lines that begin with one come in turn.
+        """
+        lines = [piece for piece in self.pieces if not piece.rows]
+        for letters in _SMALL_LETTER, _CAPITAL:
+            found = {piece: one for piece in lines if (one := letters.fullmatch(piece.text))}
+            answers = {piece: (self._number(one["place"].lower()), one["said"]) for piece, one in found.items()}
+            if not all(map(PLACED.match, (piece.text for piece in found))) and self._are_in_turn(answers):
+                placed = {piece: f"{chr(ord('a') + k)}) {said}" for piece, (k, said) in answers.items()}
+                return [replace(piece, text=placed.get(piece, piece.text)) for piece in self.pieces]
+        return self.pieces
+
+    def _are_in_turn(self, answers: Mapping[Piece, tuple[int, str]]) -> bool:
+        """Whether these are the places of all parts, or of some with an answer to each; no line is one as a whole."""
+        parts, numbers = self.written.question.parts, [number for number, _ in answers.values()]
+        if len(numbers) < 2 or numbers[0] < 0 or numbers != sorted({*numbers}):
+            return False
+        if all(said and is_answer(parts[number], piece.text.strip()) for piece, (number, said) in answers.items()):
+            return False
+        is_whole = numbers == [*range(len(parts))] and not any(map(is_line, parts))
+        return is_whole or all(is_answer(parts[number], said.strip()) for number, said in answers.values())
+
     def joined(self) -> list[Piece]:
         """Every answer that is no matrix in one piece, with its number before it and without the sheet's heading."""
         found: list[Piece] = []
@@ -114,7 +140,7 @@ class Places:
         if whole is not None:
             return whole
         found: list[Piece] = []
-        said = [[] if piece.rows else _numbered(piece.text) for piece in self.pieces]
+        said = [[] if piece.rows or PLACED.match(piece.text) else _numbered(piece.text) for piece in self.pieces]
         for numbered, run in groupby(zip(self.pieces, said, strict=True), lambda one: one[1] != []):
             lines, answered = zip(*run, strict=True)
             below = self._in_turn([*chain.from_iterable(answered)]) if numbered else []
@@ -226,8 +252,10 @@ def _numbered(line: str) -> list[Answer]:
 
 
 def _lettered(line: str) -> list[Answer]:
-    """1a 2b 3d: the numbers of parts and the letters of options that a line consists of; none of any other line."""
-    found = [(one["place"], one["option"]) for one in _LETTERED.finditer(line)]
+    """1a 2b 3d, aB bD: the numbers or letters of parts and the letters of options that a line consists of; none of
+    any other line.
+    """
+    found = [(one["number"] or one["letter"], one["option"] or one["capital"]) for one in _LETTERED.finditer(line)]
     return found if not _LETTERED.sub("", line).strip(" ,;.|") else []
 
 
@@ -271,7 +299,17 @@ PLACED = re.compile(
 """The number or the letter of a part before what is said of it: 1) or Question 1, also on a line of its own."""
 
 
-_LETTERED = re.compile(r"(?<!\w)\(?(?P<place>\d{1,2})\s?[).:=–-]{0,2}\s?(?P<option>[A-Za-z])(?!\w)[,;.|]?")
+_SMALL_LETTER, _CAPITAL = (
+    re.compile(rf"\s*[(\[]?(?P<place>{letter})(?:[\])]?[).:/]?(?:\s?[-–—])?(?=\s|$)|[\])/:–—-])\s*(?P<said>.*)")
+    for letter in ("[a-z]", "[A-Z]")
+)
+
+
+_SIGN = r"\s?[\]).:=/–-]{0,2}\s?"
+_LETTERED = re.compile(
+    rf"(?<!\w)[(\[]?(?:(?P<number>\d{{1,2}}){_SIGN}(?P<option>[A-Za-z])|(?P<letter>[a-z]){_SIGN}(?P<capital>[A-Z]))"
+    r"(?!\w)[,;.|]?"
+)
 
 
 _OWN_PLACE = re.compile(r"\(?(?P<place>[a-z]|(?:[A-Z]|\d{1,2})(?=[).:]))[).:]*\s+(?P<said>\S.*)")
@@ -305,9 +343,22 @@ def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Pi
     for _, together in groupby(blocks, lambda block: -1 if BULLET.match(lines[block.start]) else block.start):
         listed = [*together]  # the items of a list, between which there may be gaps, or one other block
         bullets = are_bulleted([line for block in listed for line in lines[block.start : block.end]])
-        for block in listed:
+        for block in chain.from_iterable(_at_answers(block, lines) for block in listed):
             yield Piece(block.start, block.start, "")
             yield from _pieces_of(block, lines, bullets)
+
+
+def _at_answers(block: MarkdownBlock, lines: Sequence[str]) -> Iterator[MarkdownBlock]:
+    """A paragraph with environments of LaTeX in it, apart before every line that begins with the place of an answer."""
+    start, depth = block.start, 0
+    for number in range(block.start, block.end) if block.kind == "text" and "\\begin" in block.text else ():
+        if start < number and not depth and PLACED.match(lines[number]):
+            yield MarkdownBlock("text", start, number, "\n".join(lines[start:number]))
+            start = number
+        depth += lines[number].count("\\begin") - lines[number].count("\\end")
+    if start > block.start:
+        block = MarkdownBlock("text", start, block.end, "\n".join(lines[start : block.end]))
+    yield block
 
 
 def _pieces_of(block: MarkdownBlock, lines: Sequence[str], bullets: bool) -> Iterator[Piece]:

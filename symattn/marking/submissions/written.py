@@ -259,7 +259,8 @@ class Written:
                 "This could not be read as an answer, since a bracket is not closed in it: {text}", text=told
             )
         self.remark(where, says)
-        self.unread.add(part)
+        within = map(self.names.place, _PLACES_WITHIN.findall(text) if part else ())
+        self.unread |= {part, *filter(None, within)}
         self.doubt_beside(text, part)
 
     def doubt_beside(self, text: str, part: str) -> None:
@@ -339,6 +340,10 @@ class Written:
                 shape=f"{said.shape[0]}×{said.shape[1]}", expected=f"{asked[0]}×{asked[1]}",
             )  # fmt: skip
             self.doubts.setdefault(name, Doubt(says, of_shape=True))
+
+
+_PLACES_WITHIN = re.compile(r"(?<!\w)[(\[]?(?:\d{1,2}\s?)?\(?([a-z])\s?[)\]:=/.–-]")
+"""The letters of further parts in what is said of one: a) B; b) D."""
 
 
 def _may_lack(part: Part, said: Said | None) -> bool:
