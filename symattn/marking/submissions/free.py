@@ -447,9 +447,10 @@ class FreeText:
         found = _MARKS.search(text)
         if found is None or found[2]:
             return text[: found.start()] if found else text
-        part = self._part(self.naming.label(text[: found.start()])[0])
+        name, rest = self.naming.label(text[: found.start()])
+        part = self._part(name)
         is_worth = part and (total(part.marks) == int(found[1]) or math.prod(shape_of(part)) > 1)  # or was once
-        return text[: found.start()] if is_worth else text
+        return text[: found.start()] if is_worth and not any(map(str.isdigit, rest)) else text
 
     def _shape_alone(self, piece: Piece, text: str) -> bool:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""

@@ -250,7 +250,8 @@ class _Session:
             if name:
                 self.displayed[place[0], name] = number
             if name or (unnamed and variable and not self.names_nothing(variable)):
-                before = f"{name or variable} = "
+                above = before.rstrip().rpartition("\n")[0]
+                before = f"{above}\n{name or variable} = "
             text += f"{before}{_listed(matrix, self.mark)}\n"
         if unnamed and len(code.shown) == 1 and (above := self.above(number, place)):
             text = above + text if not self.called(code.shown[0], place) else text

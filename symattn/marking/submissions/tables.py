@@ -87,7 +87,7 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> Cells | None:
     if about and (("[" in about[0] and "[" not in exact) or not may_hold_number(exact)):
         exact += f"= {about[0]}"  # A = softmax(S/2) ≈ [[0.5, 0.5]]
     several = split(exact, "=")[-1].strip()
-    body = _in_square_brackets(_MATRICES.sub(_below_each_other, _MATRICES.sub(_below_each_other, several)))
+    body = _in_square_brackets(_MATRICES.sub(_below_each_other, _MATRICES.sub(_below_each_other, several)), shape)
     start, end = _bracketed(body)
     if not end:
         return Cells(rows) if (rows := _rows_of_lines(body, shape)) else None
@@ -130,8 +130,9 @@ def without_kind(text: str) -> str:
 _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^']*'|[\w.]+)")
 
 
-def _in_square_brackets(text: str) -> str:
-    """Rows in round or curly brackets, as in "(1, 2), (3, 4)", in square ones; any other text as it is.
+def _in_square_brackets(text: str, shape: tuple[int, int] = (0, 0)) -> str:
+    """Rows in round or curly brackets, as in "(1, 2), (3, 4)" or, of a column, "(1) (2)", in square ones; any other text
+    as it is.
 
     >>> [_in_square_brackets(text) for text in ("(1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)", "{e/(1 + e), 2}")]
     ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)', '[e/(1 + e), 2]']
@@ -143,8 +144,9 @@ def _in_square_brackets(text: str) -> str:
     if len(rows) == 1 and all(map(_NUMBERS.fullmatch, lines := rows[0].split(";"))):
         rows, listed = lines, alone  # (1 2; 3 4) and (1 2)
     else:
-        several = len(rows) > 1 or whole is not None
-        listed = several and alone and all(set(",;") & set(row) or _NUMBERS.fullmatch(row) for row in rows)
+        several, is_column = len(rows) > 1 or whole is not None, shape == (len(rows), 1)
+        are_rows = all(set(",;") & set(row) or is_column or _NUMBERS.fullmatch(row) for row in rows)
+        listed = several and alone and are_rows
     if listed:
         return ", ".join(f"[{row}]" for row in rows)
     stripped = text.strip()
