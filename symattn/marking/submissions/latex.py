@@ -285,10 +285,14 @@ def _in_brackets(text: str) -> str:
 
 def _bracketed(found: re.Match[str]) -> str:
     """A matrix with its rows in one pair of brackets, on as many lines as before."""
-    rows = (map(_cell, _BETWEEN_CELLS.split(row)) for row in _ROW.split(found["inside"]))
+    inside = (_ONE_COLUMN.sub(r"\1", row) for row in _ROW.split(found["inside"]))
+    rows = (map(_cell, _BETWEEN_CELLS.split(row)) for row in inside if "\\multicolumn" not in row)  # a head of several
     filled = filter(lambda row: row.strip(" &"), map(" & ".join, rows))
     lines = "\n" * found[0].count("\n")
     return f"[\ue000{'; '.join(filled)}{lines}\ue001]"
+
+
+_ONE_COLUMN = re.compile(r"\\multicolumn\s*\{1\}\s*\{[^{}\n]{0,40}\}\s*\{([^{}\n]{0,80})\}")
 
 
 def _cell(text: str) -> str:
