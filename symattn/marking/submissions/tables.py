@@ -131,8 +131,7 @@ _KIND = re.compile(r",\s*(?:dtype|device|grad_fn|requires_grad)=(?:<[^<>]*>|'[^'
 
 
 def _in_square_brackets(text: str, shape: tuple[int, int] = (0, 0)) -> str:
-    """Rows in round or curly brackets, as in "(1, 2), (3, 4)" or, of a column, "(1) (2)", in square ones; any other text
-    as it is.
+    """Rows in round or curly brackets, as in "(1, 2), (3, 4)" or "(1) (2)" of a column, in square ones; else the text.
 
     >>> [_in_square_brackets(text) for text in ("(1 2), (3 4)", "(1 2; 3 4)", "(1 + e), (2, 3)", "{e/(1 + e), 2}")]
     ['[1 2], [3 4]', '[1 2], [ 3 4]', '(1 + e), (2, 3)', '[e/(1 + e), 2]']
