@@ -40,6 +40,7 @@ from symattn.marking.submissions.entries import (
     shape_beside,
     stated_shape,
     without_last_shape,
+    without_shape,
 )
 from symattn.marking.submissions.labels import AND, COLUMN, ROW
 from symattn.marking.submissions.matrices import (
@@ -445,12 +446,12 @@ class FreeText:
     def _without_marks(self, text: str) -> str:
         """A heading without the marks that it is worth: "1. Means μ = mean(X) [2]", "Means (2 marks)"."""
         found = _MARKS.search(text)
-        if found is None or found[2]:
-            return text[: found.start()] if found else text
+        if found is None or found[2] or not any(map(str.isalpha, text[: found.start()])):  # 4. [2]
+            return text[: found.start()] if found and found[2] else text
         name, rest = self.naming.label(text[: found.start()])
         part = self._part(name)
         is_worth = part and (total(part.marks) == int(found[1]) or math.prod(shape_of(part)) > 1)  # or was once
-        return text[: found.start()] if is_worth and not any(map(str.isdigit, rest)) else text
+        return text[: found.start()] if is_worth and not any(map(str.isdecimal, without_shape(rest))) else text
 
     def _shape_alone(self, piece: Piece, text: str) -> bool:
         """A line that states shapes of matrices and nothing else; below a name, that may be the shape alone."""
@@ -679,6 +680,9 @@ class FreeText:
         """A row of numbers with the rows below it, between which there may be gaps as long as rows are lacking; any
         other text alone; as a matrix, and the lines below.
         """
+        whole = matrix_in(text, shape)
+        if whole and has_shape(whole.rows, shape) and (";" in text or "[[" in text):
+            return whole, []
         count, rows, lines = count_numbers(text, shape[1]), 1, list[Piece]()
         is_first = count > 1 or count == 1 == shape[1]
         for piece in self.pieces[self._at : self._at + 2 * LARGEST] if is_first else ():
@@ -694,7 +698,7 @@ class FreeText:
         if matrix and len(matrix.rows) > 1:  # what was not told apart would vanish
             self._at += len(lines)
             return matrix, lines
-        return matrix_in(text, shape), []
+        return whole, []
 
     def _below(self, piece: Piece) -> bool:
         """Rows of numbers, or a matrix in brackets, below a name or without one."""

@@ -15,6 +15,7 @@ from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.blocks import table_row
 from symattn.marking.submissions.labels import counted
+from symattn.marking.submissions.tables import closed
 
 LARGEST_UNPACKED = 20_000_000
 """In bytes: the text of a book has a million."""
@@ -256,7 +257,7 @@ def formula(element: ElementTree.Element) -> str:
 
 
 def _grouped(text: str) -> str:
-    is_one = text.isalnum() or (text[:1] == "(" and text[-1:] == ")")
+    is_one = text.isalnum() or closed(text, 0, "(", ")") == len(text)
     return text if is_one else f"({text})"
 
 
