@@ -152,6 +152,8 @@ class Written:
             raw = Several({**before.matrices, **raw.matrices})
         if differs:
             self.answered_twice(target, where)
+            matrices = (one for one in (before, raw) if isinstance(one, Cells))  # of another step, by their shape
+            self.called_otherwise.update(one.shape for one in matrices if one.shape != self.shape(target))
         into[target] = raw
         return True
 
