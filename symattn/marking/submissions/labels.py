@@ -131,7 +131,7 @@ def ands() -> Iterator[str]:
     yield from (re.escape(catalogue(language).text(listed(("", ""))).strip()) for language in languages())
 
 
-def counted(numbers: str, count: int) -> str:
+def before_item(numbers: str, count: int) -> str:
     """The bullet, the number or the letter of an item in a list."""
     match numbers:
         case "bullet":

@@ -13,7 +13,7 @@ from itertools import count, islice, takewhile
 
 from symattn.foundation.identity import is_identity
 from symattn.marking.submissions.alphabet import rewriting
-from symattn.marking.submissions.labels import BULLETS, counted
+from symattn.marking.submissions.labels import BULLETS, before_item
 from symattn.marking.submissions.tables import closed
 
 MOST_MACROS, MOST_ROUNDS, LONGEST = 50, 8, 400_000
@@ -80,7 +80,7 @@ def _with_items(text: str) -> str:
             case "begin":
                 is_counted, is_lettered = found["kind"] == "enumerate", lists or "alph" in (found["how"] or "").lower()
                 numbers = ("lowerLetter" if is_lettered else "decimal") if is_counted else "bullet"
-                lists.append(map(partial(counted, numbers), count(1)))
+                lists.append(map(partial(before_item, numbers), count(1)))
                 return ""
             case "end":
                 del lists[-1:]

@@ -477,7 +477,7 @@ class Names:
         none is.
         """
         sign, words = normal(name), meaning(name)
-        known = sign in self._known or words in self._by_meaning
+        known = sign in self._known or words in self._by_meaning or sign.casefold() in self.given
         return "" if known else self._wholes.get(sign.casefold()) or self._wholes.get(words, "")
 
     def pieces(self, name: str) -> tuple[str, ...]:

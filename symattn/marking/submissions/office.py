@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from symattn.errors import InputError
 from symattn.foundation.languages import message
 from symattn.marking.submissions.blocks import table_row
-from symattn.marking.submissions.labels import counted
+from symattn.marking.submissions.labels import before_item
 from symattn.marking.submissions.tables import closed
 
 LARGEST_UNPACKED = 20_000_000
@@ -167,7 +167,7 @@ class _Document:
         if not number or number == "0":
             return ""
         self._items[number] += 1
-        return counted(self.list_styles.get(number, "decimal"), self._items[number])
+        return before_item(self.list_styles.get(number, "decimal"), self._items[number])
 
     def pieces(self, element: ElementTree.Element) -> Iterator[str]:
         """The text of a paragraph in its order."""

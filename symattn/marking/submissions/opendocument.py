@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from symattn.errors import InputError
 from symattn.marking.submissions.blocks import table_row
-from symattn.marking.submissions.labels import counted
+from symattn.marking.submissions.labels import before_item
 from symattn.marking.submissions.office import (
     BROKEN,
     LARGEST_UNPACKED,
@@ -100,7 +100,7 @@ class _Document:
             numbers, start = self._lists.get(style, ("", 1))
             self._items[style] += _kind(item) == "list-item"
             lines = iter(self.lines(item))
-            yield counted(numbers, start + self._items[style] - 1) + next(lines, "")
+            yield before_item(numbers, start + self._items[style] - 1) + next(lines, "")
             yield from lines
 
     def rows(self, table: ElementTree.Element) -> Iterator[list[str]]:
