@@ -87,8 +87,9 @@ def printed(output: str) -> Cells | None:
     (('exp(-1) + 1',), ('2',))
     """
     text = without_kind(undrawn(output).strip())
-    first = _LISTED.match(text)
-    found = read_matrix(text, (0, len(split(first[1], ","))) if first else (0, 0))
+    listed, drawn = _LISTED.match(text), _DRAWN.match(text)
+    columns = len(split(listed[1], ",")) if listed else len(drawn[1].split("&")) if drawn else 0
+    found = read_matrix(text, (0, columns))
     rows = tuple(tuple(map(_in_text, row)) for row in found.rows) if found else ()
     if found is None or not rows or any(kind_of(cell) != "number" for row in rows for cell in row):  # [0, 1, ..., 9]
         return None
@@ -99,6 +100,8 @@ def printed(output: str) -> Cells | None:
 
 _LISTED = re.compile(r"(?:\w*Matrix\(|\w*\(?(?=[^\n]*\][ \t]*,))\[[ \t]*\[([^][]*)\]")
 """Rows between which commas stand, as between their entries."""
+_DRAWN = re.compile(r"\[([^][;]*);")
+"""A matrix that was drawn in brackets, as `undrawn` writes it."""
 
 
 def taken_apart(output: str) -> Iterator[tuple[str, Cells | None]]:
@@ -120,7 +123,7 @@ def taken_apart(output: str) -> Iterator[tuple[str, Cells | None]]:
 
 
 _BEGINS = re.compile(
-    r"(?:\b(?:[Aa]rray|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*&))"
+    r"(?:\b(?:[Aa]rray|matrix|tensor|Matrix|ImmutableDenseMatrix|MutableDenseMatrix)\(|\[(?=\s*\[)|\[(?=[^\[\]\n]*[&;]))"
 )
 _KIND_BEHIND = re.compile(r"\s*,?\s*(?:dtype|device)=[\w.']+\)?")
 _MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)

@@ -478,11 +478,19 @@ class Names:
         """
         sign, words = normal(name), meaning(name)
         known = sign in self._known or words in self._by_meaning or sign.casefold() in self.given
-        return "" if known else self._wholes.get(sign.casefold()) or self._wholes.get(words, "")
+        return "" if known else self._whole_called(name)
+
+    def _whole_called(self, name: str) -> str:
+        return self._wholes.get(normal(name).casefold()) or self._wholes.get(meaning(name), "")
 
     def pieces(self, name: str) -> tuple[str, ...]:
         """Such a step in its pieces: the lines of all tokens, or the matrices of all heads."""
         return self.all_pieces.get(self.whole(name), ())
+
+    def heads_called(self, name: str) -> tuple[str, ...]:
+        """The steps of all heads that a name may mean, though another one is called so first: output, as O is."""
+        pieces = self.all_pieces.get(self._whole_called(name), ())
+        return tuple(piece for piece in pieces if StepName.of(piece).head is not None)
 
     @cached_property
     def all_pieces(self) -> Mapping[str, tuple[str, ...]]:

@@ -58,7 +58,7 @@ from symattn.marking.submissions.entries import (
     without_idle_braces,
 )
 from symattn.marking.submissions.names import Names, names_of, normal, place_in
-from symattn.marking.submissions.tables import LARGEST, Cells, has_shape, read_matrix
+from symattn.marking.submissions.tables import LARGEST, Cells, read_matrix
 from symattn.page.writers.characters import on_one_line
 from symattn.teaching.question import (
     CellsAnswer,
@@ -218,10 +218,13 @@ class Written:
         lines, problem = self.names.pieces(name), self.question.problem
         if problem is None or not isinstance(raw, Cells) or len({len(row) for row in raw.rows}) != 1:
             return
-        if lines and problem[lines[0]].token is None and has_shape(raw.rows, self.shape(name)):
-            high = len(raw.rows) // len(lines)
-            for k, line in enumerate(lines):
-                yield line, Cells(raw.rows[k * high : (k + 1) * high], raw.factor)
+        target = self.names.find(name)
+        heads = self.names.heads_called(name) if not target or raw.shape != self.shape(target) else ()
+        high = len(raw.rows) // max(1, len(heads))
+        shapes_of_heads = {problem[head].result.shape for head in heads}
+        if shapes_of_heads == {(high, len(raw.rows[0]))} and high * len(heads) == len(raw.rows):
+            for k, head in enumerate(heads):
+                yield head, Cells(raw.rows[k * high : (k + 1) * high], raw.factor)
             return
         rows = raw.rows if problem.derivation.orientation == "rows" else tuple(zip(*raw.rows, strict=True))
         shapes = [problem[line].result.shape for line in lines]
