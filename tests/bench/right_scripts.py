@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from symattn.api import make_recipe
 from symattn.derivation.misconceptions import replayed
 from symattn.exact import NEGATIVE_INFINITY
+from symattn.exact.rounding import near
 from symattn.marking.marker import mark
 from symattn.marking.marker.diagnosis import ROUNDING
 from symattn.marking.submissions.entries import grid
@@ -164,7 +165,7 @@ def differs(question, belief):
     """Whether a belief changes an entry by more than rounding does: one row alone may be the same either way."""
     right = question.problem.derivation
     return any(
-        abs(float(x) - float(y)) > 0.02
+        abs(near(x) - near(y)) > 0.02
         for step in right
         if step.name in belief.derivation and belief.derivation[step.name].result.shape == step.result.shape
         for x, y in zip(belief.derivation[step.name].result, step.result, strict=True)
