@@ -314,9 +314,9 @@ def _in_turn(text: str, texts: Sequence[str], several: bool) -> Options | None:
         return None
     are_letters = all(_place(letter, len(texts)) is not None for letter in letters) and bool(letters)
     own = any(_verdict(option) is not None for option in texts)
-    chosen = frozenset(k for k, is_right in enumerate(verdicts) if is_right)
-    is_clear = len(texts) > 1 and not (are_letters or own) and (several or len(chosen) == 1)
-    return chosen if is_clear and not _VERDICT_ALONE.sub("", text).strip(" \t\n,;/|.-–") else None
+    ticked = frozenset(k for k, is_right in enumerate(verdicts) if is_right)
+    is_clear = len(texts) > 1 and not (are_letters or own) and (several or len(ticked) == 1)
+    return ticked if is_clear and not _VERDICT_ALONE.sub("", text).strip(" \t\n,;/|.-–") else None
 
 
 def _ways_apart(text: str, count: int) -> Iterator[list[re.Match[str]]]:

@@ -102,10 +102,10 @@ _MATRICES = re.compile(rf"\[\s*((?:{_ROWS}[\s,;]*){{1,16}})\]")
 
 def _below_each_other(several: re.Match[str]) -> str:
     """The matrices of a list as one."""
-    return f"[{'; '.join(row.group() for row in _ONE_ROW.finditer(several[1]))}]"
+    return f"[{'; '.join(row.group() for row in _INNERMOST.finditer(several[1]))}]"
 
 
-_ONE_ROW = re.compile(r"\[[^\[\]]*\]")
+_INNERMOST = re.compile(r"\[[^\[\]]*\]")
 _RUN = re.compile(r"[^\S\n\t]{3,}")
 
 
