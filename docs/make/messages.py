@@ -73,6 +73,10 @@ PATTERNS = {
     "cast", "compile", "rewriting", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix",
     "removesuffix",
 }  # fmt: skip
+READ = "words"
+WORDS = {"words_for", "any_of", "whole_word"}
+"""Calls that are given words to be read, which language files have in the context READ."""
+NOT_WRITTEN = ERRORS | PATTERNS | WORDS | {"counted"}
 DEVELOPERS = re.compile("prove|complaint|trouble|separated|check|family")
 """Functions that tell a developer, and no page, what a draw has wrong."""
 
@@ -110,7 +114,7 @@ def extracted() -> Mapping[Template, str]:
         where = path.relative_to(PACKAGE).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
         speaks = any(part in SPEAKING for part in where.split("/")) and path.name not in SILENT
-        called = () if path.name in SILENT else templates_in(tree)
+        called = (x for x in templates_in(tree) if path.name not in SILENT or x.context == READ)
         for template in (*called, *(_written(tree) if speaks else ())):
             found.setdefault(template, where)
     for path in sorted(PACKAGE.rglob("*.toml")):
@@ -133,7 +137,7 @@ def extracted() -> Mapping[Template, str]:
         told = (text for said in advice for text in _feedback(said))
         for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *told):
             found.setdefault(Template("", text), "misconceptions")
-    said = {template: where for template, where in found.items() if _is_said(template.one)}
+    said = {template: where for template, where in found.items() if template.context == READ or _is_said(template.one)}
     words = (Template(text, word) for texts in TEXTS.values() for text in texts for word in text.split())
     return said | dict.fromkeys(words, "teaching/problems/masks.toml")
 
@@ -164,6 +168,8 @@ def templates_in(tree: ast.AST) -> Iterator[Template]:
                 yield Template("", one.strip(), other.strip())
             case "Mark", [_, _, texts, *_]:
                 yield from (Template("", text.strip()) for text in texts)
+            case _, [texts, *_] if name in WORDS:
+                yield from (Template(READ, text) for text in texts)
             case "in_context", [(context,), texts, *_]:
                 yield from (Template(context, text.strip()) for text in texts)
             case _, [texts, *_] if name in CALLS:
@@ -209,7 +215,7 @@ def _written(node: ast.AST) -> Iterator[Template]:
         case ast.AnnAssign(value=value):
             yield from _written(value) if value else ()
             return
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in ERRORS | PATTERNS | {"counted"}:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in NOT_WRITTEN:
             return
         case ast.Call(func=ast.Attribute(attr="several"), args=[_, *others]):  # what is drawn together, by its names
             for other in others:

@@ -58,3 +58,18 @@ def test_templates_that_wait_in_a_partial_are_read_for_translators():
     found = {said for text in texts for said in waiting.findall(text)}
     assert "the reciprocal was written" in found
     assert found <= {template.one for template in extracted()}
+
+
+def test_words_to_be_read_have_no_second_home():
+    """No source has a word of another language that its file has to read by, unless it is one of ours as well."""
+    files = [entry for code in OTHERS for entry in polib.pofile(str(messages.LANGUAGES / f"{code}.po"))]
+    word = re.compile(r"[^\W\d_]{4,}")
+    ours = {found for entry in files for found in word.findall(entry.msgid.lower())}
+    theirs = {found for entry in files if entry.msgctxt == messages.READ for found in word.findall(entry.msgstr)} - ours
+    assert {"zeile", "columna", "étape"} <= theirs
+    for path in messages.PACKAGE.rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings)
+        found = {said for text in texts if isinstance(text, str) for said in word.findall(text.lower())}
+        assert not found & theirs, path

@@ -22,6 +22,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, counted, listed, message
+from symattn.foundation.languages.words import any_of, words_for
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
@@ -881,19 +882,13 @@ def rows_text(grid: Grid) -> str:
 
 
 _ROUND_A_NAME = frozenset(
-    re.findall(
-        r"\w+",
-        "the in it its is was that of line step row wrong mistake error zeile schritt falsch ist die der das eine "
-        "ligne étape fausse est la le une fila línea paso es el una",
-    )
+    words_for("the|in|it|its|is|was|that|of|line|step|row|wrong|mistake|error"),
 )
 """Words round a name that say nothing else: line S', it's S', Zeile S'."""
 
-_KIND = r"(?:functions?|funktion|fonction|funci[oó]n|operation|opération|operaci[oó]n|函数|运算)"
+_KIND = any_of("function|functions|operation|operations")
 _ROUND_A_KIND = re.compile(rf"(?i)^{_KIND}[\s-]+|[\s-]*{_KIND}$|(?<=\w)\([A-Za-z]['′\d]?\)$")
 """What says no more than that an operation is one: softmax function, Softmax-Funktion, softmax(x)."""
-
-_DENIALS = frozenset(("not", "isnt", "no", "never", "nicht", "kein", "keine", "pas", "non", "jamais", "不", "不是"))
 
 
 def _without_kind(text: str) -> str:
@@ -932,6 +927,9 @@ _PRIMES = str.maketrans({"′": "'", "’": "'", "‘": "'", "´": "'", "`": Non
 
 def _is_accent(character: str) -> bool:
     return unicodedata.combining(character) > 0
+
+
+_DENIALS = frozenset(map(folded, words_for("not|isn't|no|never")))
 
 
 def _label(text: str) -> str:

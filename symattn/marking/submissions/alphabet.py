@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import groupby, islice, pairwise, takewhile
 
-from symattn.marking.submissions.labels import IS, ROW
+from symattn.foundation.languages.words import any_of, words_for
+from symattn.marking.submissions.labels import COLUMN, IS, MINUS, ROW
 
 Sign = str | Callable[[re.Match[str]], str]
 Rewriting = tuple[str, Sign] | tuple[str, Sign, str]
@@ -33,21 +34,27 @@ _SCALAR = r"(?:\w{1,8}\.)?(?:float|int|Float|Integer|tensor|mpf|Fraction|Decimal
 
 
 _ORDINALS = (
-    "first|erste|première|primera|一", "second|zweite|deuxième|segunda|二", "third|dritte|troisième|tercera|三",
-    "fourth|vierte|quatrième|cuarta|四", "fifth|fünfte|cinquième|quinta|五", "sixth|sechste|sixième|sexta|六",
-    "seventh|siebte|septième|séptima|七", "eighth|achte|huitième|octava|八",
+    words_for("first"), words_for("second"), words_for("third"), words_for("fourth"),
+    words_for("fifth"), words_for("sixth"), words_for("seventh"), words_for("eighth"),
 )  # fmt: skip
+_ROW = any_of("row|rows")
+_ORDINAL = "|".join(word for words in _ORDINALS for word in words)
 _LINE_BY_NUMBER = (
-    rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{'|'.join(_ORDINALS)}))"
-    r" (?:(?P<row>row|zeile|ligne|fila)|column|spalte|colonne|columna)"
+    rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{_ORDINAL}))"
+    rf" (?:(?P<row>{_ROW})|{COLUMN})"
     rf"(?=\s*[:=]|\s+of\s+\S+\s*[:=]|\s{IS}\b|[ \t]+[-+−(\[√.]{{0,3}}\d)"
 )
-_LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{'|'.join(_ORDINALS)}))\s?(?:(?P<row>行)|列)(?=\s*[:：=])"
+_LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{_ORDINAL}))\s?(?:(?P<row>{_ROW})|{COLUMN})(?=\s*[:：=])"
+
+
+def _initials(*words: str) -> str:
+    """The letters that words begin with, small and capital."""
+    return "".join(dict.fromkeys(letter for word in words for letter in (word[0], word[0].upper())))
 
 
 def _by_number(found: re.Match[str]) -> str:
     """Row 2 for the second row, the 2nd row and 第二行; and so for columns."""
-    words = (word for word, ordinals in enumerate(_ORDINALS, 1) if (found["word"] or "").lower() in ordinals.split("|"))
+    words = (number for number, words in enumerate(_ORDINALS, 1) if (found["word"] or "").lower() in words)
     return f"{'row' if found['row'] else 'column'} {found['number'] or next(words)}"
 
 
@@ -80,7 +87,11 @@ _INSIDE = r"(?:[^()\[\]\n=:]|\([^()\n]{0,40}\)){0,400}"
 NUMBERS: tuple[Rewriting, ...] = (
     (_ENTITY, lambda found: html.unescape(found[0]), "&"),  # &minus;
     (rf"(?<![\w)\]}}%.,])[{_DASHES}](?=[ \t]?{_NUMBER_BEGINS})", "-", "‐‑‒–—―−﹘﹣－"),
-    (r"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] )(?:minus|negative|moins|menos)[ \t]+(?=[\d.,√∞])", "-", "nN"),
+    (
+        rf"(?i)(?<![^\s\[(,;=:|&])(?<![\d)\]] ){MINUS}[ \t]+(?=[\d.,√∞])",
+        "-",
+        _initials(*words_for("minus|negative")),
+    ),
     (r"(?<=\d)[ \t]?([x×·⋅*])[ \t]?10[ \t]?(?=\^|[⁻⁰¹²³⁴-⁹])", r"\g<1>10", "x×·⋅*"),  # 4.74 x 10^-2
     (r"\b(?:Fraction|Rational)\(([-+−]?\d+), ?(\d+)\)", r"\1/\2", "("),
     (rf"\b{_SCALAR}\((['\"]?)([-+−]?(?:[\d.,e+-]+|inf|nan))\1\)", r"\2", "("),  # np.float64(0.04), Decimal('0.04')
@@ -90,8 +101,12 @@ NUMBERS: tuple[Rewriting, ...] = (
     (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1", "“„«"),
     (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places, "±+\\"),
     (rf"(?i)(?<!\S)([*_]{{1,3}})({ROW}[ \t]\d{{1,2}}:?)\1(?=:?[ \t])", r"\2", "*_"),  # **Row 1:**
-    (_LINE_BY_NUMBER, _by_number, "oeiOEI"),
-    (rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?=[ \t]+[-+−(\[√.]{{0,3}}\d)", r"\1:", "rRtTzZfFlL"),  # row 1 0.5, 2
+    (_LINE_BY_NUMBER, _by_number, _initials(*words_for("row|rows"), *words_for("column|col"))),
+    (  # row 1 0.5, 2
+        rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?=[ \t]+[-+−(\[√.]{{0,3}}\d)",
+        r"\1:",
+        _initials(*words_for("row|token")),
+    ),
     (r"(?<=[.,]\d{3})[\u2009\u202f](?=\d{1,3}(?!\d))", "", "\u2009\u202f"),  # 0.455 5, in groups of three
     (r"\\(?:left|right|[bB]igg?[lrm]?)[ \t]*(?=[\[\]()])", "", "\\"),
     (r"</?(?:details|summary|section|div|center|font|b|strong|em|u|span|h[1-6])\b[^<>\n]{0,200}>", "", "<"),

@@ -12,6 +12,7 @@ from functools import cache, partial
 from itertools import islice
 
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import whole_word, words_for
 from symattn.marking.attempt import Ordered, Said, Shaded, Shaped, Ticked, Unreadable
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import (
@@ -146,8 +147,8 @@ def _sign(words: str) -> str:
 
 _BETWEEN_SHAPES = re.compile(r"[,;]\s+(?![^()\[\]\n]*[)\]])|\s*\n\s*")
 _SHAPE_BEHIND = re.compile(
-    r"\s*(?P<words>[^\s\d:=]*)(?:\s*[:=]|\s+(?:is|ist|est|es)\b)?\s*"
-    r"[(\[]?(?P<rows>\d{1,9})\s*(?:[xX×*,]|by)\s*(?P<columns>\d{1,9})[)\]]?"
+    rf"\s*(?P<words>[^\s\d:=]*)(?:\s*[:=]|\s+{labels.IS}\b)?\s*"
+    rf"[(\[]?(?P<rows>\d{{1,9}})\s*(?:[xX×*,]|{labels.BY})\s*(?P<columns>\d{{1,9}})[)\]]?"
 )
 _BETWEEN_ITEMS = re.compile(r"[,;]\s+|\s*\n\s*")
 _NUMBER_BEHIND_WORDS = re.compile(r"\s*([^\d=:]*[^\W\d_][^\d=:]*?)\s*[\s:=]\s*([-+−.\d√(].*)")
@@ -197,12 +198,10 @@ def chosen(text: str, texts: Sequence[str], several: bool = True) -> Options | N
 _CHANGED = re.compile(r"^(?:\(?[A-Za-z]\)?\s*(?:[-=]+>|[→⇒⟶])\s*)+(?=\(?[A-Za-z]\)?\W*$)")
 """What an answer was before it was changed."""
 _LONGEST, _MOST_REASONS = 8000, 40  # more is no answer to a choice
-_REASON = re.compile(r"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?=(?:as|because|since|weil|da|denn|car|parce|porque|ya)\b))")
+_REASON = re.compile(rf"\s*(?:[,;:.(–—-]\s*(?=[(\w])|\s(?={whole_word('as|because|since')}))")
 _OPTION = re.compile(r"(?<![\w'^/·*=+(-])(?:\(([a-z])\)|([A-Z]))(?![\w'^(·*=+])")
-_DENIED = re.compile(
-    r"(?i)(?<!\w)(?:no|nope|nein|non)(?=\W*[,;:.!–—-]|\W*$)|(?<!\w)(?:wait|wrong|false|incorrect|falsch|faux|falso)(?!\w)"
-)
-_OTHERS = re.compile(r"(?i)\b(?:not|nicht|pas|no)\s+\(?[a-z]\)?(?![\w'])")
+_DENIED = re.compile(rf"(?i){whole_word('no|nope')}(?=\W*[,;:.!–—-]|\W*$)|{whole_word('wait|wrong|false|incorrect')}")
+_OTHERS = re.compile(rf"(?i){whole_word('not')}\s+\(?[a-z]\)?(?![\w'])")
 
 
 def _speaks_of_options(reason: str, count: int) -> bool:
@@ -215,19 +214,14 @@ def _speaks_of_options(reason: str, count: int) -> bool:
 # ------------------------------------------------------------------------------------------------ letters and words
 
 
-@cache
-def _filler() -> re.Pattern[str]:
-    """Words between and before letters; only words in Latin letters have an end that can be seen."""
-    words = (*labels.ands(), *labels.said("Answer"), *_FILLERS)
-    return re.compile("(?i)" + "|".join(rf"\b{word}\b" if word.isascii() else word for word in words))
-
-
-_FILLERS = (
-    "option(?:s|en)?", "letters?", "i (?:choose|pick|tick|think|say|take)", "it's", "it", "the", "is", "are", "only",
-    "so", "both", "right", "true", "correct", "ich (?:wähle|nehme)", "die", "ist", "sind", "richtige?", "wahr", "nur",
-    "la", "les", "est", "sont", "es", "son", "correcta?", "vrai(?:es?)?", "justes?", "verdaderas?",
-    "choices?", "opci[oó]n(?:es)?", "letras?", "choix", "lettres?", "buchstaben?", "选项", "选择", "选",
-)  # fmt: skip
+_FILLERS = re.compile(
+    "(?i)"
+    + whole_word(
+        "option|options|letter|letters|choice|choices|answer|i choose|i pick|i tick|i think|i say|i take|it's|it|the"
+        "|is|are|and|only|so|both|right|true|correct"
+    )
+)
+"""Words between and before letters."""
 
 
 def _letters(text: str, count: int) -> Options | None:
@@ -235,7 +229,7 @@ def _letters(text: str, count: int) -> Options | None:
 
     Small letters and capitals beside each other are not all options: "a: C" is C for part a.
     """
-    words = re.findall(r"\w+", _filler().sub(" ", text)[:200])
+    words = re.findall(r"\w+", _FILLERS.sub(" ", text)[:200])
     found = list[int]()
     for word in words:
         letters = [word] if _place(word, count) is not None else list(word)
@@ -288,17 +282,13 @@ _ITEM = re.compile(
 )
 _EMPTY = frozenset(("[]", "()", "☐", "□"))
 _CROSS = frozenset("✗✘❌")
-_VERDICTS: Mapping[str, bool] = {
-    **dict.fromkeys(("true", "yes", "right", "correct", "t", "y", "wahr", "ja", "richtig"), True),
-    **dict.fromkeys(("vrai", "oui", "juste", "verdadero", "sí", "si", "correcto"), True),
-    **dict.fromkeys(("false", "no", "wrong", "incorrect", "f", "n", "falsch", "nein"), False),
-    **dict.fromkeys(("faux", "non", "falso", "incorrecto"), False),
-    **dict.fromkeys(("对", "正确", "是"), True),
-    **dict.fromkeys(("错", "错误", "否"), False),
+_LETTERS_OF_VERDICTS = dict.fromkeys(words_for("t|y"), True) | dict.fromkeys(words_for("f|n"), False)
+_VERDICTS = {
+    **dict.fromkeys(words_for("true|yes|right|correct"), True),
+    **dict.fromkeys(words_for("false|no|wrong|incorrect"), False),
+    **_LETTERS_OF_VERDICTS,
 }
-
-
-_LETTERS_OF_VERDICTS = {**dict.fromkeys("tyvwrjos对是✓✔✅√", True), **dict.fromkeys("fn错否✗✘❌×", False)}
+_SIGNS_OF_VERDICTS = _LETTERS_OF_VERDICTS | dict.fromkeys("✓✔✅√", True) | dict.fromkeys("✗✘❌×", False)
 _VERDICT_ALONE = re.compile(r"[^\W\d_]+|[✓✔✅√✗✘❌×]")
 
 
@@ -306,8 +296,8 @@ def _in_turn(text: str, texts: Sequence[str], several: bool) -> Options | None:
     """True or false for every option in their order: TTFFF, "wahr, wahr, falsch", ✓ ✗ ✗; None of any other text."""
     words = [word.casefold() for word in _VERDICT_ALONE.findall(text)]
     letters = [*"".join(words)]
-    if len(letters) == len(texts) and all(letter in _LETTERS_OF_VERDICTS for letter in letters):
-        verdicts = [_LETTERS_OF_VERDICTS[letter] for letter in letters]
+    if len(letters) == len(texts) and all(letter in _SIGNS_OF_VERDICTS for letter in letters):
+        verdicts = [_SIGNS_OF_VERDICTS[letter] for letter in letters]
     elif len(words) == len(texts) and all(word in _VERDICTS and len(word) > 1 - word.isascii() for word in words):
         verdicts, letters = [_VERDICTS[word] for word in words], []
     else:
@@ -475,10 +465,13 @@ _BETWEEN_LABELS = r"(?:[<>≤≥=~,;|→≈/]|-+>?|–)(?!\s*[<>≤≥=~–-])"
 """One sign; <- and => are none of them."""
 _NUMBERED_LABELS = re.compile(r"(?<![\w.])\d{1,2}[.):]\s*(?=\(?[A-Za-z]\b)")
 _IN_WORDS_OF_ORDER = re.compile(
-    r"(?i)\b(?:the )?(?:order|reihenfolge|ordre|orden)(?: is| ist| est| es)?\b\s*:?"
-    r"|\(?\b(?:(?:smallest|lowest|least) first|(?:largest|highest|greatest) last)\b\)?\s*:?"
+    rf"(?i){whole_word('order|the order')}(?: {labels.IS}\b)?\s*:?"
+    rf"|\(?{whole_word('smallest first|lowest first|least first|largest last|highest last|greatest last')}\)?\s*:?"
 )
-_DOWNWARDS = re.compile(r"(?i)\(?\b(?:(?:largest|highest|greatest) first|(?:smallest|lowest|least) last)\b\)?\s*:?")
+_DOWNWARDS = re.compile(
+    rf"(?i)\(?{whole_word('largest first|highest first|greatest first|smallest last|lowest last|least last')}\)?\s*:?"
+)
+_BEFORE_LAST = re.compile(rf"\s*(?:,\s*)?{whole_word('and|then')}\s*")
 
 
 def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
@@ -492,7 +485,7 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     plain_text, downwards = _DOWNWARDS.subn(" ", _NUMBERED_LABELS.sub(" ", text))
     line = visible(undecorated(_IN_WORDS_OF_ORDER.sub(" ", plain_text))).replace("\\lt", "<")
     line = " ".join(line.replace("\\", "").replace("_", " ").split())[:400].strip("|.,;:[](){} ")
-    line = re.sub(r"\s*(?:,\s*)?\b(?:and|then|und|dann|et|puis|y|luego)\b\s*", ", ", line)
+    line = _BEFORE_LAST.sub(", ", line)
     line = re.sub(r"\(([A-Za-z])\)", r"\1", line)
     names = {label.casefold(): label for label in labels}
     longest_first = sorted(map(re.escape, labels), key=len, reverse=True)

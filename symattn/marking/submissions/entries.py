@@ -25,6 +25,7 @@ from symattn.exact.reading import LONGEST_TEXT, Reading, read
 from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import any_of, whole_word
 from symattn.marking.attempt import BLANK, Entry, Grid, Shaped, Unreadable
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import number_signs, rewriting
@@ -154,8 +155,9 @@ def begins_with_a_word(text: str) -> bool:
 
 
 _FIRST_WORD = re.compile(
-    r"(?i)[^\d()\[\]{}~<>\\|$*_=]*?(?<![^\s\"'(,.;:])(?!(?:minus|negative|moins|menos|sqrt|infty|infinity|array|tensor"
-    r"|matrix|approx|approximately|about|around|roughly|circa|rounded)(?![a-z]))[a-z]{4,}(?![^\s.,;:!?'’\"])"
+    r"(?i)[^\d()\[\]{}~<>\\|$*_=]*?(?<![^\s\"'(,.;:])"
+    rf"(?!(?:sqrt|infty|infinity|array|tensor|{labels.MATRIX}|{labels.MINUS}|{labels.ABOUT})(?![a-z]))"
+    r"[a-z]{4,}(?![^\s.,;:!?'’\"])"
 )
 
 PLAIN_NUMBER = re.compile(r"[-+−]?\d{1,40}(?:[.,]\d{1,40})?", re.ASCII)
@@ -505,11 +507,10 @@ _in_usual_signs = rewriting(
 )
 _without_words = rewriting(
     (
-        r"(?is)\A(.*?)(?:approx(?:\.|imately)?|about|around|roughly|ca\.|circa|rounded(?: to)?|[~≈≃≅])"
-        r"\s*(?=[-+−\d.,√(])",
+        rf"(?is)\A(.*?)(?:{labels.ABOUT}|[~≈≃≅])\s*(?=[-+−\d.,√(])",
         r"\1",
     ),
-    (r"(?i)\s*\(?(?:rounded|approx(?:\.|imately)?|rounded off|exactly|exact)\)?\Z", ""),
+    (rf"(?i)\s*\(?{any_of('rounded|rounded off|approx|approx.|approximately|exactly|exact')}\)?\Z", ""),
 )
 
 
@@ -531,8 +532,14 @@ _in_numbers = rewriting(
 _USUAL = re.compile(r"[-+\d.,/ ()^*e√]*")
 """Signs that say the same in every way of writing."""
 _UNIT = re.compile(
-    r"(?i)(?<=[\d)])\s*(?:tokens?|words?|numbers?|entries|parameters?|params?|weights|bytes?|operations?|ops|flops?"
-    r"|multiplications?|multiply-adds?|additions?|scores?|values?|pairs?|steps?|layers?|heads?|rows?|columns?|marks?|points?)$"
+    r"(?i)(?<=[\d)])\s*"
+    + any_of(
+        "token|tokens|word|words|number|numbers|entry|entries|parameter|parameters|param|params|weight|weights|byte|bytes"
+        "|operation|operations|ops|flop|flops|multiplication|multiplications|multiply-add|multiply-adds|addition"
+        "|additions|score|scores|value|values|pair|pairs|step|steps|layer|layers|head|heads|row|rows|column|columns"
+        "|mark|marks|point|points"
+    )
+    + "$"
 )
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
 _GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")
@@ -684,19 +691,17 @@ def _shape(found: re.Match[str]) -> Shape:
     return int(found["rows"]), int(found["columns"])
 
 
-_CROSSED = r"(?P<rows>\d{1,3})\s{0,9}(?:[xX×⨯]|\\times|by)\s{0,9}(?P<columns>\d{1,3})"
+_CROSSED = r"(?P<rows>\d{1,3})\s{0,9}(?:[xX×⨯]|\\times|" + labels.BY + r")\s{0,9}(?P<columns>\d{1,3})"
 _SIZE = rf"[(\[{{]{{0,2}}\s{{0,9}}{_CROSSED}\s{{0,9}}[)\]}}]{{0,2}}"
 _WHAT = r"(?P<what>[^\[\]=\n]{1,60}?)"
 _IN = r"(?:\s{0,9}(?:∈|\\in)\s{0,9}(?:R|ℝ|\\mathbb\s?\{?R\}?)\s{0,9}\^?)?"
 _ALONE = re.compile(rf"\s{{0,9}}{_SIZE}[\s.]{{0,9}}")
 _SIZES = re.compile(rf"(?<![\d.]){_SIZE}(?![\d.])")
-_STATEMENT = re.compile(rf"{_WHAT}{_IN}[\s:=(_]{{0,9}}{_SIZE}\s{{0,9}}(?:matrix|matriz|matrice)?[\s.!]{{0,9}}", re.I)
+_STATEMENT = re.compile(rf"{_WHAT}{_IN}[\s:=(_]{{0,9}}{_SIZE}\s{{0,9}}{labels.MATRIX}?[\s.!]{{0,9}}", re.I)
 _PAIR = re.compile(
     rf"{_WHAT}[\s:=]{{0,9}}[(\[]\s{{0,9}}(?P<rows>\d{{1,3}})\s{{0,9}}[,;]\s{{0,9}}(?P<columns>\d{{1,3}})\s{{0,9}}[)\]][\s.]{{0,9}}"
 )
-_WORDS = re.compile(
-    r"\.?\b(?:shape|dimensions?|dim|size|form|format|größe|taille|forma|dimensi(?:ón|ones))\b|形状|大小", re.I
-)
+_WORDS = re.compile(rf"\.?{whole_word('shape|dimension|dimensions|dim|size|form|format')}", re.I)
 _LOW = re.compile(r"[₀-₉]{1,3}ₓ[₀-₉]{1,3}")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₓ", "0123456789×")
 _ANY = re.compile(
@@ -710,28 +715,32 @@ _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
 # ------------------------------------------------------------------------------------------------ as an answer
 
 _UNDEFINED = re.compile(
-    r"(?i)(?:(?:it|this|that)(?: is|'s|’s)? |is |(?:das |es )?ist |[cn]['’]est |está )?"
-    r"(?:not (?:defined|def\.?|possible|compatible)|undefined|un-?def\.?|"
-    r"n\.? ?d\.?|impossible|none|no|n/a|dne|(?:does not|doesn['’]t) (?:exist|work)|"
-    r"(?:cannot|can['’]t|can not) be (?:multiplied|added)|not conformable|"
-    r"(?:(?:shapes?|sizes?|dimensions?|inner sizes) )?mismatch|error|∅|✗|✘|×|"
-    r"nicht (?:def\.?|definiert|möglich)|undefiniert|unmöglich|geht nicht|existiert nicht|"
-    r"no (?:está )?definid[ao]|indefinid[ao]|imposible|no existe|"
-    r"(?:non|pas) définie?|indéfinie?|n['’]existe pas|未定义|没有?定义|不存在|不可能|不能相乘)\.?"
+    "(?i)(?:"
+    + any_of("it is|this is|that is|it's|this|that|it|is")
+    + " )?"
+    + any_of(
+        "not defined|not def|not possible|not compatible|undefined|un-defined|undef|un-def|nd|n.d|n. d|n d|impossible"
+        "|none|no|n/a|dne|does not exist|doesn't exist|does not work|doesn't work|cannot be multiplied"
+        "|can't be multiplied|can not be multiplied|cannot be added|can't be added|can not be added|not conformable"
+        "|mismatch|shape mismatch|shapes mismatch|size mismatch|sizes mismatch|dimension mismatch|dimensions mismatch"
+        "|inner sizes mismatch|error|∅|✗|✘|×"
+    )
+    + r"\.?"
 )
 _LENGTH = r"\d{1,9}|\d{0,3}[^\W\d_]{1,3}(?:_\{?\w{1,8}\}?)?"
 _SHAPE = re.compile(
-    rf"({_LENGTH})\s*(?:×|\*|\\times|⨯|[xX]|-?\bby\b-?)\s*({_LENGTH})"
+    rf"({_LENGTH})\s*(?:×|\*|\\times|⨯|[xX]|-?{labels.BY}-?)\s*({_LENGTH})"
     rf"|[(\[]\s*({_LENGTH})\s*[,;]\s*({_LENGTH})\s*[)\]]"
     r"|(\d{1,9})(?:\s*[,;]\s*|\s+)(\d{1,9})"
 )
 _ROUND_A_SHAPE = re.compile(
-    r"(?i)(?:(?:the|it|its|it['’]s|shape|size|is|of|a|an|so|defined|yes|torch\.size|die|form|hat)\b[\s:=,]*)*[:=]?\s*"
-    r"(.*?)(?:[-\s]matri(?:x|ces))?"
+    "(?i)(?:"
+    + whole_word("the|it|its|it's|shape|size|is|of|a|an|so|defined|yes|torch.size|form")
+    + rf"[\s:=,]*)*[:=]?\s*(.*?)(?:[-\s]{labels.MATRIX})?"
 )
 
 
-_COUNTED = re.compile(r"(?i)\b(?:rows?|columns?|zeilen|spalten|and|und)\b")
+_COUNTED = re.compile("(?i)" + whole_word("row|rows|column|columns|and"))
 
 
 def shape(text: str) -> Shaped | Unreadable:

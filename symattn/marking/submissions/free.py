@@ -20,6 +20,7 @@ from itertools import groupby, islice, takewhile
 from typing import Literal
 
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import whole_word
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.answers import (
     MATRICES,
@@ -42,7 +43,7 @@ from symattn.marking.submissions.entries import (
     without_last_shape,
     without_shape,
 )
-from symattn.marking.submissions.labels import AND, COLUMN, ROW
+from symattn.marking.submissions.labels import AND, COLUMN, ROW, SO
 from symattn.marking.submissions.matrices import (
     HEADS_OF_R,
     NUMBERS,
@@ -950,7 +951,7 @@ _IN_A_SENTENCE = re.compile(r"(?<=\s)([^\s\[\]=:,;]{1,6})\s*[=:]\s*(?=\[)")
 _PROSE = re.compile(
     r"(?<=[\])\d%])[,;]\s+(?=[^,;=()\[\]]{0,30}[^\W\d_][^,;=()\[\]]{0,20}[=:])"  # …, + b = (3, 4)
     r"|(?<=\])\s+(?=[^\W\d_][^,;=()\[\]]{0,20}=)"  # [[1, 2]] H = [[3, 4]]
-    r"|(?<=[\])\d%])[,;.]?\s+(?!(?:and|und|et|y|approx|rounded|about|sqrt|exp|ln|log|inf|over)\b|times\s+[\d(])"
+    rf"|(?<=[\])\d%])[,;.]?\s+(?!{whole_word('and|approx|rounded|about|over')}|(?:sqrt|exp|ln|log|inf)\b|times\s+[\d(])"
     r"[^\W\d_]{2,}\b"
 )
 
@@ -961,7 +962,7 @@ _ALSO = re.compile(rf",?\s+{AND}\s+|[,;]\s+(?=[^\W\d])")
 _MARKS = re.compile(rf"(?i)(?<=[^\s=:≈])\s{{1,99}}[\[(]\s?(\d{{1,2}})\s?({labels.MARKS})?\s?[\])]\s*$")
 
 
-_SO = re.compile(r"(?i)^(?:(?:so|then|thus|hence|therefore|and|also|finally|we get)\b[\s,:]*)+")
+_SO = re.compile(rf"(?i)^(?:(?:{SO}|{AND})\b[\s,:]*)+")
 
 
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")

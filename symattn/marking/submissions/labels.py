@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from symattn.foundation.languages import ENGLISH, catalogue, languages, listed, message
+from symattn.foundation.languages import ENGLISH, catalogue, languages, message
+from symattn.foundation.languages.words import any_of
 from symattn.page.presentation import in_language
 
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
@@ -26,14 +27,24 @@ TITLES = (
 )  # fmt: skip
 """Words that students write at the head of a page of their own."""
 
-AND, ROW = r"(?:and|und|et|y)", r"(?:row|token|zeile|fila|ligne)"
-IS = r"(?:is|are|ist|sind|est|sont|es|son)"
 BULLETS = "-–—*+•‣▪◦●"
-COLUMN = r"(?:column|col|spalte|columna|colonne)"
-"""In the middle of an answer, before items of a list, and before the number of a row or a column."""
+"""Before items of a list."""
 
-MARKS = r"(?:marks?|points?|pts?\.?|punkte?|p\.?|puntos?|分)"
+AND = any_of("and")
+ROW, COLUMN = any_of("row|token"), any_of("column|col")
+IS = any_of("is|are")
+SO = any_of("so|then|thus|hence|therefore|also|finally|we get")
+MATRIX = any_of("matrix|matrices")
+MINUS = any_of("minus|negative")
+ABOUT = any_of("approx|approx.|approximately|about|around|roughly|ca.|circa|rounded|rounded to")
+BY = any_of("by")
+MARKS = any_of("marks|mark|points|point|pts|pt") + r"\.?"
 """Behind the number of marks that something is worth."""
+
+_QUESTION = any_of("question|qu|q|exercise|ex|problem|task|part|answer|ans|solution|no|nr")
+PLACE_WORD = rf"(?:(?:{any_of('answer to|solution to')} )?{_QUESTION})"
+PART_WORD = any_of("part|step|task|exercise|no")
+"""Before the number of a question, and before the number or the letter of a part."""
 
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 
@@ -124,11 +135,6 @@ def words(word: str, language: str) -> Iterator[str]:
 def in_others(names: Iterable[str], languages: Sequence[str] = OTHERS) -> Iterator[str]:
     """Words of ours in other languages."""
     return (said for word in names for language in languages for said in words(word, language))
-
-
-def ands() -> Iterator[str]:
-    """What stands between the last two things of a list, in every language."""
-    yield from (re.escape(catalogue(language).text(listed(("", ""))).strip()) for language in languages())
 
 
 def before_item(numbers: str, count: int) -> str:

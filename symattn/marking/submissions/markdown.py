@@ -19,6 +19,7 @@ from typing import Literal
 from symattn.exact import Matrix
 from symattn.foundation.identity import Same, is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
+from symattn.foundation.languages.words import any_of
 from symattn.marking.attempt import (
     Remark,
 )
@@ -489,12 +490,8 @@ _LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
 )  # fmt: skip
 Form = Literal["markdown", "notebook", "html"]
 """In what a page is printed; HTML shows pictures as tables and says formulas in words."""
-_WORD_OF_A_PLACE = re.compile(
-    r"(?:qu?|(?:answer to |solution to )?(?:question|exercise|ex|problem|task|part)|answer|solution|no|nr|frage|lösung"
-    r"|übung|aufgabe|teil|问题|题目?|ejercicio|pregunta|problema|respuesta|exercice|problème|réponse|ans)"
-)
 _SHORT_QUESTION = re.compile(
-    rf"(?i){_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}}(?:(?:no|nr)\.?\s?|n?[#°º]\s?)?(\d{{1,2}})(?![\d\w])"
+    rf"(?i){labels.PLACE_WORD}[\s.:]{{0,2}}(?:(?:no|nr)\.?\s?|n?[#°º]\s?)?(\d{{1,2}})(?![\d\w])"
 )
 _WORTH = re.compile(rf"(?i)^\s*[(\[]\s?\d{{1,3}}\s?{labels.MARKS}\s?[)\]]")
 """The marks behind the number of a question."""
@@ -502,8 +499,8 @@ _ONLY_A_NUMBER = re.compile(r"(?:\*\*|__)\(?(\d{1,2})[).:]?(?:\*\*|__)|\(?(\d{1,
 _RULES_BESIDE = re.compile(r"^[ \t]*[=—–-]{2,}(?=[ \t]+\w)|(?<=\w)[ \t]+[=—–-]{2,}[ \t]*$")
 _NUMBERED_PART = re.compile(r"(\d{1,2})[.)]?\s?(?:\(([a-z])\)|([a-z])(?:[):]|\.(?=\s)))[\s:.*_]*")
 _PLACE_OF_PART = re.compile(
-    rf"\s*(?:[{labels.BULLETS}]\s+)?[*_]{{0,2}}(?i:{_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}})?[*_]{{0,2}}[(\[]?(?P<question>\d{{1,2}})"
-    r"(?:[.)/−–-]?(?:\s(?=\(?[A-Za-z][).:]))?|,?\s?(?i:part|teil|partie|parte)\s?)\(?(?P<part>[A-Za-z])[)\]]?[*_]{0,2}"
+    rf"\s*(?:[{labels.BULLETS}]\s+)?[*_]{{0,2}}(?i:{labels.PLACE_WORD}[\s.:]{{0,2}})?[*_]{{0,2}}[(\[]?(?P<question>\d{{1,2}})"
+    rf"(?:[.)/−–-]?(?:\s(?=\(?[A-Za-z][).:]))?|,?\s?(?i:{any_of('part')})\s?)\(?(?P<part>[A-Za-z])[)\]]?[*_]{{0,2}}"
     r"(?:\s*(?:[-=]>|[→⇒=:：.)])+[*_]{0,2}\s*|[;,/]\s+|\s+(?:[-–—]+\s+)?|(?=[A-Z](?!\w))|$)(?P<said>(?![+*/·×^]).*)"
 )
 """The number of a question and the letter of its part before what is said of it; the letter may have no sign."""
@@ -864,7 +861,7 @@ def _under_a_question(
 
 
 _OF_A_QUESTION = re.compile(
-    rf"(?i)\W*(?:{_WORD_OF_A_PLACE.pattern}[\s.:]{{0,2}}(\d{{1,2}})(?!\d)|(\d{{1,2}})[.)]?\s?\(?[a-z])"
+    rf"(?i)\W*(?:{labels.PLACE_WORD}[\s.:]{{0,2}}(\d{{1,2}})(?!\d)|(\d{{1,2}})[.)]?\s?\(?[a-z])"
 )
 """The number of a question before what is said of it, though its place is not clear."""
 

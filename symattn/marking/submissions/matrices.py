@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from symattn.foundation.languages.words import any_of
 from symattn.marking.submissions.entries import Shape, may_hold_number
 from symattn.marking.submissions.labels import AND
 from symattn.marking.submissions.tables import (
@@ -89,7 +90,7 @@ def labelled_block(
 HEADS_OF_R = re.compile(r"\s*\[(?:,\d{1,2}|\d{1,2},)\]")  # [,1] [,2]
 
 
-_ROWS_ARE = re.compile(r"(?i)^(?:(?:with|has|the|these)\s+)*(?:rows|zeilen|filas|lignes)[\s:]+(?=[\d(+−.√-])")
+_ROWS_ARE = re.compile(rf"(?i)^(?:{any_of('with|has|the|these')}\s+)*{any_of('row|rows')}[\s:]+(?=[\d(+−.√-])")
 
 
 _BETWEEN_ROWS = (

@@ -17,6 +17,7 @@ from symattn.errors import nearest
 from symattn.exact import Matrix
 from symattn.foundation.identity import Same
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import any_of, whole_word, words_for
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.alphabet import rewriting
 from symattn.marking.submissions.entries import undecorated, visible, without_shape
@@ -58,8 +59,6 @@ WORDS = {stem: tuple(names.split(", ")) for stem, names in _SYNONYMS.items()} | 
 }
 """What each step is called in words, by its stem, besides the notation's own word."""
 
-_FILLERS = re.compile(r"(?i)\b(?:of|in|for|the|from)\b")
-
 _ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
 _ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
 _COMMAND = re.compile(r"\\(?:math|text|operatorname|bold|bm|left|right|quad|qquad)[A-Za-z]*")
@@ -74,9 +73,7 @@ _PRIMES = re.compile(rf"\\prime|[{_PRIME_SIGNS}]")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _TRANSPOSE = re.compile(r"\^\s*\{?\s*(?:T|t|⊤|\\(?:top|intercal|mathsf\s*\{T\}|mathrm\s*\{T\}))\s*\}?|[ᵀ⊤]|\.T\b")
-_TRANSPOSED = re.compile(
-    r"(?i)\(?\b(?:transposed?|transponierte?|transposée?|transpuest[ao])\b\)?(?:\s+(?:of|von|de)\b)?"
-)
+_TRANSPOSED = re.compile(rf"(?i)\(?{whole_word('transpose|transposed')}\)?(?:\s+{whole_word('of')})?")
 _NUMBERED_WORDS = re.compile(r"(.*[^\W\d_]{3})[\s_]*(\d)")
 _APPLIED = re.compile(r"([A-Za-z]{2,12})\((.*)\)")
 _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "tanh", "sigmoid", "transpose", "mean"))
@@ -84,9 +81,9 @@ _NO_STEPS = frozenset(("exp", "ln", "log", "sqrt", "sum", "softmax", "relu", "ta
 _MOST_WAYS = 8
 LONGEST_SIGN = 3
 """Letters of a sign; what is longer is a word."""
-_ARTICLE = re.compile(r"(?i)^(?:the|die|der|das|le|la|les|el|los|las)\s+")
+_ARTICLE = re.compile(rf"(?i)^{any_of('the')}\s+")
 _CAPITAL = re.compile(r"[A-Z]")
-_PART = re.compile(r"(?i)(?:(?:part|step|task|exercise|no\.?)\s*)?\(?([a-z]{1,2}|\d{1,3})[).]?")
+_PART = re.compile(rf"(?i)(?:{labels.PART_WORD}\.?\s*)?\(?([a-z]{{1,2}}|\d{{1,3}})[).]?")
 
 
 def normal(name: str) -> str:
@@ -121,7 +118,7 @@ def meaning(name: str) -> str:
     >>> meaning("attnWeights"), meaning("pesos de atención"), meaning("Q_mat"), meaning("A matrix")
     ('attention weight', 'attention weight', 'q', '')
     """
-    if len(name) > _LONGEST_KNOWN or _NO_WORDS.search(name.replace("'", "").replace("’", "")):
+    if len(name) > _LONGEST_KNOWN:
         return ""
     name = _BETWEEN_WORDS.sub(" ", name).strip()
     words = _WORD_OF_NAME.findall(name)
@@ -160,7 +157,7 @@ ALIKE = {
     **dict.fromkeys(("prob", "probs"), "probability"),
     **dict.fromkeys(("logit", "energy", "similarity"), "score"),
     **dict.fromkeys(("average", "avg"), "mean"),
-    **dict.fromkeys(("rohe", "bruts", "brutas"), "raw"),
+    **dict.fromkeys(words_for("raw"), "raw"),
     **dict.fromkeys(("concatenation", "concatenated", "cat"), "concat"),
     "out": "output",
     "ctx": "context",
@@ -168,19 +165,19 @@ ALIKE = {
 }
 """Short forms and other words in the names of steps, with what they mean."""
 
-_NO_MEANING = frozenset(
-    ("matrix", "matric", "matriz", "mat", "矩阵", "vector", "vektor", "vecteur", "vec", "row", "lign", "fil", "zeil")
-)
-
-_IS_MATRIX = re.compile(r"(?:matrix|vektor(?:en)?|矩阵)$")
+_IS_MATRIX = re.compile(any_of("matrix|matrices|vector|vectors") + "$")
 
 _ENDING = re.compile(r"(?:ies|y|e[nrs]?|[ao]s?|s)$")
+
+_NO_MEANING = frozenset(
+    map(_stem, (*words_for("matrix|matrices|vector|vectors"), *words_for("mat|vec"), *words_for("row|rows")))
+)
 
 _WORD_OF_NAME = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 
 _NO_WORDS = re.compile(r"[^\w\s-]")
 
-_BETWEEN_WORDS = re.compile(r"(?i)\b(?:(?:of|in|for|the|from|de|des|du|del|der|la|le|les|los|las|el)\b|[dl]['’])")
+_BETWEEN_WORDS = re.compile(rf"(?i){whole_word('of|in|for|the|from')}|\b[dl]['’]")
 
 
 def transposed(name: str) -> str:
@@ -284,7 +281,7 @@ class Names:
         sign = normal(name)
         if sign in self._known or sign in self._several:
             return self._known.get(sign, "")
-        ways = [*dict.fromkeys((name, _FILLERS.sub(" ", name)))]
+        ways = [*dict.fromkeys((name, _BETWEEN_WORDS.sub(" ", name)))]
         if self._several and (of_head := _NUMBERED_WORDS.fullmatch(name.strip())):  # attention_weights_1
             ways.append(f"{of_head[1]} head {of_head[2]}")
         if self._several and (of_head := _of_head().fullmatch(name.strip())):  # S_head1
@@ -730,7 +727,7 @@ MOST_WORDS = 8
 LONGEST_NAME, LONGEST_LINE = 200, 2000
 
 MARKED = re.compile(
-    r"(?i)^\s*((?:part\s+|step\s+|task\s+|q(?=\d{1,2}[.)]\s+[*_]*[^\W\d_]{3}))?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$"
+    rf"(?i)^\s*((?:{labels.PART_WORD}\s+|q(?=\d{{1,2}}[.)]\s+[*_]*[^\W\d_]{{3}}))?\(?(?:[a-z]|\d{{1,2}})[).](?=\s|$))\s*(.*)$"
 )
 
 ROW_NUMBER = rf"\s*{labels.ROW}\s*(\d{{1,2}})(?:\s*[:=.)]|\s{labels.IS}\b)\s*"
@@ -740,14 +737,10 @@ ONE_ROW = re.compile(f"(?i)^{ROW_NUMBER}")
 AROUND = ' \t*_`#:=：."“”'
 
 _FILLING = frozenset(
-    re.findall(
-        r"\w+",
-        "i the a my our matrix matrices vector vectors is are be was were then so hence thus therefore we get has have "
-        "obtain gives this that these because rows row equals answer of for in as and which now first next finally "
-        "compute computing calculate calculating approximately about roughly "
-        "also dann damit ungefähr etwa somit ist sind daraus folgt ergibt sich wir haben ich erhalte der die das "
-        "donc alors ainsi environ est sont on obtient trouve nous avons pour le la les "
-        "entonces luego aproximadamente por tanto es son se obtiene obtengo tenemos para el los las",
+    words_for(
+        "i|the|a|my|our|matrix|matrices|vector|vectors|is|are|be|was|were|then|so|hence|thus|therefore|we|get|has|have"
+        "|obtain|gives|this|that|these|because|rows|row|equals|answer|of|for|in|as|and|which|now|first|next|finally"
+        "|compute|computing|calculate|calculating|approximately|about|roughly"
     )
 )
 
@@ -758,7 +751,7 @@ _LETTER = re.compile(r"[a-z]")
 
 LETTERS = re.compile(r"[^\W\d_]")
 
-PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
+PLACE = re.compile(rf"(?i)(?:{labels.PART_WORD}\.?)?\s*(\(?(?:[a-z]|\d{{1,2}})[).]?)")
 
 FUNCTION = re.compile(r"(?:exp|ln|log|sqrt|sum|√|Σ|\\(?:exp|ln|log|sqrt|sum))\s*[({]|\W*e\s*\^")  # exp(S'), e^S'
 

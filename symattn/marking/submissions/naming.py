@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import any_of, whole_word
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import undecorated, without_shape
-from symattn.marking.submissions.labels import AND, BULLETS, IS, ROW
+from symattn.marking.submissions.labels import AND, BULLETS, IS, ROW, SO
 from symattn.marking.submissions.matrices import fits, has_numbers, matrix_in, open_brackets
 from symattn.marking.submissions.names import (
     AROUND,
@@ -237,7 +238,7 @@ _VALUE = re.compile(r"(?:[^=\[\]]{0,40}[=≈:])?[\s≈]*[\[({+−.\d√-]")  # n
 
 _GAP = re.compile(  # behind it another statement may begin: after a number, a bracket, a comma, a full stop, an arrow
     r"(?:(?:(?<=[\])\d%✓`\"'$])|(?<=\*\*)|(?<=[\w\])%`]\.))(?:\s*[,;:]\s*|\s+)|(?<=\w)[,;]\s+|(?<=[>→⟶⇒])\s*)"
-    r"(?:(?:[-=]>|[→⟶⇒]|and|und|et|y|so|then)\s+)*(?=[^\W\d]|\([^\W\d]\S{0,8}\)²)"
+    rf"(?:(?:[-=]>|[→⟶⇒]|{AND}|{SO})\s+)*(?=[^\W\d]|\([^\W\d]\S{{0,8}}\)²)"
 )
 
 
@@ -247,7 +248,9 @@ def section_pattern() -> re.Pattern[str]:
     said = (labels.said(message("Head {head}", head=7)), labels.said(message("token {token}", token=7)))
     head, token = ("|".join(re.escape(way.replace("7", "").strip()) for way in ways) for ways in said)
     number = r"\s*=?\s*(\d)(?=\W*$|\s*[:.,)–-]|\s+[^\W\d])[\s*_:.,)–-]*"
-    return re.compile(rf"\W*(?i:for\s+)?(?:(?i:{head}){number}|(?:(?i:{token}|time|query|input|{ROW})|t){number})")
+    return re.compile(
+        rf"\W*(?i:{any_of('for')}\s+)?(?:(?i:{head}){number}|(?:(?i:{token}|{any_of('time|query|input')}|{ROW})|t){number})"
+    )
 
 
 def without_version(text: str) -> tuple[str, str]:
@@ -260,15 +263,16 @@ def without_version(text: str) -> tuple[str, str]:
     return f"{head[: found.start()]}{head[found.end() :]}{sign} {rest}", version
 
 
-_KEY = re.compile(
-    r"\b(?:(?P<old>(?:first|1st) (?:try|attempt|version)|wrong|old|incorrect|draft|scratch|falsch|erster versuch"
-    r"|alt|faux|premier essai|brouillon|incorrect[oa]|borrador|primer intento)"
-    r"|(?P<new>(?:second|2nd|final|last) (?:try|attempt|version)|corrected|correction|revised|fixed|korrigiert"
-    r"|zweiter versuch|neu|corrigée?s?|deuxième essai|corregid[oa]|segundo intento))\b"
-).pattern
+_OLD = whole_word(
+    "first try|first attempt|first version|1st try|1st attempt|1st version|wrong|old|incorrect|draft|scratch"
+)
+_NEW = whole_word(
+    "second try|second attempt|second version|2nd try|2nd attempt|2nd version|final try|final attempt|final version"
+    "|last try|last attempt|last version|corrected|correction|revised|fixed"
+)
 _VERSION = re.compile(
-    rf"(?i)[\s,]*[(\[][^()\[\]]{{0,20}}?{_KEY}[^()\[\]]{{0,40}}[)\]]"
-    rf"|[\s,]*{_KEY.replace('<old>', '<old_word>').replace('<new>', '<new_word>')}"
+    rf"(?i)[\s,]*[(\[][^()\[\]]{{0,20}}?(?:(?P<old>{_OLD})|{_NEW})[^()\[\]]{{0,40}}[)\]]"
+    rf"|[\s,]*(?:(?P<old_word>{_OLD})|{_NEW})"
 )
 
 

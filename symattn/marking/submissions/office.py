@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 from symattn.errors import InputError
 from symattn.foundation.languages import message
+from symattn.foundation.languages.words import any_of
 from symattn.marking.submissions.blocks import table_row
 from symattn.marking.submissions.labels import before_item
 from symattn.marking.submissions.tables import closed
@@ -275,7 +276,7 @@ def _in_delimiters(element: ElementTree.Element) -> str:
 
 
 MOST_ROWS, MOST_COLUMNS, MOST_SHEETS = 2_000, 300, 100
-UNNAMED = re.compile(r"(?i)(?:sheet|tabelle|feuil|hoja|worksheet|工作表)\s*\d*")
+UNNAMED = re.compile(rf"(?i){any_of('sheet|worksheet')}\s*\d*")
 
 
 def workbook_text(content: bytes) -> str:

@@ -292,7 +292,7 @@ def _length(text: str, title: str) -> int:
 
 PLACED = re.compile(
     r"\s*(?:#{1,6}\s+)?(?:[✅✔✓☑]\s*)?[*_]{0,2}"
-    r"(?P<word>(?i:part|task|exercise|problem|no\.?|question|ans(?:wer)?\.?|aufgabe|frage|teil|pregunta|q|第)\s*)?"
+    rf"(?P<word>(?i:{labels.PLACE_WORD}\.?|第)\s*)?"
     r"(?:\d{1,2}\s?(?=\(?[a-z][).:]))?\(?(?P<place>[a-z](?!\s?[-=→⇒])|\d{1,2})"
     r"(?:\s?题)?(?:[).:]{1,2}|\s?(?:[-=]>|[→⇒])|(?(word)(?=[\s*_]*$)|(?!)))[*_]{0,2}(?=\s|$)"
 )

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+from symattn.foundation.languages.words import any_of
 from symattn.marking.submissions.entries import (
     Shape,
     begins_with_a_word,
@@ -452,7 +453,7 @@ _ROW_LABEL = re.compile(
 )
 
 
-_SUM = re.compile(r"(?i)\W*(?:(?:row )?sum|Σ|∑|\\sum|total|check|(?:zeilen)?summe|somme|suma|(?:行)?和|合计)\W*")
+_SUM = re.compile(rf"(?i)\W*(?:{any_of('row sum|sum|total|check')}|Σ|∑|\\sum)\W*")
 
 
 class _Cut(NamedTuple):

@@ -17,6 +17,7 @@ from unicodedata import category
 
 from symattn.errors import InputError
 from symattn.foundation.dice import shuffled
+from symattn.foundation.languages.words import words_for
 from symattn.foundation.tables import read_table
 from symattn.foundation.typed import Absent, Digits, Filled, Key, Matching, OneOf, Place, read
 from symattn.page.presentation import TEXT_SIZES
@@ -53,28 +54,22 @@ class Student:
         return None
 
 
-EMAILS = ("email", "email address", "e-mail", "e-mail address", "e-mail-adresse", "mail", "adresse de courriel",
-          "adresse e-mail", "dirección de correo", "dirección email", "correo electrónico", "电子邮件地址",
-          "邮箱")  # fmt: skip
-LOGINS = ("username", "user name", "login", "sis login id", "anmeldename", "benutzername", "nom d'utilisateur",
-          "nombre de usuario", "用户名")  # fmt: skip
-NUMBERS = ("sis user id", "student id", "studentid", "student number", "orgdefinedid", "sid", "matriculation",
-           "matriculation number", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matrikel",
-           "id number", "idnumber", "id-nummer", "institutional identifier", "institutionsnummer", "user unique id",
-           "unique user id", "numéro d'étudiant", "numéro d'identification", "número de id",
-           "número de identificación", "matrícula", "学号", "id", "number")  # fmt: skip
-FIRST = ("first name", "firstname", "given name", "first", "vorname", "prénom", "prenom", "nombre", "名")  # fmt: skip
-LAST = ("last name", "lastname", "surname", "family name", "last", "nachname", "familienname", "nom",
-        "nom de famille", "apellido", "apellidos", "apellido(s)", "姓")  # fmt: skip
+EMAILS = words_for("email|email address|e-mail|e-mail address|mail")
+LOGINS = words_for("username|user name|login|sis login id")
+NUMBERS = words_for(
+    "sis user id|student id|studentid|student number|orgdefinedid|sid|matriculation|matriculation number|id number"
+    "|idnumber|institutional identifier|user unique id|unique user id"
+) + words_for("id|number")
+FIRST = words_for("first name|firstname|given name|first")
+LAST = words_for("last name|lastname|surname|family name|last")
 _COLUMNS = {
-    "name": ("name", "student", "full name", "fullname", "student name", "display name", "vollständiger name",
-             "nom complet", "nombre completo", "姓名"),
+    "name": words_for("name|student|full name|fullname|student name|display name"),
     "first": FIRST,
     "last": LAST,
     "id": (*NUMBERS, *LOGINS, *EMAILS),
-    "seat": ("seat", "place", "platz", "sitzplatz", "place assise", "asiento", "座位"),
-    "text size": ("text size", "textsize", "size", "pt"),
-}  # fmt: skip
+    "seat": words_for("seat|place"),
+    "text size": words_for("text size|textsize|size|pt"),
+}
 """Headings as lists and learning platforms have them, of those that a list may have together the best one first."""
 
 _LISTED = {
@@ -86,11 +81,9 @@ _LISTED = {
 MOST_SHORT = 4
 """One in this many numbers may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
 
-_ROLES = ("role", "roles", "status", "rolle", "rollen", "rôle", "rôles", "rol", "roles del curso", "角色")
-_STAFF = re.compile(
-    r"(?i)\b(?:ta|reader)\b|admin|dozent|instructor|teacher|lecturer|tutor|enseignant|profesor|老师|教师"
-)
-_LEARNER = re.compile(r"(?i)student|learner|autor|member|mitglied|teilnehm|étudiant|estudiante|学生")
+_ROLES = words_for("role|roles|status")
+_STAFF = re.compile(rf"(?i)\b(?:ta|reader)\b|{'|'.join(words_for('admin|instructor|teacher|lecturer|tutor'))}")
+_LEARNER = re.compile(f"(?i){'|'.join(words_for('student|learner|member'))}")
 _NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
 """Cells of lines of Canvas that are no student's."""
 _NOTES = re.compile(r"(?i)muted|manual posting.*|\(read only\)")
