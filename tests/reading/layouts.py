@@ -322,6 +322,59 @@ def round_brackets_beside_names(a):
     return "\n".join(f"{before if i == middle else ' ' * len(before)}( {row} )" for i, row in rows)
 
 
+@each("txt", "\n")
+def printed_by_ruby(a):
+    return f"{a.name} = Matrix{listed(a.texts)}"
+
+
+@each("txt", "\n")
+def representation_of_tensorflow(a):
+    shape = f"({len(a.texts)}, {len(a.texts[0])})"
+    rows = ",\n       ".join(f"[{', '.join(row)}]" for row in a.texts)
+    return f"{a.name}: <tf.Tensor: shape={shape}, dtype=float32, numpy=\narray([{rows}], dtype=float32)>"
+
+
+@each("txt", "\n")
+def printed_by_polars(a):
+    """Above the numbers the names of the columns, and what kinds of numbers they hold."""
+    columns = [f"column_{j}" for j in range(len(a.texts[0]))]
+    lines = [f"│ {' ┆ '.join(x.ljust(9) for x in row)} │" for row in (columns, ["f64"] * len(columns), *a.texts)]
+    above, between, below = (
+        f"{first}{middle.join([line * 11] * len(columns))}{last}"
+        for first, line, middle, last in ("┌─┬┐", "╞═╪╡", "└─┴┘")
+    )
+    shape = f"shape: ({len(a.texts)}, {len(columns)})"
+    return "\n".join((a.sign, shape, above, *lines[:2], between, *lines[2:], below))
+
+
+@each("txt")
+def listed_by_stata(a):
+    columns = "  ".join(f"{f'c{j}':>9}" for j in range(1, len(a.texts[0]) + 1))
+    rows = (f"r{i}  " + "  ".join(f"{x:>9}" for x in row) for i, row in enumerate(a.texts, 1))
+    return "\n".join((
+        f". matrix list {a.name}", "", f"{a.name}[{len(a.texts)},{len(a.texts[0])}]", f"    {columns}", *rows,
+    ))  # fmt: skip
+
+
+@each("txt")
+def every_row_with_its_factor(a):
+    """A tenth before the bracket of every other row, a hundredth before those between them."""
+
+    def row(k, values):
+        shift = 1 + k % 2
+        if not all(map(np.isfinite, values)):
+            return " ".join(written(x, a.places) for x in values)
+        return f"1/{10**shift} * [{', '.join(written(x * 10**shift, a.places) for x in values)}]"
+
+    return "\n".join((f"{a.sign}:", *(f"row {k} = {row(k, values)}" for k, values in enumerate(a.values, 1))))
+
+
+@each("txt")
+def code_fences_beside_rows(a):
+    """As messengers take them: the fences stand on the lines of the first and the last row."""
+    return f"*{a.sign}*\n```" + "\n".join(aligned(a.texts)) + "```"
+
+
 # ------------------------------------------------------------------------------------ Markdown and HTML
 
 

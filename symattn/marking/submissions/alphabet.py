@@ -38,11 +38,12 @@ _ORDINALS = (
     words_for("fifth"), words_for("sixth"), words_for("seventh"), words_for("eighth"),
 )  # fmt: skip
 _ROW = any_of("row|rows")
+_FIRST_ENTRY = rf"[ \t]+[-+−(\[]{{0,3}}(?:{_NUMBER_BEGINS}|e(?![^\W\d_]))"
 _ORDINAL = "|".join(word for words in _ORDINALS for word in words)
 _LINE_BY_NUMBER = (
     rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{_ORDINAL}))"
     rf" (?:(?P<row>{_ROW})|{COLUMN})"
-    rf"(?=\s*[:=]|\s+of\s+\S+\s*[:=]|\s{IS}\b|[ \t]+[-+−(\[√.]{{0,3}}\d)"
+    rf"(?=\s*[:=]|\s+of\s+\S+\s*[:=]|\s{IS}\b|{_FIRST_ENTRY})"
 )
 _LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{_ORDINAL}))\s?(?:(?P<row>{_ROW})|{COLUMN})(?=\s*[:：=])"
 
@@ -103,7 +104,7 @@ NUMBERS: tuple[Rewriting, ...] = (
     (rf"(?i)(?<!\S)([*_]{{1,3}})({ROW}[ \t]\d{{1,2}}:?)\1(?=:?[ \t])", r"\2", "*_"),  # **Row 1:**
     (_LINE_BY_NUMBER, _by_number, _initials(*words_for("row|rows"), *words_for("column|col"))),
     (  # row 1 0.5, 2
-        rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?=[ \t]+[-+−(\[√.]{{0,3}}\d)",
+        rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?={_FIRST_ENTRY})",
         r"\1:",
         _initials(*words_for("row|token")),
     ),
@@ -116,8 +117,10 @@ NUMBERS: tuple[Rewriting, ...] = (
 
 LINES: tuple[Rewriting, ...] = (
     (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = ", "<"),
-    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=([^<>]*)>", r"\1", "<"),
+    (r"<tf\.Tensor:[^<>\n]{0,80}numpy=(\s*)([^<>]*)>", r"\2\1", "<"),
     (r"torch\.Size\(\[(?:\d{1,3}, ?)*(\d{1,3}), ?(\d{1,3})\]\)", r"(\1×\2)", "("),
+    (r"(?<=[=:][ \t])[A-Z][A-Za-z]+(?=\[\[)", "", "["),  # Ruby's Matrix[[1, 2], [3, 4]]
+    (r"(?m)^\.[ \t]matrix list \w+[ \t]*\n+([A-Za-z]\w*)\[\d{1,2},\d{1,2}\][ \t]*$", r"\n\n\1 =", "["),  # Stata
     (  # scores: (3, 3), as programs print it above the array
         r"(?m)^([ \t]*[^\W\d][^\n=;()\[\]|:]{0,60}?)[ \t]*:?[ \t]*\(\d{1,3}(?:, ?\d{1,3}){1,3}\)[ \t]*$"
         r"(?=\n[ \t]*(?:tensor\(|array\()?\[\[)",
@@ -148,7 +151,7 @@ LINES: tuple[Rewriting, ...] = (
         "(",
     ),
     (  # fences of which one has something beside it
-        r"(?m)^([ \t]*)```(?:(?=[ \t]*[-+−.\d√\[(|])|[A-Za-z]*(?=\n)(?=[^`]*[^\s`]```))([^`]+)```[ \t]*$",
+        r"(?m)^([ \t]*)```(?:(?=[ \t]*(?:[-+−.\d√\[(|]|e[\s^/*]))|[A-Za-z]*(?=\n)(?=[^`]*[^\s`]```))([^`]+)```[ \t]*$",
         r"\1\2",
         "`",
     ),
@@ -196,6 +199,12 @@ LINES: tuple[Rewriting, ...] = (
         r"\1|---|---|",
         _LINES,
     ),
+    (  # Polars, above a table: its shape and what kinds of numbers its columns hold
+        r"(?m)^shape: \(\d+, ?\d+\)(?=\n┌)|^│(?:[ \t]*[fiu](?:8|16|32|64)[ \t]*[┆│])+$",
+        "",
+        "┌│",
+    ),
+    (r"┆", "|", "┆"),
     (r"[│┃║](?=[^\n]*[│┃║])|(?<=[ \t])[│┃║](?=[ \t]*$)", "|", "│┃║"),
     (r"[⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠]", " ", "⎡⎢⎣⎤⎥⎦⎛⎜⎝⎞⎟⎠"),  # drawn otherwise than `undrawn` knows
 )

@@ -695,7 +695,7 @@ class Resolver:
         yield self.names.rule(text)
         if factors := self._side_by_side(words):
             yield self.names.rule("".join(factors))
-        elif any(map(str.isalpha, text)):
+        elif any(map(str.isalpha, "".join(plain))):  # (2, 2) is not part 2
             plain = plain[words[0] == "A" :]  # A matrix is no weight
             yield from (self.find(word, self.names.sign) for word in words[-1:] if set("^_") & set(word))
             yield _only({self.find(word) for word in plain})

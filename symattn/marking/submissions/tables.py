@@ -599,7 +599,18 @@ def as_row(line: str) -> str:
         return rows
     line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(rf",?\s+{AND}\s+", ", ", behind_arrow(ONE_ROW.sub("", line), 0))
+    row = _FACTORED.sub(_multiplied, row)
     return row if row != line and ONE_ROW.match(line) and count_numbers(row, 0) else line
+
+
+_FACTORED = re.compile(r"^([^\[\]()*·×⋅]+?)\s*[*·×⋅]\s*(?:\[([^\[\]]+)\]|\(([^()]+)\))$")
+
+
+def _multiplied(found: re.Match[str]) -> str:
+    """1/3 * [1, 2] with the factor before each entry, for a row may have one that others have not."""
+    inside = found[2] or found[3]
+    entries = (_parted(inside, 0, is_number) or [inside]) if is_number(found[1]) else []
+    return ", ".join(f"({found[1]})*({entry.strip()})" for entry in entries) or found[0]
 
 
 def without_row_numbers(text: str) -> str:
