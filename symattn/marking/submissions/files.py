@@ -357,7 +357,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     papers: list[Paper] = []
     refused: InputError | None = None
     ways: tuple[str, ...] = (form, form_of(text), "markdown")
-    if form in ("notebook", "html", "pdf") or is_sheet(text):
+    if form in ("notebook", "html", "pdf") or is_sheet(text) or (form == "csv" and not _AS_PEOPLE_WRITE.search(text)):
         ways = (form,)
     elif form == "latex" and "\\begin{document}" not in text:
         ways = ("markdown", form)
@@ -379,6 +379,8 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
 
 
 _DATA = ("toml", "json", "csv")
+_AS_PEOPLE_WRITE = re.compile(r"[,;] |[\[({]")
+"""What a program does not put into a CSV, in which 1,0 is no decimal."""
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

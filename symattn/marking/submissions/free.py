@@ -409,7 +409,8 @@ class FreeText:
         shape = self._shape[::-1] if in_columns else self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        found = labelled_block([line.text for line in lines], shape, self.naming.are_statements)
+        are_statements = partial(self.naming.are_statements, target=self._target)
+        found = labelled_block([line.text for line in lines], shape, are_statements)
         if found is None:
             return False
         block, count = found

@@ -118,11 +118,18 @@ class Naming:
             FUNCTION.match(head) or (plain != head.strip(AROUND) and self.resolver.called(plain))
         )
 
-    def are_statements(self, lines: Sequence[str]) -> bool:
-        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
-        first = (line.strip().partition("\n")[0] for line in lines)
-        parted = (_SAYS.split(MARKED.sub(r"\2", text), maxsplit=1) for text in first)
-        heads = [head.strip() for head, *row in parted if row]
+    def are_statements(self, lines: Sequence[str], target: str = "") -> bool:
+        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows.
+
+        Without a sign behind it, the sign of another step than the `target` says it, but a, which may be a word.
+        """
+        known, heads = ("", target, *self.names.pieces(target)), []
+        for line in lines:
+            text = MARKED.sub(r"\2", line.strip().partition("\n")[0])
+            head, *said = _SAYS.split(text, maxsplit=1)
+            sign, *row = re.split(r"[\s,;]+", text, maxsplit=1)
+            is_other = row and _SIGN.fullmatch(sign) and self.names.sign(sign) not in known
+            heads += [head.strip()] if said else [sign] if is_other else []
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
 
     def entries(self, text: str) -> list[Placed]:
@@ -289,6 +296,7 @@ _ARROW = re.compile(
 )
 
 
+_SIGN = re.compile(r"(?![a-z]$)[^\W\d]\S*")
 _SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{IS}\s")
 _ENDS_WITH_IS = re.compile(rf"\s{IS}\s*$")
 
