@@ -380,7 +380,8 @@ def _csv_rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if line.strip()]
     plain = [_QUOTED.sub("", line) for line in lines]
     counts = {mark: sum(mark in line for line in plain) for mark in ("\t", ";", ",")}
-    mark = "\t" if counts["\t"] * 2 > len(lines) else ";" if counts[";"] * 2 >= max(1, counts[","]) else ","
+    in_tabs = counts["\t"] >= max(1, counts[";"], counts[","])  # decimals may have commas
+    mark = "\t" if in_tabs else ";" if counts[";"] * 2 >= max(1, counts[","]) else ","
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
     except csv.Error as error:

@@ -525,7 +525,7 @@ def _fraction(found: re.Match[str]) -> str:
 _in_numbers = rewriting(
     (r"(?i)(?<!\\)\b(ln|log|sqrt|exp)\s*(\d+(?:[.,]\d+)?)(?![\d.,(])", r"\1(\2)"),
     (r"(?i)(?<![a-z\\])inf(?:inity|ty)?(?![a-z])", "inf"),
-    (r"(?<=\d)(?:…|\.\.\.)\Z", ""),
+    (r"(?<=\d)(?:…|\.{2,3})\Z", ""),
     (r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u0304])+))", _fraction),
     (r"(?<=\d)\.(?=[\s()*·/+−eE-]|\Z)", ""),  # as NumPy prints whole numbers: 1. and 2.e+00
 )

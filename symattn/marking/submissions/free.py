@@ -683,8 +683,7 @@ class FreeText:
         other text alone; as a matrix, and the lines below.
         """
         whole = matrix_in(text, shape)
-        if whole and has_shape(whole.rows, shape) and (";" in text or "[[" in text):
-            return whole, []
+        is_whole = whole is not None and has_shape(whole.rows, shape) and (";" in text or "[[" in text)
         count, rows, lines = count_numbers(text, shape[1]), 1, list[Piece]()
         is_first = count > 1 or count == 1 == shape[1]
         for piece in self.pieces[self._at : self._at + 2 * LARGEST] if is_first else ():
@@ -697,7 +696,8 @@ class FreeText:
         while lines and lines[-1].blank:
             lines.pop()
         matrix = matrix_in("\n".join((text, *(line.text for line in lines))), shape) if 1 < rows <= LARGEST else None
-        if matrix and len(matrix.rows) > 1:  # what was not told apart would vanish
+        # What was not told apart would vanish; 0,5; 0,25 is a row above others, and else rows with 5 and 25.
+        if matrix and (has_shape(matrix.rows, shape) if is_whole else len(matrix.rows) > 1):
             self._at += len(lines)
             return matrix, lines
         return whole, []

@@ -318,8 +318,13 @@ def rows_of_sheets(sheets: Iterable[tuple[str, Iterable[Sequence[object]]]]) -> 
             says = f"This workbook has more than {MOST_SHEETS} sheets, or one with more than {MOST_ROWS} rows or "
             raise InputError(f"{says}{MOST_COLUMNS} columns; that is not a sheet of answers.")
         rows += [[name]] * bool(name and not UNNAMED.fullmatch(name))
-        rows += [*(row[:MOST_COLUMNS] for row in cells[:MOST_ROWS]), []]
+        rows += [*(_without_end(row) for row in cells[:MOST_ROWS]), []]
     return rows
+
+
+def _without_end(row: Sequence[object]) -> Sequence[object]:
+    """A row up to the last cell in which something stands."""
+    return row[: max((k for k, cell in enumerate(row, 1) if cell != ""), default=0)]
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:

@@ -599,11 +599,12 @@ def as_row(line: str) -> str:
         return rows
     line = BULLET.sub("", line) if ONE_ROW.match(BULLET.sub("", line)) else line
     row = re.sub(rf",?\s+{AND}\s+", ", ", behind_arrow(ONE_ROW.sub("", line), 0))
-    row = _FACTORED.sub(_multiplied, row)
+    is_list = row.startswith(("[", "(")) and closed(row, 0, "([", ")]") == len(row)
+    row = row[1:-1] if is_list else _FACTORED.sub(_multiplied, row)
     return row if row != line and ONE_ROW.match(line) and count_numbers(row, 0) else line
 
 
-_FACTORED = re.compile(r"^([^\[\]()*·×⋅]+?)\s*[*·×⋅]\s*(?:\[([^\[\]]+)\]|\(([^()]+)\))$")
+_FACTORED = re.compile(r"^(.+?)\s*[*·×⋅]\s*(?:\[([^\[\]]+)\]|\(([^()]*,[^()]*)\))$")
 
 
 def _multiplied(found: re.Match[str]) -> str:
