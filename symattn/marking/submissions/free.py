@@ -114,6 +114,8 @@ from symattn.teaching.question import (
     total,
 )
 
+_IN_BRACKETS = re.compile(r"[\[({][^=+*·×/]*$")
+"""What may be a matrix in a notation that nobody reads, and is no calculation."""
 _OF_ITS_OWN = re.compile(r"\s*[^\W\d]\w*\s*(?:=|<-)")
 """What a program or a text calls by a name of its own."""
 MOST_IN_VAIN = 300
@@ -232,12 +234,13 @@ class FreeText:
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
-        texts = (piece.text for piece in unread if len(piece.text) <= LONGEST_LINE)
-        own = filter(_OF_ITS_OWN.match, texts)
-        matrices = (matrix_in(partition(text)[2], (0, 0)) for text in islice(own, MOST_OF_ONE))
-        self.written.called_otherwise |= {one.shape for one in matrices if one}
+        own = (piece for piece in unread if len(piece.text) <= LONGEST_LINE and _OF_ITS_OWN.match(piece.text))
+        values = {piece: partition(piece.text)[2] for piece in islice(own, MOST_OF_ONE)}
+        matrices = {piece: matrix_in(value, (0, 0)) for piece, value in values.items()}
+        self.written.called_otherwise |= {one.shape for one in matrices.values() if one}
+        illegible = {piece for piece, one in matrices.items() if one is None and _IN_BRACKETS.match(values[piece])}
         for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
-            lines = [piece.text for piece in run if not _OF_ITS_OWN.match(piece.text)]
+            lines = [piece.text for piece in run if piece in illegible or not _OF_ITS_OWN.match(piece.text)]
             rows = "\n".join(line for line in lines if not begins_with_a_word(line))
             if is_left and any(map(has_numbers, (rows, *lines))):
                 self.written.numbers_of.add(self.here)
@@ -409,7 +412,12 @@ class FreeText:
         shape = self._shape[::-1] if in_columns else self._shape
         most = self.pieces[self._at : self._at + shape[0] + 1] if all(shape) else ()
         lines = [*([beside] if beside else ()), *takewhile(lambda piece: not (piece.blank or piece.rows), most)]
-        are_statements = partial(self.naming.are_statements, target=self._target)
+
+        def are_statements(rows: Sequence[str]) -> bool:
+            is_headed = len(rows) > shape[0]
+            begins_another = not is_headed and self.naming.begins_another(rows, self._target)
+            return begins_another or self.naming.are_statements(rows)
+
         found = labelled_block([line.text for line in lines], shape, are_statements)
         if found is None:
             return False

@@ -118,19 +118,21 @@ class Naming:
             FUNCTION.match(head) or (plain != head.strip(AROUND) and self.resolver.called(plain))
         )
 
-    def are_statements(self, lines: Sequence[str], target: str = "") -> bool:
-        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows.
-
-        Without a sign behind it, the sign of another step than the `target` says it, but a, which may be a word.
-        """
-        known, heads = ("", target, *self.names.pieces(target)), []
-        for line in lines:
-            text = MARKED.sub(r"\2", line.strip().partition("\n")[0])
-            head, *said = _SAYS.split(text, maxsplit=1)
-            sign, *row = re.split(r"[\s,;]+", text, maxsplit=1)
-            is_other = row and _SIGN.fullmatch(sign) and self.names.sign(sign) not in known
-            heads += [head.strip()] if said else [sign] if is_other else []
+    def are_statements(self, lines: Sequence[str]) -> bool:
+        """Whether one of the lines says what a step is, and is no row with a word before it; q1, q2, q3 are rows."""
+        first = (line.strip().partition("\n")[0] for line in lines)
+        parted = (_SAYS.split(MARKED.sub(r"\2", text), maxsplit=1) for text in first)
+        heads = [head.strip() for head, *row in parted if row]
         return any(map(self.names.sign, heads)) and not (len(heads) == len(lines) > 1 and are_counted(heads))
+
+    def begins_another(self, lines: Sequence[str], target: str) -> bool:
+        """Whether one of the rows begins with the sign of a step that is not the target; q1, q2, q3 are rows, and a may
+        be a word.
+        """
+        first = (_FIRST_CELL.match(line) for line in lines)
+        signs = [found[1] for found in first if found and _SIGN.fullmatch(found[1])]
+        own = ("", target, *self.names.pieces(target))
+        return any(self.names.sign(sign) not in own for sign in signs) and not (len(signs) > 1 and are_counted(signs))
 
     def entries(self, text: str) -> list[Placed]:
         """The entries and rows that a line consists of; none if there is anything else in it."""
@@ -296,7 +298,7 @@ _ARROW = re.compile(
 )
 
 
-_SIGN = re.compile(r"(?![a-z]$)[^\W\d]\S*")
+_FIRST_CELL, _SIGN = re.compile(r"\s*([^\s,;]+)[\s,;]"), re.compile(r"(?![a-z]$)[^\W\d]\S*")
 _SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{IS}\s")
 _ENDS_WITH_IS = re.compile(rf"\s{IS}\s*$")
 

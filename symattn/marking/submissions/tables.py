@@ -159,7 +159,7 @@ def _in_square_brackets(text: str, shape: tuple[int, int] = (0, 0)) -> str:
 _ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
 _LIST = re.compile(r"\(((?:[^()\[\]{}=]|\([^()\[\]{}=]*\))+)\)|\{((?:[^()\[\]{}=\\]|\([^()\[\]{}=\\]*\))+)\}")
 _WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
-_ONE = r"[-+−]?(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?"
+_ONE = r"[-+−]?(?:(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?|∞|inf(?:inity|ty)?)"
 _NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
 
 
@@ -439,7 +439,7 @@ def labelled_cells(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
     """
     found = _ROW_LABEL.match(line.strip())
     if found is None:
-        return split_at(line.strip(), gap)
+        return split_at(line.rstrip().strip(" "), gap)  # a tab before its first entry ends an empty cell
     rest = line.strip()[found.end() :]
     inside = _ROW_IN_BRACKETS.fullmatch(rest)
     return found[1] or found[2], *split_at(inside[1] if inside else rest, gap)
