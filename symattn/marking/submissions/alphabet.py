@@ -38,7 +38,7 @@ _ORDINALS = (
     words_for("fifth"), words_for("sixth"), words_for("seventh"), words_for("eighth"),
 )  # fmt: skip
 _ROW = any_of("row|rows")
-_FIRST_ENTRY = rf"[ \t]+[-+−(\[]{{0,3}}(?:{_NUMBER_BEGINS}|e(?![^\W\d_]))"
+_FIRST_ENTRY = rf"[ \t]+[-+−(\[]{{0,3}}(?:{_NUMBER_BEGINS}|e(?![^\W\d_])|(?:sqrt|exp|ln|log)\()"
 _ORDINAL = "|".join(word for words in _ORDINALS for word in words)
 _LINE_BY_NUMBER = (
     rf"(?i)(?<!\w)(?:(?P<number>\d{{1,2}})(?:st|nd|rd|th|\.|e|re|[èe]re|[èe]me|ª|a)|(?P<word>{_ORDINAL}))"

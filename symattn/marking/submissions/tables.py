@@ -139,8 +139,8 @@ def _in_square_brackets(text: str, shape: tuple[int, int] = (0, 0)) -> str:
     """
     whole = _WHOLE.fullmatch(text)
     inside = whole[1] or whole[2] if whole else text
-    rows = [one or other for one, other in _LIST.findall(inside)]
-    alone = not _LIST.sub("", inside).strip(" \t\n,;/")
+    rows, beside = _bracketed_parts(inside)
+    alone = not beside.strip(" \t\n,;/")
     if len(rows) == 1 and all(map(_NUMBERS.fullmatch, lines := rows[0].split(";"))):
         rows, listed = lines, alone  # (1 2; 3 4) and (1 2)
     else:
@@ -156,8 +156,25 @@ def _in_square_brackets(text: str, shape: tuple[int, int] = (0, 0)) -> str:
     return f"[{stripped[1:-1]}]" if is_row else text
 
 
+def _bracketed_parts(text: str) -> tuple[list[str], str]:
+    """What stands in round or curly brackets, of which none is within another, and what stands beside them.
+
+    >>> _bracketed_parts("(1/(1 + e), 2), {3, 4} and")
+    (['1/(1 + e), 2', '3, 4'], ',  and')
+    """
+    parts, beside, at = list[str](), "", 0
+    while found := _OPENING.search(text, at):
+        end = closed(text, found.start(), found[0], ")" if found[0] == "(" else "}")
+        inside = text[found.end() : end - 1]
+        if not end or set(inside) & set("[]={}"):
+            break
+        parts.append(inside)
+        beside, at = beside + text[at : found.start()], end
+    return parts, beside + text[at:]
+
+
+_OPENING = re.compile(r"[({]")
 _ONE_DECIMAL = re.compile(r"\(\s*[-+−]?\d+,\d{3,}(?:[eE][-+−]?\d+)?\s*\)")  # (1,4795)
-_LIST = re.compile(r"\(((?:[^()\[\]{}=]|\([^()\[\]{}=]*\))+)\)|\{((?:[^()\[\]{}=\\]|\([^()\[\]{}=\\]*\))+)\}")
 _WHOLE = re.compile(r"\s*(?:[(\[](?=\s*\()(.*\))[\s,]*[)\]]|\{(?=\s*\{)(.*\})[\s,]*\})\s*", re.DOTALL)
 _ONE = r"[-+−]?(?:(?:\d+(?:[.,]\d+|\.)?|[.,]\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?%?|∞|inf(?:inity|ty)?)"
 _NUMBERS = re.compile(rf"\s*{_ONE}(?:\s+{_ONE})+\s*")
