@@ -119,6 +119,7 @@ LINES: tuple[Rewriting, ...] = (
     (r"(?m)^([ \t]*(?:[A-Za-z]\w*\.)*[A-Za-z]\w*)[ \t]*<-[ \t]*(?=\[|(?:c|matrix|array|[rc]bind)\()", r"\1 = ", "<"),
     (r"<tf\.Tensor:[^<>\n]{0,80}numpy=(\s*)([^<>]*)>", r"\2\1", "<"),
     (r"torch\.Size\(\[(?:\d{1,3}, ?)*(\d{1,3}), ?(\d{1,3})\]\)", r"(\1×\2)", "("),
+    (r"(?m)^\(def[ \t]+([^\s()\[\]]+)[ \t]+(\[[^\n]*\])\)[ \t]*$", r"\1 = \2", "["),  # Clojure
     (r"(?<=[=:][ \t])[A-Z][A-Za-z]+(?=\[\[)", "", "["),  # Ruby's Matrix[[1, 2], [3, 4]]
     (r"(?m)^\.[ \t]matrix list \w+[ \t]*\n+([A-Za-z]\w*)\[\d{1,2},\d{1,2}\][ \t]*$", r"\n\n\1 =", "["),  # Stata
     (  # scores: (3, 3), as programs print it above the array

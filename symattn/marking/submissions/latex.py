@@ -168,7 +168,7 @@ def _groups(text: str, at: int, closings: Mapping[int, int]) -> Iterator[tuple[i
 def _environment(macro: re.Match[str], groups: Groups) -> Replaced:
     r"""\pmatrix{…}, \mqty(…), \bmqty{…} as environments."""
     inside = macro.string[groups[0][0] + 1 : groups[0][1] - 1] if groups else ""
-    is_matrix = "&" in inside or "\\" in inside
+    is_matrix = "&" in inside or "\\" in inside or "qty" in macro[0]
     return (rf"\begin{{pmatrix}}{inside}\end{{pmatrix}}", groups[0][1]) if is_matrix else None
 
 

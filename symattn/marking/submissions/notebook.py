@@ -20,7 +20,7 @@ from symattn.marking.submissions.alphabet import plain_signs
 from symattn.marking.submissions.answers import shape_of
 from symattn.marking.submissions.code import Code, read_code, taken_apart
 from symattn.marking.submissions.data import json_data
-from symattn.marking.submissions.entries import AUTO, Shape
+from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import FilledSheet, Place, read_page
 from symattn.marking.submissions.tables import Cells, split
 from symattn.marking.submissions.webpage import as_markdown
@@ -195,12 +195,13 @@ class _Session:
     """The cells that are no Python."""
     _typed: set[str] = field(default_factory=set)
     """The variables whose values are written out in the code."""
-    _shapes: dict[str, set[Shape]] = field(default_factory=dict)
-    """By variable, the shapes of what is shown of it: one of several is used again and again, and names nothing."""
+    _shows: dict[str, dict[Cells, str]] = field(default_factory=dict)
+    """By variable, what is shown of it, and below which heading."""
 
     def read(self) -> None:
-        cells: list[tuple[Code, int, Place]] = []
+        cells, heading = list[tuple[Code, int, Place]](), ""
         for block, place in self.sheet.standing:
+            heading = block.text if block.kind == "heading" else heading
             if block.kind != "program":
                 continue
             number = self.sheet.page.cells[block.start]
@@ -210,7 +211,7 @@ class _Session:
             code = code or Code(shown=tuple(map("".join, _NAME_AT_END.findall(block.text))))
             cells.append((code, number, place))
             for variable, matrix in zip(code.shown, self.matrices(number), strict=False):
-                self._shapes.setdefault(variable, set()).add(matrix.shape)
+                self._shows.setdefault(variable, {})[matrix] = heading
         for code, number, place in cells:
             said = (*self.typed(code, number, place), self.shown(code, number, place))
             self.texts[number] = plain_signs("\n".join(said)).strip("\n")
@@ -268,7 +269,11 @@ class _Session:
         return f"{comment[1]}:\n" if comment and self.called(comment[1], place) else ""
 
     def names_nothing(self, variable: str) -> bool:
-        return len(self._shapes.get(variable, ())) > 1
+        """Whether it shows matrices of several shapes, or several below headings of their own: it is used again and
+        again.
+        """
+        shown = self._shows.get(variable, {})
+        return len({matrix.shape for matrix in shown}) > 1 or len({*shown.values()}) > 1
 
     @cached_property
     def asks_numbers(self) -> bool:
