@@ -247,7 +247,7 @@ _VALUE = re.compile(r"(?:[^=\[\]]{0,40}[=≈:])?[\s≈]*[\[({+−.\d√-]")  # n
 
 _GAP = re.compile(  # behind it another statement may begin: after a number, a bracket, a comma, a full stop, an arrow
     r"(?:(?:(?<=[\])\d%✓`\"'$])|(?<=\*\*)|(?<=[\w\])%`]\.))(?:\s*[,;:]\s*|\s+)|(?<=\w)[,;]\s+|(?<=[>→⟶⇒])\s*)"
-    rf"(?:(?:[-=]>|[→⟶⇒]|{AND}|{SO})\s+)*(?=[^\W\d]|\([^\W\d]\S{{0,8}}\)²)"
+    rf"(?:(?:[-=]>|[→⟶⇒]|{AND}|{SO})\s+)*(?!{AND}\s+[(\[\d])(?=[^\W\d]|\([^\W\d]\S{{0,8}}\)²)"
 )
 
 
@@ -303,9 +303,15 @@ _SAYS = re.compile(rf"[=:：≈→]|[-=]>|\s{IS}\s")
 _ENDS_WITH_IS = re.compile(rf"\s{IS}\s*$")
 
 
+_PARTING_SIGNS = "=:：≈"
+_PARTING = re.compile(f"[{_PARTING_SIGNS}]")
+
+
 def partition(text: str) -> tuple[str, str, str]:
     """At the first equals sign or colon that stands in no bracket."""
-    head = split(text, "=:：≈")[0]
+    first = _PARTING.search(text)
+    is_inside = first is not None and not {*"([{"}.isdisjoint(text[: first.start()])
+    head = split(text, _PARTING_SIGNS)[0] if is_inside else text[: first.start()] if first else text
     return head, text[len(head) : len(head) + 1], text[len(head) + 1 :].strip()
 
 
