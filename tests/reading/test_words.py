@@ -38,6 +38,15 @@ def test_rows_joined_by_words(word):
     assert typed(f"S = (1, 0, 1/2) {word} (4, 4, 1)") == typed(S)
 
 
+@pytest.mark.parametrize("word", words_for("and"))
+def test_what_stands_before_a_statement(word):
+    assert typed(f"{word} S_11 = 1, S_12 = 0, S_13 = 1/2") == typed("S_11 = 1, S_12 = 0, S_13 = 1/2")
+
+
+def test_a_sign_that_is_a_word_in_some_language_stays_a_sign():
+    assert typed("y[1,2] = 4") == typed("Z[1,2] = 4")
+
+
 @pytest.mark.parametrize("word", words_for("minus|negative"))
 def test_minuses_in_words(word):
     assert typed(f"S = [[1, 0, {word} 1/2], [4, 4, 1]]") == typed("S = [[1, 0, -1/2], [4, 4, 1]]")

@@ -971,7 +971,7 @@ _ALSO = re.compile(rf",?\s+{AND}\s+|[,;]\s+(?=[^\W\d])")
 _MARKS = re.compile(rf"(?i)(?<=[^\s=:≈])\s{{1,99}}[\[(]\s?(\d{{1,2}})\s?({labels.MARKS})?\s?[\])]\s*$")
 
 
-_SO = re.compile(rf"(?i)^(?:(?:{SO}|{AND})\b[\s,:]*)+")
+_SO = re.compile(rf"(?i)^(?:(?:{SO}|{AND})[\s,:]+)+")  # y[1,2] is an entry
 
 
 _ONE_ROW = re.compile(rf"(?i).*{ROW}\s*\d\)?")

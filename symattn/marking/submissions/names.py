@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import chain, islice, permutations, takewhile
+from itertools import chain, permutations, takewhile
 from operator import itemgetter
 from typing import Literal
 
@@ -674,16 +674,14 @@ class Resolver:
         if not 0 < len(words) <= MOST_WORDS:
             return ""
         wholes = (_only({*map(self.names.whole, some)} - {""}) for some in ([_FILLERS_ROUND.sub("", text)], words))
-        twice = (self._said_twice(text, exactly) for exactly in (True, False))
-        return next(filter(None, chain(islice(twice, 1), self._meanings(text, words), wholes, twice)), "")
+        twice = self._meant_by_parts(text)
+        ways = chain([_only(twice)], self._meanings(text, words), wholes, [_only(twice - {""})])
+        return next(filter(None, ways), "")
 
-    def _said_twice(self, text: str, exactly: bool) -> str:
-        """What a title and the sign behind it both mean: Scores (head 1). S_1, or Scaled scores is S'; the title may
-        mean nothing by itself, but for `exactly`.
-        """
+    def _meant_by_parts(self, text: str) -> set[str]:
+        """What a title and the sign behind it mean, "" for nothing: Scores (head 1). S_1, or Scaled scores is S'."""
         parts = [part for part in _BETWEEN_NAMES.split(text) if any(map(str.isalpha, part))]
-        meant = {*map(self.called, parts)} if len(parts) > 1 else set[str]()
-        return _only(meant if exactly else meant - {""})
+        return {*map(self.called, parts)} if len(parts) > 1 else set()
 
     def _meanings(self, text: str, words: Sequence[str]) -> Iterator[str]:
         """What a name may mean, "" for nothing: the first that it means counts."""
