@@ -235,10 +235,10 @@ class FreeText:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
         left, above = set(unread), ""
         own = (piece for piece in unread if len(piece.text) <= LONGEST_LINE and _OF_ITS_OWN.match(piece.text))
-        values = {piece: partition(piece.text)[2] for piece in islice(own, MOST_OF_ONE)}
-        matrices = {piece: matrix_in(value, (0, 0)) for piece, value in values.items()}
-        self.written.called_otherwise |= {one.shape for one in matrices.values() if one}
-        illegible = {piece for piece, one in matrices.items() if one is None and _IN_BRACKETS.match(values[piece])}
+        values = {piece: partition(piece.text)[2] for piece in own}
+        read = {piece: matrix_in(value, (0, 0)) for piece, value in islice(values.items(), MOST_OF_ONE)}
+        self.written.called_otherwise |= {matrix.shape for matrix in read.values() if matrix}
+        illegible = {piece for piece, value in values.items() if not read.get(piece) and _IN_BRACKETS.match(value)}
         for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
             lines = [piece.text for piece in run if piece in illegible or not _OF_ITS_OWN.match(piece.text)]
             rows = "\n".join(line for line in lines if not begins_with_a_word(line))
