@@ -121,7 +121,7 @@ LINES: tuple[Rewriting, ...] = (
     (r"torch\.Size\(\[(?:\d{1,3}, ?)*(\d{1,3}), ?(\d{1,3})\]\)", r"(\1×\2)", "("),
     (r"(?m)^\(def[ \t]+([^\s()\[\]]+)[ \t]+(\[[^\n]*\])\)[ \t]*$", r"\1 = \2", "["),  # Clojure
     (r"(?<=[=:][ \t])[A-Z][A-Za-z]+(?=\[\[)", "", "["),  # Ruby's Matrix[[1, 2], [3, 4]]
-    (r"(?m)^\.[ \t]matrix list \w+[ \t]*\n+([A-Za-z]\w*)\[\d{1,2},\d{1,2}\][ \t]*$", r"\n\n\1 =", "["),  # Stata
+    (r"(?m)^\.[ \t]matrix[ ]list \w+[ \t]*\n+([A-Za-z]\w*)\[\d{1,2},\d{1,2}\][ \t]*$", r"\n\n\1 =", "["),  # Stata
     (  # scores: (3, 3), as programs print it above the array
         r"(?m)^([ \t]*[^\W\d][^\n=;()\[\]|:]{0,60}?)[ \t]*:?[ \t]*\(\d{1,3}(?:, ?\d{1,3}){1,3}\)[ \t]*$"
         r"(?=\n[ \t]*(?:tensor\(|array\()?\[\[)",
