@@ -32,7 +32,7 @@ def any_of(words: str) -> str:
     >>> re.findall(any_of("row|token"), "row1, zeile 2")
     ['row', 'zeile']
     """
-    return _either(words, "", "")
+    return f"(?:{'|'.join(_escaped(words))})"
 
 
 def whole_word(words: str) -> str:
@@ -41,13 +41,14 @@ def whole_word(words: str) -> str:
     >>> re.findall(whole_word("is|are"), "this is 是")
     ['is', '是']
     """
-    return _either(words, r"(?<!\w)", r"(?!\w)")
-
-
-def _either(words: str, before: str, behind: str) -> str:
-    """The longest first; with what stands round each, unless it is Chinese."""
-    escaped = {word: re.escape(word).replace("'", "['’]") for word in sorted(words_for(words), key=len, reverse=True)}
-    return f"(?:{'|'.join(way if word > _HAN else before + way + behind for word, way in escaped.items())})"
+    in_letters = "|".join(way for way in _escaped(words) if way < _HAN)
+    in_chinese = "".join(f"|{way}" for way in _escaped(words) if way >= _HAN)
+    return rf"(?:(?<!\w)(?:{in_letters})(?!\w){in_chinese})"
 
 
 _HAN = "\u2e80"
+
+
+def _escaped(words: str) -> list[str]:
+    """As patterns, the longest first."""
+    return [re.escape(word).replace("'", "['’]") for word in sorted(words_for(words), key=len, reverse=True)]
