@@ -67,3 +67,13 @@ def test_numbers_of_sheets_are_no_names(word):
     from symattn.marking.submissions.office import UNNAMED
 
     assert UNNAMED.fullmatch(f"{word.capitalize()}1")
+
+
+@pytest.mark.parametrize("word", [row for row in words_for("row|rows") if row.isascii()])
+@pytest.mark.parametrize(("first", "second"), list(zip(words_for("first"), words_for("second"), strict=True)))
+def test_rows_by_their_ordinals(word, first, second):
+    assert typed(f"S: {first} {word} 1 0 1/2; {second} {word} 4 4 1") == typed(S)
+
+
+def test_rows_by_their_ordinals_in_chinese():
+    assert typed("分数S: 第一行 1 0 1/2; 第二行 4 4 1") == typed(S)

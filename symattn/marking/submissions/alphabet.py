@@ -45,7 +45,9 @@ _LINE_BY_NUMBER = (
     rf" (?:(?P<row>{_ROW})|{COLUMN})"
     rf"(?=\s*[:=]|\s+of\s+\S+\s*[:=]|\s{IS}\b|{_FIRST_ENTRY})"
 )
-_LINE_IN_CHINESE = rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{_ORDINAL}))\s?(?:(?P<row>{_ROW})|{COLUMN})(?=\s*[:：=])"
+_LINE_IN_CHINESE = (
+    rf"第\s?(?:(?P<number>\d{{1,2}})|(?P<word>{_ORDINAL}))\s?(?:(?P<row>{_ROW})|{COLUMN})(?=\s*[:：=]|{_FIRST_ENTRY})"
+)
 
 
 def _initials(*words: str) -> str:
@@ -102,6 +104,7 @@ NUMBERS: tuple[Rewriting, ...] = (
     (rf"(?<![^\s=:(])[“„«][ \t]?({_VALUES})[ \t]?[”“»](?![^\s.,;:)])", r"\1", "“„«"),
     (r"(?<![\w.,])(\d*[.,]\d+)[ \t]?(?:±|\+/-|\\pm)[ \t]?(\d*[.,]\d+)(?![\w.,]*\d)", _to_its_places, "±+\\"),
     (rf"(?i)(?<!\S)([*_]{{1,3}})({ROW}[ \t]\d{{1,2}}:?)\1(?=:?[ \t])", r"\2", "*_"),  # **Row 1:**
+    (_LINE_IN_CHINESE, _by_number, "第"),
     (_LINE_BY_NUMBER, _by_number, _initials(*words_for("row|rows"), *words_for("column|col"))),
     (  # row 1 0.5, 2
         rf"(?i)(?<!\w)({ROW}[ \t]\d{{1,2}})(?={_FIRST_ENTRY})",
@@ -162,7 +165,6 @@ LINES: tuple[Rewriting, ...] = (
         "*",
     ),
     (r"(?<=[;, ])\.\.\.[ \t]*(?=\n)", "", "\n"),  # MATLAB
-    (_LINE_IN_CHINESE, _by_number, "第"),
     (r"(?m)^([ \t]*\d{1,2})、", r"\1. ", "、"),
     (r"[，、][ \t]?", ", ", "，、"),
     (r"；[ \t]?", "; ", "；"),
