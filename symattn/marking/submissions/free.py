@@ -233,7 +233,7 @@ class FreeText:
 
     def doubt_beside(self, unread: Sequence[Piece]) -> None:
         """What was not read may belong to the answer above it, to what it speaks of, and to what has no answer."""
-        left, above = set(unread), ""
+        left, above, named = set(unread), "", ""
         own = (piece for piece in unread if len(piece.text) <= LONGEST_LINE and _OF_ITS_OWN.match(piece.text))
         values = {piece: partition(piece.text)[2] for piece in own}
         read = {piece: matrix_in(value, (0, 0)) for piece, value in islice(values.items(), MOST_OF_ONE)}
@@ -246,6 +246,8 @@ class FreeText:
                 self.written.numbers_of.add(self.here)
         for piece in self.pieces:
             if piece in left:
+                if named and any(map(str.isdigit, piece.text)):
+                    self.written.numbers_of.add(named)
                 words = (word.strip(AROUND) for word in words_of(piece.text))
                 signs = (self.names.sign(word) for word in words if len(word) <= LONGEST_SIGN)
                 head, _, rest = partition(piece.text)
@@ -256,6 +258,7 @@ class FreeText:
                     self.written.doubt_beside(piece.text, name)
             elif not piece.blank:
                 above = self._answered.get(piece, "")
+                named = "" if above else self.naming.label(without_marker(piece.text))[0]
 
     def titles(self, unread: Sequence[Piece]) -> list[Piece]:
         """Of what is left: headings, and above all answers the lines that say whose work it is, of what and when."""
