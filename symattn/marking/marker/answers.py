@@ -881,11 +881,6 @@ def rows_text(grid: Grid) -> str:
 # ------------------------------------------------------------------------------------------------ words and labels
 
 
-_ROUND_A_NAME = frozenset(
-    words_for("the|in|it|its|is|was|that|of|line|step|row|wrong|mistake|error"),
-)
-"""Words round a name that say nothing else: line S', it's S', Zeile S'."""
-
 _KIND = any_of("function|functions|operation|operations")
 _ROUND_A_KIND = re.compile(rf"(?i)^{_KIND}[\s-]+|[\s-]*{_KIND}$|(?<=\w)\([A-Za-z]['′\d]?\)$")
 """What says no more than that an operation is one: softmax function, Softmax-Funktion, softmax(x)."""
@@ -894,7 +889,7 @@ _ROUND_A_KIND = re.compile(rf"(?i)^{_KIND}[\s-]+|[\s-]*{_KIND}$|(?<=\w)\([A-Za-z
 def _without_kind(text: str) -> str:
     """softmax for "the softmax function", die Softmax-Funktion and softmax(x), folded.
 
-    >>> [*map(_without_kind, ("the softmax function", "die Softmax-Funktion", "softmax(x)", "not softmax"))]
+    >>> [*map(_without_kind, ("the softmax function", "die Softmax-Funktion", "étape softmax(x)", "not softmax"))]
     ['softmax', 'softmax', 'softmax', 'notsoftmax']
     """
     bare = " ".join(word for word in text.strip(" .!").split() if folded(word) not in _ROUND_A_NAME)
@@ -929,6 +924,8 @@ def _is_accent(character: str) -> bool:
     return unicodedata.combining(character) > 0
 
 
+_ROUND_A_NAME = frozenset(map(folded, words_for("the|in|it|its|is|was|that|of|line|step|row|wrong|mistake|error")))
+"""Words round a name that say nothing else: line S', it's S', Zeile S', étape S'."""
 _DENIALS = frozenset(map(folded, words_for("not|isn't|no|never")))
 
 

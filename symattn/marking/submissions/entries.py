@@ -716,7 +716,7 @@ _BEHIND = re.compile(rf"(?<=[\])])[\s,;_]{{0,9}}{_SIZE}[\s.]{{0,9}}$")
 
 _UNDEFINED = re.compile(
     "(?i)(?:"
-    + any_of("it is|this is|that is|it's|this|that|it|is")
+    + any_of("it is|this is|that is|it's|that's|this|that|it|is")
     + " )?"
     + any_of(
         "not defined|not def|not possible|not compatible|undefined|un-defined|undef|un-def|nd|n.d|n. d|n d|impossible"

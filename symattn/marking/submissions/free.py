@@ -114,7 +114,7 @@ from symattn.teaching.question import (
     total,
 )
 
-_IN_BRACKETS = re.compile(r"[\[({][^=+*·×/]*$")
+_MAY_BE_MATRIX = re.compile(r"[\[({][^=+*·×/]*$")
 """What may be a matrix in a notation that nobody reads, and is no calculation."""
 _OF_ITS_OWN = re.compile(r"\s*[^\W\d]\w*\s*(?:=|<-)")
 """What a program or a text calls by a name of its own."""
@@ -238,7 +238,7 @@ class FreeText:
         values = {piece: partition(piece.text)[2] for piece in own}
         read = {piece: matrix_in(value, (0, 0)) for piece, value in islice(values.items(), MOST_OF_ONE)}
         self.written.called_otherwise |= {matrix.shape for matrix in read.values() if matrix}
-        illegible = {piece for piece, value in values.items() if not read.get(piece) and _IN_BRACKETS.match(value)}
+        illegible = {piece for piece, value in values.items() if not read.get(piece) and _MAY_BE_MATRIX.match(value)}
         for is_left, run in groupby((piece for piece in self.pieces if not piece.blank), left.__contains__):
             lines = [piece.text for piece in run if piece in illegible or not _OF_ITS_OWN.match(piece.text)]
             rows = "\n".join(line for line in lines if not begins_with_a_word(line))

@@ -17,7 +17,7 @@ from unicodedata import category
 
 from symattn.errors import InputError
 from symattn.foundation.dice import shuffled
-from symattn.foundation.languages.words import words_for
+from symattn.foundation.languages.words import any_of, words_for
 from symattn.foundation.tables import read_table
 from symattn.foundation.typed import Absent, Digits, Filled, Key, Matching, OneOf, Place, read
 from symattn.page.presentation import TEXT_SIZES
@@ -82,8 +82,8 @@ MOST_SHORT = 4
 """One in this many numbers may have lost zeros: chance gives one in ten; where more are short, lengths differ."""
 
 _ROLES = words_for("role|roles|status")
-_STAFF = re.compile(rf"(?i)\b(?:ta|reader)\b|{'|'.join(words_for('admin|instructor|teacher|lecturer|tutor'))}")
-_LEARNER = re.compile(f"(?i){'|'.join(words_for('student|learner|member'))}")
+_STAFF = re.compile(rf"(?i)\b(?:ta|reader)\b|{any_of('admin|instructor|teacher|lecturer|tutor')}")
+_LEARNER = re.compile(f"(?i){any_of('student|learner|member')}")
 _NO_STUDENTS = re.compile(r"(?i)points possible|student, test|test, student")
 """Cells of lines of Canvas that are no student's."""
 _NOTES = re.compile(r"(?i)muted|manual posting.*|\(read only\)")
