@@ -367,6 +367,7 @@ def test_a_number_behind_the_entries_of_a_row_is_no_remark_on_it(number, between
 
 UNKNOWN = (
     "foo{k} = {listed}",
+    "foo{k} = (({bars}) :u)",
     "{sign} <<{bars}>>",
     "{sign}, I guess, comes to {bars}",
     "{word} ... {bars}",
@@ -399,3 +400,25 @@ def test_a_wrong_matrix_that_cannot_be_read_is_never_implied(name, write):
         [attempt] = read_submission("\n\n".join(lines), [question]).attempts
         report = mark(question, attempt)
         assert report.total < report.available, lines
+
+
+def test_a_wrong_row_of_two_numbers_that_may_be_a_number_and_its_answer_is_never_implied():
+    """Token by token with a cache of keys and values; the row of scores of the second is a table below its name."""
+    given = json.loads(SHEETS["kv cache"])["given"]
+    X, *weights = (np.array(given[name], dtype=float) for name in ("X", "W_Q", "W_K", "W_V"))
+    Q, K, V = (X @ W for W in weights)
+    lines = []
+    for i in range(len(X)):
+        s = K[: i + 1] @ Q[i]
+        a = np.exp(s / 2) / np.exp(s / 2).sum()
+        rows = {"q": Q[i], "k": K[i], "v": V[i], "s": s, "s'": s / 2, "a": a, "z": a @ V[: i + 1]}
+        lines += [f"{sign}_{i + 1} = [{', '.join(f'{x:.4f}' for x in row)}]" for sign, row in rows.items()]
+
+    def report(at_s2):
+        text = "\n\n".join(at_s2 if line.startswith("s_2 ") else line for line in lines)
+        [attempt] = read_submission(text, [sheet("kv cache")]).attempts
+        return mark(sheet("kv cache"), attempt)
+
+    assert report(next(line for line in lines if line.startswith("s_2 "))).total == report("").available
+    below = report("s_2\n╒═══╤═══╕\n│ 4 │ 2 │\n╘═══╧═══╛")
+    assert below.total < below.available

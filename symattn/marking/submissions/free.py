@@ -114,7 +114,7 @@ from symattn.teaching.question import (
     total,
 )
 
-_MAY_BE_MATRIX = re.compile(r"[\[({][^=+*·×/]*$")
+_MAY_BE_MATRIX = re.compile(r"[\[({][^=+*·×]*$")
 """What may be a matrix in a notation that nobody reads, and is no calculation."""
 _OF_ITS_OWN = re.compile(r"\s*[^\W\d]\w*\s*(?:=|<-)")
 """What a program or a text calls by a name of its own."""
